@@ -1,0 +1,50 @@
+/* The main loop of md; see md.h. */
+#include <mpi.h>
+
+#include <stdio.h>
+
+#include "md.h"
+
+static void thermo(struct md *md, int step) {
+    double temperature, energy, pressure;
+    md_energies(md, MPI_COMM_WORLD, &temperature, &energy, &pressure);
+    if (md->rank == 0)
+        printf("md: step %d temperature %.12e energy %.12e pressure %.12e\n", step, temperature, energy,
+               pressure);
+}
+
+int main(int argc, char **argv) {
+    static struct md md;
+    int step = 0;
+    if (md_parse(argc, argv, &md.o))
+        return 2;
+    MPI_Init(&argc, &argv);
+    md_make_grid(&md, MPI_COMM_WORLD);
+    md_setup(&md);
+    md_rebuild(&md);
+    md_force(&md);
+
+    for (; step < md.o.steps; step++) {
+        kill_plan_act(&md.o.kills, md.rank, step);
+        if (md.o.thermo_every && step % md.o.thermo_every == 0)
+            thermo(&md, step);
+        md_kick_and_drift(&md);
+        if ((step + 1) % md.o.neighbour_every == 0)
+            md_rebuild(&md);
+        else
+            md_update_ghosts(&md);
+        md_force(&md);
+        md_kick(&md);
+    }
+
+    thermo(&md, step);
+    uint64_t sum = md_checksum(&md, MPI_COMM_WORLD);
+    if (md.rank == 0) {
+        printf("md: ranks %d atoms %ld steps %d checksum %016llx\n", md.ranks, md.atoms, step,
+               (unsigned long long)sum);
+        kill_plan_forget(&md.o.kills);
+    }
+    md_free(&md);
+    MPI_Finalize();
+    return 0;
+}
