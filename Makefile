@@ -1,0 +1,44 @@
+# Mend. Thin: the work is done by CMake inside env/run, which finds or fetches an MPI with ULFM.
+MAKEFLAGS += --no-print-directory
+RUN := env/run
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+
+all: build/CMakeCache.txt
+	@$(RUN) cmake --build build -j $(JOBS)
+
+build/CMakeCache.txt:
+	@command -v cmake >/dev/null || { echo "mend: cmake is missing: apt-get install cmake"; exit 1; }
+	@$(RUN) cmake --preset release >/dev/null
+
+check: all
+	@$(RUN) ctest --test-dir build --output-on-failure -j $(JOBS) -LE campaign
+
+campaign: all
+	@$(RUN) ctest --test-dir build --output-on-failure -L campaign
+
+bench: all
+	@$(RUN) bench/run build bench/results.json
+
+demo: all
+	@$(RUN) tools/demo
+
+install: all
+	@$(RUN) cmake --install build --prefix $(PREFIX)
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+clean:
+	rm -rf build build-debug build-asan build-tsan
+
+help:
+	@echo "make            build everything into build/"
+	@echo "make demo       see an unmodified MPI program survive a kill"
+	@echo "make check      all tests"
+	@echo "make bench      speeds as ratios, into bench/results.json"
+	@echo "make campaign   the long fault campaigns"
+	@echo "make install    PREFIX=$(PREFIX)"
+	@echo "make format, make clean"
+
+.PHONY: all check campaign bench demo install format clean help

@@ -1,0 +1,38 @@
+# What may be chosen, and how everything is compiled.
+option(MEND_WITH_MPI "Build the layers that need MPI (process, store, flow, capsule)" ON)
+set(MEND_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
+
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+add_compile_definitions(_GNU_SOURCE)
+add_compile_options($<$<COMPILE_LANGUAGE:C>:-Wall> $<$<COMPILE_LANGUAGE:C>:-Wextra>
+    $<$<COMPILE_LANGUAGE:C>:-Werror> $<$<COMPILE_LANGUAGE:C>:-fno-strict-aliasing> -fno-omit-frame-pointer)
+if(MEND_SANITIZE)
+    add_compile_options(-fsanitize=${MEND_SANITIZE} -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${MEND_SANITIZE})
+endif()
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(INIH REQUIRED IMPORTED_TARGET inih)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+if(MEND_WITH_MPI)
+    pkg_check_modules(OMPI REQUIRED IMPORTED_TARGET ompi-c)
+endif()
+set(MEND_CORE_LIBRARIES PkgConfig::ISAL PkgConfig::XXHASH PkgConfig::ZSTD PkgConfig::INIH
+    PkgConfig::JANSSON Threads::Threads m)

@@ -1,0 +1,58 @@
+/* Files, done with care: short writes, EINTR, fsync + rename + directory fsync, no links followed.
+ * Every system call here is a fault point (io.open, io.write, …), so that a test can break or kill
+ * the process at each of them. All return 0 (or a descriptor) or a negative Mend code. */
+#ifndef BASE_IO_H
+#define BASE_IO_H
+
+#include <stddef.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+/* Move exactly `size` bytes, or fail; `path` is for the message only. A read that meets the end of
+ * the file early is MEND_ERR_TRUNCATED. */
+int mend_io_write(int fd, const void *data, size_t size, const char *path);
+int mend_io_pwrite(int fd, const void *data, size_t size, off_t offset, const char *path);
+int mend_io_read(int fd, void *data, size_t size, const char *path);
+int mend_io_pread(int fd, void *data, size_t size, off_t offset, const char *path);
+/* Write all parts in order; the array is used up. */
+int mend_io_writev(int fd, struct iovec *parts, int count, const char *path);
+
+/* Open an existing regular file of this user (or root's own, if we are root) for reading; a link in
+ * the last component, another owner, or a file others may write to is MEND_ERR_PERMISSION. */
+int mend_io_open_read(const char *path);
+/* Create a new file, 0600, failing if it exists. */
+int mend_io_create(const char *path);
+int mend_io_fsync(int fd, const char *path);
+int mend_io_rename(const char *from, const char *to);
+/* Remove a file; one that is not there is no error. */
+int mend_io_remove(const char *path);
+/* Make the directory's entries durable. */
+int mend_io_sync_directory(const char *path);
+/* Create a folder and its missing parents, 0700; existing ones are left as they are. The last one
+ * must be a real folder of this user. */
+int mend_io_make_folders(const char *path);
+
+/* Replace a file as one step. Protocol:
+ *   1. begin: create PATH.tmp-PID-N (0600, new);
+ *   2. the caller writes to ->fd;
+ *   3. commit: fsync the file, close it, rename it over PATH, fsync the folder.
+ * A death before the rename leaves the old file (and a *.tmp-* that mend_io_is_temporary knows);
+ * after it, the new one. abort removes the temporary file; abort after commit does nothing. */
+typedef struct mend_io_replacement {
+    int fd;
+    char *path;
+    char *temporary;
+} mend_io_replacement;
+
+int mend_io_replace_begin(mend_io_replacement *r, const char *path);
+int mend_io_replace_commit(mend_io_replacement *r);
+void mend_io_replace_abort(mend_io_replacement *r);
+/* Is this the name of a temporary file of ours (left by a death)? */
+int mend_io_is_temporary(const char *name);
+
+/* A whole small file at once. Reading stops with MEND_ERR_ARGUMENT above `limit`; the buffer is
+ * malloc'ed, one byte longer than `size` and NUL-terminated. */
+int mend_io_replace_file(const char *path, const void *data, size_t size);
+int mend_io_read_file(const char *path, size_t limit, char **data, size_t *size);
+
+#endif

@@ -1,0 +1,1 @@
+mend_unit_test(NAME base_fault SOURCES test_base_fault.c)

@@ -1,0 +1,86 @@
+/* mend: dispatch to the subcommands. */
+#include "tool.h"
+
+#include <mend/error.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} commands[] = {
+#define COMMAND(name, summary) {#name, summary, mend_cmd_##name},
+#include "commands.def"
+#undef COMMAND
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void report(const char *command, const char *format, va_list args)
+{
+    fprintf(stderr, "mend%s%s: ", command ? " " : "", command ? command : "");
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+int tool_wrong_use(const char *command, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    report(command, format, args);
+    va_end(args);
+    fprintf(stderr, "Try 'mend %s%s--help'.\n", command ? command : "", command ? " " : "");
+    return TOOL_WRONG_USE;
+}
+
+int tool_failed(const char *command, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    report(command, format, args);
+    va_end(args);
+    return TOOL_FAILED;
+}
+
+int mend_cmd_version(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        puts("Usage: mend version [--json]\nPrint Mend's version.");
+        return TOOL_OK;
+    }
+    if (argc > 2 || (argc == 2 && strcmp(argv[1], "--json") != 0))
+        return tool_wrong_use("version", "unknown argument %s", argv[1]);
+    printf(argc == 2 ? "{\"mend\":1,\"version\":\"%s\"}\n" : "mend %s\n", mend_version_text());
+    return TOOL_OK;
+}
+
+static int overview(FILE *out)
+{
+    fputs("Usage: mend COMMAND [OPTIONS…]\n\nMend keeps MPI jobs alive when processes, nodes or "
+          "disks "
+          "die.\n\nCommands:\n",
+          out);
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].summary);
+    fputs(
+        "\n'mend COMMAND --help' tells more of each; exit codes are 0 ok, 1 failed, 2 wrong use.\n",
+        out);
+    return TOOL_OK;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        overview(stderr);
+        return TOOL_WRONG_USE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)
+        return overview(stdout);
+    if (strcmp(argv[1], "--version") == 0)
+        return mend_cmd_version(1, argv + 1);
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    return tool_wrong_use(NULL, "there is no command \"%s\"", argv[1]);
+}

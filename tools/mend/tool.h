@@ -1,0 +1,17 @@
+/* What all subcommands share. Exit codes: 0 ok, 1 the job or check failed, 2 wrong use. */
+#ifndef MEND_TOOL_H
+#define MEND_TOOL_H
+
+enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_WRONG_USE = 2 };
+
+#define COMMAND(name, summary) int mend_cmd_##name(int argc, char **argv);
+#include "commands.def"
+#undef COMMAND
+
+/* "mend NAME: sentence" to stderr, and a pointer to --help; returns TOOL_WRONG_USE. */
+int tool_wrong_use(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "mend NAME: sentence" to stderr; returns TOOL_FAILED. */
+int tool_failed(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
