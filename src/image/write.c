@@ -1,0 +1,157 @@
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include <base/fail.h>
+
+#include "format.h"
+
+#define RUN_BYTES ((size_t)1 << 20) /* raw blocks that follow each other go out in writes of up to this */
+
+struct writer {
+    const mend_image_head *head;
+    const uint8_t *stream;
+    const mend_image_write_options *options;
+    mend_sink sink;
+    uint64_t at; /* in the file */
+    struct disk_entry *index;
+    uint64_t count;
+    const uint8_t *run; /* raw bytes not yet written */
+    size_t run_bytes;
+    ZSTD_CCtx *zstd;
+    uint8_t *packed;
+    size_t packed_room;
+};
+
+uint64_t mend_image_bound(const mend_image_head *head)
+{
+    return sizeof(struct disk_head) + head->region_count * sizeof(mend_image_region) + sizeof(uint64_t) +
+           head->stream_bytes + block_count(head) * sizeof(struct disk_entry) + sizeof(struct disk_foot);
+}
+
+static bool wanted(const struct writer *w, uint64_t block)
+{
+    return !w->options->blocks || (w->options->blocks[block / 64] >> (block % 64) & 1);
+}
+
+static int emit(struct writer *w, const void *bytes, size_t count)
+{
+    int rc = w->sink.write(w->sink.context, bytes, count);
+    w->at += count;
+    return rc;
+}
+
+static int flush_run(struct writer *w)
+{
+    size_t n = w->run_bytes;
+    w->run_bytes = 0;
+    return n ? w->sink.write(w->sink.context, w->run, n) : 0;
+}
+
+/* Store one block: its index entry now, its bytes now or with the run of raw blocks that it continues. */
+static int put_block(struct writer *w, uint64_t block)
+{
+    const uint8_t *bytes = w->stream + block * w->head->block;
+    size_t n = block_bytes(w->head, block), stored = n;
+    bool zstd = false;
+
+    if (w->zstd) {
+        size_t packed = ZSTD_compressCCtx(w->zstd, w->packed, w->packed_room, bytes, n, w->options->compress);
+        if (!ZSTD_isError(packed) && packed < n) {
+            zstd = true;
+            stored = packed;
+        }
+    }
+    const uint8_t *from = zstd ? w->packed : bytes;
+    w->index[w->count++] = (struct disk_entry){
+        .block = block,
+        .offset = w->at,
+        .stored = (uint32_t)stored,
+        .zstd = zstd,
+        .sum = mend_image_sum(w->head->save_id, block, from, stored),
+    };
+    if (zstd || w->run + w->run_bytes != from || w->run_bytes + n > RUN_BYTES) {
+        int rc = flush_run(w);
+        if (rc)
+            return rc;
+        w->run = from;
+    }
+    if (zstd)
+        return emit(w, from, stored);
+    w->run_bytes += n;
+    w->at += n;
+    return 0;
+}
+
+static int put_blocks(struct writer *w)
+{
+    uint64_t n = block_count(w->head);
+    for (uint64_t block = 0; block < n; block++) {
+        int rc = wanted(w, block) ? put_block(w, block) : 0;
+        if (rc)
+            return rc;
+    }
+    return flush_run(w);
+}
+
+static int put_end(struct writer *w)
+{
+    size_t bytes = w->count * sizeof *w->index;
+    struct disk_foot foot = {
+        .magic = FOOT_MAGIC,
+        .index_offset = w->at,
+        .index_count = w->count,
+        .index_sum = XXH3_64bits(w->index, bytes),
+        .file_bytes = w->at + bytes + sizeof foot,
+        .version = w->head->version,
+        .save_id = w->head->save_id,
+    };
+    foot.sum = XXH3_64bits(&foot, offsetof(struct disk_foot, sum));
+    int rc = bytes ? emit(w, w->index, bytes) : 0;
+    return rc ? rc : emit(w, &foot, sizeof foot);
+}
+
+static int prepare(struct writer *w)
+{
+    uint64_t n = 0, all = block_count(w->head);
+    for (uint64_t block = 0; block < all; block++)
+        n += wanted(w, block);
+    w->index = calloc(n ? n : 1, sizeof *w->index);
+    if (w->options->compress) {
+        w->packed_room = ZSTD_compressBound(w->head->block);
+        w->packed = malloc(w->packed_room);
+        w->zstd = ZSTD_createCCtx();
+    }
+    if (!w->index || (w->options->compress && (!w->packed || !w->zstd)))
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the index of %llu blocks", (unsigned long long)n);
+    return 0;
+}
+
+int mend_image_write(const mend_image_head *head, const uint8_t *stream, const mend_image_write_options *options,
+                     mend_sink sink, uint64_t *written)
+{
+    static const mend_image_write_options none;
+    struct writer w = {.head = head, .stream = stream, .options = options ? options : &none, .sink = sink};
+    uint8_t *packed_head = NULL;
+    size_t head_bytes = 0;
+
+    if ((w.options->blocks != NULL) != (head->base_version >= 0))
+        return mend_fail(MEND_ERR_ARGUMENT, "a delta needs a base and a choice of blocks");
+    int rc = mend_image_pack_head(head, &packed_head, &head_bytes);
+    if (rc == 0)
+        rc = prepare(&w);
+    if (rc == 0)
+        rc = emit(&w, packed_head, head_bytes);
+    if (rc == 0)
+        rc = put_blocks(&w);
+    if (rc == 0)
+        rc = put_end(&w);
+    if (rc == 0 && written)
+        *written = w.at;
+    ZSTD_freeCCtx(w.zstd);
+    free(w.packed);
+    free(w.index);
+    free(packed_head);
+    return rc;
+}
