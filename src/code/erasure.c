@@ -23,7 +23,8 @@ struct mend_recipe {
 int mend_code_new(int k, int m, mend_code **out)
 {
     if (k < 1 || m < 0 || k + m > MEND_CODE_MAX)
-        return mend_fail(MEND_ERR_ARGUMENT, "an erasure code of %d+%d pieces is not possible", k, m);
+        return mend_fail(MEND_ERR_ARGUMENT, "an erasure code of %d+%d pieces is not possible", k,
+                         m);
     mend_code *code = calloc(1, sizeof *code);
     if (code) {
         code->k = k;
@@ -51,7 +52,8 @@ void mend_code_free(mend_code *code)
     free(code);
 }
 
-static void apply(int k, int rows, const uint8_t *tables, size_t length, uint8_t *const in[], uint8_t *const out[])
+static void apply(int k, int rows, const uint8_t *tables, size_t length, uint8_t *const in[],
+                  uint8_t *const out[])
 {
     uint8_t *from[MEND_CODE_MAX], *to[MEND_CODE_MAX];
 
@@ -65,29 +67,34 @@ static void apply(int k, int rows, const uint8_t *tables, size_t length, uint8_t
     }
 }
 
-static void add(int k, int row, const uint8_t *tables, int column, size_t length, const uint8_t *in, uint8_t *out)
+static void add(int k, int row, const uint8_t *tables, int column, size_t length, const uint8_t *in,
+                uint8_t *out)
 {
     for (size_t at = 0; at < length; at += STEP) {
         size_t n = length - at < STEP ? length - at : STEP;
         uint8_t *to[1] = {out + at};
-        ec_encode_data_update((int)n, k, 1, column, (uint8_t *)tables + (size_t)row * (size_t)k * 32,
-                              (uint8_t *)in + at, to);
+        ec_encode_data_update((int)n, k, 1, column,
+                              (uint8_t *)tables + (size_t)row * (size_t)k * 32, (uint8_t *)in + at,
+                              to);
     }
 }
 
-void mend_code_encode(const mend_code *code, size_t length, uint8_t *const data[], uint8_t *const parity[])
+void mend_code_encode(const mend_code *code, size_t length, uint8_t *const data[],
+                      uint8_t *const parity[])
 {
     if (code->m && length)
         apply(code->k, code->m, code->tables, length, data, parity);
 }
 
-void mend_code_add(const mend_code *code, size_t length, int row, int column, const uint8_t *data, uint8_t *parity)
+void mend_code_add(const mend_code *code, size_t length, int row, int column, const uint8_t *data,
+                   uint8_t *parity)
 {
     add(code->k, row, code->tables, column, length, data, parity);
 }
 
 /* rows of `make` = matrix rows of the lost pieces times the inverse of the rows that are used. */
-static int solve(const mend_code *code, const int use[], const int lost[], int lost_count, uint8_t *make)
+static int solve(const mend_code *code, const int use[], const int lost[], int lost_count,
+                 uint8_t *make)
 {
     int k = code->k;
     size_t kk = (size_t)k;
@@ -119,7 +126,8 @@ out:
     return rc;
 }
 
-int mend_recipe_new(const mend_code *code, const int use[], const int lost[], int lost_count, mend_recipe **out)
+int mend_recipe_new(const mend_code *code, const int use[], const int lost[], int lost_count,
+                    mend_recipe **out)
 {
     uint8_t seen[MEND_CODE_MAX] = {0};
     int n = code->k + code->m;
@@ -165,14 +173,15 @@ void mend_recipe_free(mend_recipe *recipe)
     free(recipe);
 }
 
-void mend_recipe_run(const mend_recipe *recipe, size_t length, uint8_t *const use[], uint8_t *const out[])
+void mend_recipe_run(const mend_recipe *recipe, size_t length, uint8_t *const use[],
+                     uint8_t *const out[])
 {
     if (length)
         apply(recipe->k, recipe->rows, recipe->tables, length, use, out);
 }
 
-void mend_recipe_add(const mend_recipe *recipe, size_t length, int row, int column, const uint8_t *piece,
-                     uint8_t *out)
+void mend_recipe_add(const mend_recipe *recipe, size_t length, int row, int column,
+                     const uint8_t *piece, uint8_t *out)
 {
     add(recipe->k, row, recipe->tables, column, length, piece, out);
 }

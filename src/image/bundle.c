@@ -20,8 +20,8 @@ struct foot {
 
 _Static_assert(sizeof(struct foot) == 72 && sizeof(mend_bundle_entry) == 24, "no hidden padding");
 
-int mend_bundle_tail(const mend_bundle_entry *entries, uint64_t count, uint64_t end, int64_t version,
-                     uint64_t save_id, uint8_t **bytes, size_t *length)
+int mend_bundle_tail(const mend_bundle_entry *entries, uint64_t count, uint64_t end,
+                     int64_t version, uint64_t save_id, uint8_t **bytes, size_t *length)
 {
     size_t table = count * sizeof *entries, n = table + sizeof(struct foot);
     uint8_t *p = malloc(n);
@@ -48,7 +48,8 @@ int mend_bundle_tail(const mend_bundle_entry *entries, uint64_t count, uint64_t 
 static int check_foot(const struct foot *foot, uint64_t bytes)
 {
     if (memcmp(foot->magic, MAGIC, sizeof foot->magic) != 0)
-        return mend_fail(MEND_ERR_TRUNCATED, "the file has no footer: it was cut short or is no bundle");
+        return mend_fail(MEND_ERR_TRUNCATED,
+                         "the file has no footer: it was cut short or is no bundle");
     if (foot->sum != XXH3_64bits(foot, offsetof(struct foot, sum)))
         return mend_fail(MEND_ERR_DAMAGED, "the bundle's footer has a wrong checksum");
     if (foot->format != 1)
@@ -67,7 +68,8 @@ static int check_entries(const mend_bundle_entry *entries, const struct foot *fo
         const mend_bundle_entry *e = &entries[i];
         if (e->rank < 0 || e->rank > INT32_MAX || (i && e->rank <= e[-1].rank) || e->offset < end ||
             e->offset > foot->index_offset || e->bytes > foot->index_offset - e->offset)
-            return mend_fail(MEND_ERR_DAMAGED, "entry %llu of the bundle is out of order", (unsigned long long)i);
+            return mend_fail(MEND_ERR_DAMAGED, "entry %llu of the bundle is out of order",
+                             (unsigned long long)i);
         end = e->offset + e->bytes;
     }
     return 0;
@@ -92,11 +94,12 @@ static int read_index(mend_source *source, const struct foot *foot, mend_bundle_
     return 0;
 }
 
-int mend_bundle_open(mend_source source, mend_bundle_entry **entries, uint64_t *count, int64_t *version,
-                     uint64_t *save_id)
+int mend_bundle_open(mend_source source, mend_bundle_entry **entries, uint64_t *count,
+                     int64_t *version, uint64_t *save_id)
 {
     struct foot foot;
-    int rc = source.bytes < sizeof foot ? mend_fail(MEND_ERR_TRUNCATED, "too short for a bundle") : 0;
+    int rc =
+        source.bytes < sizeof foot ? mend_fail(MEND_ERR_TRUNCATED, "too short for a bundle") : 0;
     if (rc == 0)
         rc = source.read(source.context, source.bytes - sizeof foot, &foot, sizeof foot);
     if (rc == 0)

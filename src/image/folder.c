@@ -14,7 +14,8 @@
 #include <base/io.h>
 #include <image/bundle.h>
 
-static const char *const kind_names[MEND_FILE_KINDS] = {"own", "copy", "parity", "global", "bundle"};
+static const char *const kind_names[MEND_FILE_KINDS] = {"own", "copy", "parity", "global",
+                                                        "bundle"};
 
 const char *mend_file_kind_name(enum mend_file_kind kind)
 {
@@ -23,8 +24,8 @@ const char *mend_file_kind_name(enum mend_file_kind kind)
 
 void mend_file_name(const mend_file *f, char name[MEND_FILE_NAME_MAX])
 {
-    snprintf(name, MEND_FILE_NAME_MAX, "%s-r%d-v%" PRId64 "-%016" PRIx64 ".img", kind_names[f->kind], f->rank,
-             f->version, f->save_id);
+    snprintf(name, MEND_FILE_NAME_MAX, "%s-r%d-v%" PRId64 "-%016" PRIx64 ".img",
+             kind_names[f->kind], f->rank, f->version, f->save_id);
 }
 
 bool mend_file_parse(const char *name, mend_file *f)
@@ -32,7 +33,8 @@ bool mend_file_parse(const char *name, mend_file *f)
     char kind[8], again[MEND_FILE_NAME_MAX];
 
     if (strlen(name) >= MEND_FILE_NAME_MAX ||
-        sscanf(name, "%7[a-z]-r%9d-v%19" SCNd64 "-%16" SCNx64 ".img", kind, &f->rank, &f->version, &f->save_id) != 4)
+        sscanf(name, "%7[a-z]-r%9d-v%19" SCNd64 "-%16" SCNx64 ".img", kind, &f->rank, &f->version,
+               &f->save_id) != 4)
         return false;
     for (int k = 0; k < MEND_FILE_KINDS; k++) {
         if (strcmp(kind, kind_names[k]) != 0)
@@ -73,7 +75,8 @@ static int open_folder(const char *path, DIR **out)
     if (fstat(fd, &st) != 0)
         rc = mend_fail_errno("cannot stat %s", path);
     else if (st.st_uid != geteuid() || (st.st_mode & 022))
-        rc = mend_fail(MEND_ERR_PERMISSION, "folder %s belongs to another user or others may write to it", path);
+        rc = mend_fail(MEND_ERR_PERMISSION,
+                       "folder %s belongs to another user or others may write to it", path);
     else if (!(*out = fdopendir(fd)))
         rc = mend_fail_errno("cannot read folder %s", path);
     if (rc)
@@ -148,7 +151,8 @@ static int open_one(const char *path, const mend_file *file, mend_image **image)
     if (rc)
         return rc;
     const mend_image_head *head = mend_image_info(*image);
-    if (head->version != file->version || head->save_id != file->save_id || head->rank != file->rank ||
+    if (head->version != file->version || head->save_id != file->save_id ||
+        head->rank != file->rank ||
         (head->kind == MEND_IMAGE_PARITY) != (file->kind == MEND_FILE_PARITY)) {
         mend_image_close(*image);
         return mend_fail(MEND_ERR_DAMAGED, "%s holds something else than its name says", full);
@@ -179,7 +183,8 @@ int mend_folder_open_chain(const char *path, const mend_file *file, mend_image *
     return rc;
 }
 
-int mend_folder_open_bundled(const char *path, const mend_file *bundle, int rank, mend_image **image)
+int mend_folder_open_bundled(const char *path, const mend_file *bundle, int rank,
+                             mend_image **image)
 {
     char name[MEND_FILE_NAME_MAX], full[4096];
     mend_source source;
@@ -211,7 +216,8 @@ int mend_folder_open_bundled(const char *path, const mend_file *bundle, int rank
     if (head->version != version || head->save_id != save_id || head->rank != rank ||
         head->kind != MEND_IMAGE_DATA || head->base_version >= 0) {
         mend_image_close(*image);
-        return mend_fail(MEND_ERR_DAMAGED, "%s holds something else for rank %d than its index says", full, rank);
+        return mend_fail(MEND_ERR_DAMAGED,
+                         "%s holds something else for rank %d than its index says", full, rank);
     }
     return 0;
 }

@@ -24,22 +24,24 @@ int mend_image_check_head(const mend_image_head *head)
 {
     if (head->kind != MEND_IMAGE_DATA && head->kind != MEND_IMAGE_PARITY)
         return mend_fail(MEND_ERR_FORMAT, "an image of unknown kind %u", head->kind);
-    if (head->block < MEND_IMAGE_BLOCK_MIN || head->block > MEND_IMAGE_BLOCK_MAX || (head->block & (head->block - 1)))
+    if (head->block < MEND_IMAGE_BLOCK_MIN || head->block > MEND_IMAGE_BLOCK_MAX ||
+        (head->block & (head->block - 1)))
         return mend_fail(MEND_ERR_DAMAGED, "an image with blocks of %u bytes", head->block);
     if (head->version < 0 || head->ranks < 1 || head->rank < 0 || head->rank >= head->ranks)
-        return mend_fail(MEND_ERR_DAMAGED, "an image of version %lld, rank %d of %d", (long long)head->version,
-                         head->rank, head->ranks);
+        return mend_fail(MEND_ERR_DAMAGED, "an image of version %lld, rank %d of %d",
+                         (long long)head->version, head->rank, head->ranks);
     if (head->base_version < -1 || head->base_version >= head->version)
-        return mend_fail(MEND_ERR_DAMAGED, "version %lld is based on version %lld", (long long)head->version,
-                         (long long)head->base_version);
-    if (head->stream_bytes > INT64_MAX / 2 || head->region_count > REGIONS_MAX || !name_ends(head->name, sizeof head->name))
+        return mend_fail(MEND_ERR_DAMAGED, "version %lld is based on version %lld",
+                         (long long)head->version, (long long)head->base_version);
+    if (head->stream_bytes > INT64_MAX / 2 || head->region_count > REGIONS_MAX ||
+        !name_ends(head->name, sizeof head->name))
         return mend_fail(MEND_ERR_DAMAGED, "an image header out of bounds");
 
     uint64_t end = 0;
     for (uint32_t i = 0; i < head->region_count; i++) {
         const mend_image_region *r = &head->regions[i];
-        if (r->offset < end || r->bytes > head->stream_bytes || r->offset > head->stream_bytes - r->bytes ||
-            !name_ends(r->label, sizeof r->label))
+        if (r->offset < end || r->bytes > head->stream_bytes ||
+            r->offset > head->stream_bytes - r->bytes || !name_ends(r->label, sizeof r->label))
             return mend_fail(MEND_ERR_DAMAGED, "region %d lies outside of its image", r->id);
         if ((r->flags & MEND_REGION_GLOBAL) &&
             (r->bytes > r->global_total || r->global_offset > r->global_total - r->bytes))
@@ -93,7 +95,8 @@ static int check_disk_head(const struct disk_head *d, size_t count)
     if (d->order != ORDER_MARK)
         return mend_fail(MEND_ERR_ARCHITECTURE, "an image of a machine with another byte order");
     if (d->format != FORMAT)
-        return mend_fail(MEND_ERR_FORMAT, "an image of format %u; this library reads format %u", d->format, FORMAT);
+        return mend_fail(MEND_ERR_FORMAT, "an image of format %u; this library reads format %u",
+                         d->format, FORMAT);
     if (d->region_count > REGIONS_MAX ||
         d->head_bytes != sizeof *d + d->region_count * sizeof(mend_image_region) + sizeof(uint64_t))
         return mend_fail(MEND_ERR_DAMAGED, "an image header of the wrong length");

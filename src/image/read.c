@@ -22,8 +22,8 @@ struct mend_image {
 static int source_read(mend_source *s, uint64_t at, void *to, size_t count)
 {
     if (count > s->bytes || at > s->bytes - count)
-        return mend_fail(MEND_ERR_TRUNCATED, "the file ends at %llu, before %llu", (unsigned long long)s->bytes,
-                         (unsigned long long)(at + count));
+        return mend_fail(MEND_ERR_TRUNCATED, "the file ends at %llu, before %llu",
+                         (unsigned long long)s->bytes, (unsigned long long)(at + count));
     return count ? s->read(s->context, at, to, count) : 0;
 }
 
@@ -31,17 +31,21 @@ static int read_foot(mend_image *image, struct disk_foot *foot)
 {
     uint64_t n = image->source.bytes;
     if (n < sizeof(struct disk_head) + sizeof(uint64_t) + sizeof *foot)
-        return mend_fail(MEND_ERR_TRUNCATED, "%llu bytes are too few for an image", (unsigned long long)n);
+        return mend_fail(MEND_ERR_TRUNCATED, "%llu bytes are too few for an image",
+                         (unsigned long long)n);
     int rc = source_read(&image->source, n - sizeof *foot, foot, sizeof *foot);
     if (rc)
         return rc;
     if (memcmp(foot->magic, FOOT_MAGIC, sizeof foot->magic) != 0)
-        return mend_fail(MEND_ERR_TRUNCATED, "the file has no footer: it was cut short or is no image");
+        return mend_fail(MEND_ERR_TRUNCATED,
+                         "the file has no footer: it was cut short or is no image");
     if (foot->sum != XXH3_64bits(foot, offsetof(struct disk_foot, sum)))
         return mend_fail(MEND_ERR_DAMAGED, "the footer's checksum is wrong");
-    if (foot->file_bytes != n || foot->index_offset > n || foot->index_count > n / sizeof(struct disk_entry) ||
+    if (foot->file_bytes != n || foot->index_offset > n ||
+        foot->index_count > n / sizeof(struct disk_entry) ||
         foot->index_offset + foot->index_count * sizeof(struct disk_entry) + sizeof *foot != n)
-        return mend_fail(MEND_ERR_DAMAGED, "the footer does not fit a file of %llu bytes", (unsigned long long)n);
+        return mend_fail(MEND_ERR_DAMAGED, "the footer does not fit a file of %llu bytes",
+                         (unsigned long long)n);
     return 0;
 }
 
@@ -69,7 +73,8 @@ static int read_head(mend_image *image, const struct disk_foot *foot, uint64_t *
     return rc;
 }
 
-/* The blocks must follow each other without gap or overlap from the header to the index, in ascending order. */
+/* The blocks must follow each other without gap or overlap from the header to the index, in
+ * ascending order. */
 static int check_index(const mend_image *image, uint64_t at, uint64_t index_offset)
 {
     const mend_image_head *head = &image->head;
@@ -77,18 +82,21 @@ static int check_index(const mend_image *image, uint64_t at, uint64_t index_offs
 
     for (uint64_t i = 0; i < image->count; i++) {
         const struct disk_entry *e = &image->index[i];
-        if (e->block >= all || (i && e->block <= e[-1].block) || e->offset != at || e->zstd > 1 || e->stored == 0)
-            return mend_fail(MEND_ERR_DAMAGED, "entry %llu of the index is out of order", (unsigned long long)i);
+        if (e->block >= all || (i && e->block <= e[-1].block) || e->offset != at || e->zstd > 1 ||
+            e->stored == 0)
+            return mend_fail(MEND_ERR_DAMAGED, "entry %llu of the index is out of order",
+                             (unsigned long long)i);
         size_t raw = block_bytes(head, e->block);
         if (e->zstd ? e->stored >= raw : e->stored != raw)
-            return mend_fail(MEND_ERR_DAMAGED, "block %llu has a wrong length", (unsigned long long)e->block);
+            return mend_fail(MEND_ERR_DAMAGED, "block %llu has a wrong length",
+                             (unsigned long long)e->block);
         at += e->stored;
     }
     if (at != index_offset)
         return mend_fail(MEND_ERR_DAMAGED, "the blocks do not fill the file");
     if (head->base_version < 0 && image->count != all)
-        return mend_fail(MEND_ERR_DAMAGED, "%llu blocks of %llu are there", (unsigned long long)image->count,
-                         (unsigned long long)all);
+        return mend_fail(MEND_ERR_DAMAGED, "%llu blocks of %llu are there",
+                         (unsigned long long)image->count, (unsigned long long)all);
     return 0;
 }
 
@@ -175,8 +183,8 @@ const mend_image_region *mend_image_find_region(const mend_image *image, int id)
 
 static bool same_layout(const mend_image_head *a, const mend_image_head *b)
 {
-    if (a->stream_bytes != b->stream_bytes || a->region_count != b->region_count || a->rank != b->rank ||
-        a->ranks != b->ranks || strcmp(a->name, b->name) != 0)
+    if (a->stream_bytes != b->stream_bytes || a->region_count != b->region_count ||
+        a->rank != b->rank || a->ranks != b->ranks || strcmp(a->name, b->name) != 0)
         return false;
     for (uint32_t i = 0; i < a->region_count; i++)
         if (a->regions[i].id != b->regions[i].id || a->regions[i].offset != b->regions[i].offset ||
@@ -190,7 +198,8 @@ int mend_image_set_base(mend_image *image, mend_image *base)
     const mend_image_head *want = &image->head, *have = &base->head;
     int depth = 0;
 
-    if (want->base_version != have->version || want->base_id != have->save_id || !same_layout(want, have))
+    if (want->base_version != have->version || want->base_id != have->save_id ||
+        !same_layout(want, have))
         return mend_fail(MEND_ERR_DAMAGED, "version %lld is not the base that version %lld needs",
                          (long long)have->version, (long long)want->version);
     for (const mend_image *b = base; b; b = b->base)
@@ -209,15 +218,18 @@ static int load_block(mend_image *image, const struct disk_entry *e, uint8_t *to
     if (rc)
         return rc;
     if (mend_image_sum(image->head.save_id, e->block, stored, e->stored) != e->sum)
-        return mend_fail(MEND_ERR_DAMAGED, "block %llu of version %lld, rank %d has a wrong checksum",
-                         (unsigned long long)e->block, (long long)image->head.version, image->head.rank);
+        return mend_fail(
+            MEND_ERR_DAMAGED, "block %llu of version %lld, rank %d has a wrong checksum",
+            (unsigned long long)e->block, (long long)image->head.version, image->head.rank);
     if (e->zstd && ZSTD_decompress(to, raw, stored, e->stored) != raw)
-        return mend_fail(MEND_ERR_DAMAGED, "block %llu of version %lld, rank %d does not decompress",
-                         (unsigned long long)e->block, (long long)image->head.version, image->head.rank);
+        return mend_fail(
+            MEND_ERR_DAMAGED, "block %llu of version %lld, rank %d does not decompress",
+            (unsigned long long)e->block, (long long)image->head.version, image->head.rank);
     return 0;
 }
 
-static int read_from_block(mend_image *image, const struct disk_entry *e, uint64_t skip, uint8_t *to, size_t count)
+static int read_from_block(mend_image *image, const struct disk_entry *e, uint64_t skip,
+                           uint8_t *to, size_t count)
 {
     if (skip == 0 && count == block_bytes(&image->head, e->block))
         return load_block(image, e, to);
@@ -264,7 +276,8 @@ static int read_checked(mend_image *image, uint64_t at, uint8_t *to, size_t coun
             n = start - at < count ? (size_t)(start - at) : count;
             if (!image->base)
                 return mend_fail(MEND_ERR_DAMAGED, "version %lld needs its base, version %lld",
-                                 (long long)image->head.version, (long long)image->head.base_version);
+                                 (long long)image->head.version,
+                                 (long long)image->head.base_version);
             rc = read_checked(image->base, at, to, n);
         }
         if (rc)
@@ -279,7 +292,8 @@ static int read_checked(mend_image *image, uint64_t at, uint8_t *to, size_t coun
 int mend_image_read(mend_image *image, uint64_t at, void *to, size_t count)
 {
     if (count > image->head.stream_bytes || at > image->head.stream_bytes - count)
-        return mend_fail(MEND_ERR_ARGUMENT, "the stream ends at %llu", (unsigned long long)image->head.stream_bytes);
+        return mend_fail(MEND_ERR_ARGUMENT, "the stream ends at %llu",
+                         (unsigned long long)image->head.stream_bytes);
     return read_checked(image, at, to, count);
 }
 

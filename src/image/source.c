@@ -39,7 +39,8 @@ int mend_source_file(const char *path, uint64_t offset, uint64_t bytes, mend_sou
         rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory to open %s", path);
     else if (fstat(fd, &st) != 0)
         rc = mend_fail_errno("cannot stat %s", path);
-    else if (offset > (uint64_t)st.st_size || (bytes != UINT64_MAX && bytes > (uint64_t)st.st_size - offset))
+    else if (offset > (uint64_t)st.st_size ||
+             (bytes != UINT64_MAX && bytes > (uint64_t)st.st_size - offset))
         rc = mend_fail(MEND_ERR_TRUNCATED, "%s ends at %lld", path, (long long)st.st_size);
     if (rc) {
         close(fd);

@@ -7,7 +7,8 @@
 
 #include "format.h"
 
-#define RUN_BYTES ((size_t)1 << 20) /* raw blocks that follow each other go out in writes of up to this */
+#define RUN_BYTES \
+    ((size_t)1 << 20) /* raw blocks that follow each other go out in writes of up to this */
 
 struct writer {
     const mend_image_head *head;
@@ -26,8 +27,9 @@ struct writer {
 
 uint64_t mend_image_bound(const mend_image_head *head)
 {
-    return sizeof(struct disk_head) + head->region_count * sizeof(mend_image_region) + sizeof(uint64_t) +
-           head->stream_bytes + block_count(head) * sizeof(struct disk_entry) + sizeof(struct disk_foot);
+    return sizeof(struct disk_head) + head->region_count * sizeof(mend_image_region) +
+           sizeof(uint64_t) + head->stream_bytes + block_count(head) * sizeof(struct disk_entry) +
+           sizeof(struct disk_foot);
 }
 
 static bool wanted(const struct writer *w, uint64_t block)
@@ -49,7 +51,8 @@ static int flush_run(struct writer *w)
     return n ? w->sink.write(w->sink.context, w->run, n) : 0;
 }
 
-/* Store one block: its index entry now, its bytes now or with the run of raw blocks that it continues. */
+/* Store one block: its index entry now, its bytes now or with the run of raw blocks that it
+ * continues. */
 static int put_block(struct writer *w, uint64_t block)
 {
     const uint8_t *bytes = w->stream + block * w->head->block;
@@ -57,7 +60,8 @@ static int put_block(struct writer *w, uint64_t block)
     bool zstd = false;
 
     if (w->zstd) {
-        size_t packed = ZSTD_compressCCtx(w->zstd, w->packed, w->packed_room, bytes, n, w->options->compress);
+        size_t packed =
+            ZSTD_compressCCtx(w->zstd, w->packed, w->packed_room, bytes, n, w->options->compress);
         if (!ZSTD_isError(packed) && packed < n) {
             zstd = true;
             stored = packed;
@@ -124,15 +128,17 @@ static int prepare(struct writer *w)
         w->zstd = ZSTD_createCCtx();
     }
     if (!w->index || (w->options->compress && (!w->packed || !w->zstd)))
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the index of %llu blocks", (unsigned long long)n);
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the index of %llu blocks",
+                         (unsigned long long)n);
     return 0;
 }
 
-int mend_image_write(const mend_image_head *head, const uint8_t *stream, const mend_image_write_options *options,
-                     mend_sink sink, uint64_t *written)
+int mend_image_write(const mend_image_head *head, const uint8_t *stream,
+                     const mend_image_write_options *options, mend_sink sink, uint64_t *written)
 {
     static const mend_image_write_options none;
-    struct writer w = {.head = head, .stream = stream, .options = options ? options : &none, .sink = sink};
+    struct writer w = {
+        .head = head, .stream = stream, .options = options ? options : &none, .sink = sink};
     uint8_t *packed_head = NULL;
     size_t head_bytes = 0;
 

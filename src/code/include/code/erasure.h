@@ -18,19 +18,26 @@ int mend_code_new(int k, int m, mend_code **code);
 void mend_code_free(mend_code *code);
 
 /* parity[0..m-1] from data[0..k-1], each of `length` bytes. Pieces may not overlap. */
-void mend_code_encode(const mend_code *code, size_t length, uint8_t *const data[], uint8_t *const parity[]);
+void mend_code_encode(const mend_code *code, size_t length, uint8_t *const data[],
+                      uint8_t *const parity[]);
 
-/* Parity `row` (0..m-1) += the contribution of data piece `column` (0..k-1). Parity starts as zeros; the
- * pieces may come in any order, each once: for a holder that receives one piece after the other. */
-void mend_code_add(const mend_code *code, size_t length, int row, int column, const uint8_t *data, uint8_t *parity);
+/* Parity `row` (0..m-1) += the contribution of data piece `column` (0..k-1). Parity starts as
+ * zeros; the pieces may come in any order, each once: for a holder that receives one piece after
+ * the other. */
+void mend_code_add(const mend_code *code, size_t length, int row, int column, const uint8_t *data,
+                   uint8_t *parity);
 
-/* A recipe to rebuild the pieces lost[0..lost_count-1] (numbers 0..k+m-1: data, then parity) from the k pieces
- * use[0..k-1]. Errors: MEND_ERR_ARGUMENT (a piece named twice or out of range), MEND_ERR_LOST (not invertible). */
+/* A recipe to rebuild the pieces lost[0..lost_count-1] (numbers 0..k+m-1: data, then parity) from
+ * the k pieces use[0..k-1]. Errors: MEND_ERR_ARGUMENT (a piece named twice or out of range),
+ * MEND_ERR_LOST (not invertible). */
 typedef struct mend_recipe mend_recipe;
-int mend_recipe_new(const mend_code *code, const int use[], const int lost[], int lost_count, mend_recipe **recipe);
+int mend_recipe_new(const mend_code *code, const int use[], const int lost[], int lost_count,
+                    mend_recipe **recipe);
 void mend_recipe_free(mend_recipe *recipe);
-void mend_recipe_run(const mend_recipe *recipe, size_t length, uint8_t *const use[], uint8_t *const out[]);
+void mend_recipe_run(const mend_recipe *recipe, size_t length, uint8_t *const use[],
+                     uint8_t *const out[]);
 /* out piece `row` += the contribution of the used piece `column`. */
-void mend_recipe_add(const mend_recipe *recipe, size_t length, int row, int column, const uint8_t *piece, uint8_t *out);
+void mend_recipe_add(const mend_recipe *recipe, size_t length, int row, int column,
+                     const uint8_t *piece, uint8_t *out);
 
 #endif

@@ -1,8 +1,10 @@
 /* A bundle: images of many ranks in one file, for file systems that hate many files.
  *
- *   images, each at a place of its own (gaps allowed) | index: rank, place, length | footer with sums
+ *   images, each at a place of its own (gaps allowed) | index: rank, place, length | footer with
+ * sums
  *
- * The writers put their images where the plan says; one of them adds index and footer when all are there.
+ * The writers put their images where the plan says; one of them adds index and footer when all are
+ * there.
  */
 #ifndef IMAGE_BUNDLE_H
 #define IMAGE_BUNDLE_H
@@ -15,11 +17,11 @@ typedef struct mend_bundle_entry {
 } mend_bundle_entry;
 
 /* The bytes that end a bundle whose images end at or before `end`; malloc'ed. */
-int mend_bundle_tail(const mend_bundle_entry *entries, uint64_t count, uint64_t end, int64_t version,
-                     uint64_t save_id, uint8_t **bytes, size_t *length);
+int mend_bundle_tail(const mend_bundle_entry *entries, uint64_t count, uint64_t end,
+                     int64_t version, uint64_t save_id, uint8_t **bytes, size_t *length);
 
 /* Read and check index and footer. entries is malloc'ed. Errors as mend_image_open(). */
-int mend_bundle_open(mend_source source, mend_bundle_entry **entries, uint64_t *count, int64_t *version,
-                     uint64_t *save_id);
+int mend_bundle_open(mend_source source, mend_bundle_entry **entries, uint64_t *count,
+                     int64_t *version, uint64_t *save_id);
 
 #endif

@@ -1,10 +1,11 @@
-/* The names of a store's files and what a folder holds. A store has one flat folder per place, DIR/NAME:
+/* The names of a store's files and what a folder holds. A store has one flat folder per place,
+ * DIR/NAME:
  *
- *   own-r3-v120-<save id>.img      rank 3's image, written by rank 3 (levels local, partner, erasure)
- *   copy-r3-v120-<save id>.img     the same bytes, held by its partner
- *   parity-r3-v120-<save id>.img   rank 3's share of its group's parity
- *   global-r3-v120-<save id>.img   rank 3's image on the shared file system
- *   bundle-r0-v120-<save id>.img   several ranks' images; the number is the bundle's
+ *   own-r3-v120-<save id>.img      rank 3's image, written by rank 3 (levels local, partner,
+ * erasure) copy-r3-v120-<save id>.img     the same bytes, held by its partner parity-r3-v120-<save
+ * id>.img   rank 3's share of its group's parity global-r3-v120-<save id>.img   rank 3's image on
+ * the shared file system bundle-r0-v120-<save id>.img   several ranks' images; the number is the
+ * bundle's
  */
 #ifndef IMAGE_FOLDER_H
 #define IMAGE_FOLDER_H
@@ -34,8 +35,9 @@ void mend_file_name(const mend_file *file, char name[MEND_FILE_NAME_MAX]);
 /* Is `name` such a name? Only the exact spelling that mend_file_name() gives. */
 bool mend_file_parse(const char *name, mend_file *file);
 
-/* Every file of a store's folder, sorted by version, save id, kind, rank; malloc'ed. A folder that is not there has none.
- * Errors: MEND_ERR_IO, MEND_ERR_NO_MEMORY, MEND_ERR_PERMISSION (the folder is another user's or a link). */
+/* Every file of a store's folder, sorted by version, save id, kind, rank; malloc'ed. A folder that
+ * is not there has none. Errors: MEND_ERR_IO, MEND_ERR_NO_MEMORY, MEND_ERR_PERMISSION (the folder
+ * is another user's or a link). */
 int mend_folder_list(const char *path, mend_file **files, int *count);
 
 /* Remove what deaths left behind: temporary files of rank `rank`'s writers. Returns how many. */
@@ -45,6 +47,7 @@ int mend_folder_sweep(const char *path, int rank);
 int mend_folder_open_chain(const char *path, const mend_file *file, mend_image **image);
 
 /* The image of `rank` in a bundle. */
-int mend_folder_open_bundled(const char *path, const mend_file *bundle, int rank, mend_image **image);
+int mend_folder_open_bundled(const char *path, const mend_file *bundle, int rank,
+                             mend_image **image);
 
 #endif

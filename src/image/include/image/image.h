@@ -1,17 +1,20 @@
-/* An image: one rank's part of one version, as a file. This layer is the only code that knows the format.
+/* An image: one rank's part of one version, as a file. This layer is the only code that knows the
+ * format.
  *
- *   header   magic, format, byte order, kind, version, save id, logical rank, number of ranks, base, block size, name
- *   regions  id, label, place in the stream, length, place in a global array
+ *   header   magic, format, byte order, kind, version, save id, logical rank, number of ranks,
+ * base, block size, name regions  id, label, place in the stream, length, place in a global array
  *   sum      XXH3 of all that
  *   blocks   the stream's blocks that this image has, in order, each raw or zstd
  *   index    number, place, stored length, XXH3 of each block
  *   footer   where the index is, its XXH3, the file's length: a file that was cut short has none
  *
- * The stream is all regions' bytes in one address space: a region lies at its `offset`, gaps are zeros. An image is
- * whole, or a delta: then it has only the blocks that changed since its base, and is read together with it.
- * A save id is one attempt to save a version. Parts of different attempts are never combined.
+ * The stream is all regions' bytes in one address space: a region lies at its `offset`, gaps are
+ * zeros. An image is whole, or a delta: then it has only the blocks that changed since its base,
+ * and is read together with it. A save id is one attempt to save a version. Parts of different
+ * attempts are never combined.
  *
- * Readers trust nothing: every length is checked against the file's before it is used, every byte is covered by a sum.
+ * Readers trust nothing: every length is checked against the file's before it is used, every byte
+ * is covered by a sum.
  */
 #ifndef IMAGE_IMAGE_H
 #define IMAGE_IMAGE_H
@@ -20,8 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MEND_IMAGE_NAME  72
-#define MEND_IMAGE_LABEL 40
+#define MEND_IMAGE_NAME      72
+#define MEND_IMAGE_LABEL     40
 #define MEND_IMAGE_BLOCK_MIN 4096u
 #define MEND_IMAGE_BLOCK_MAX (16u << 20)
 
@@ -52,7 +55,8 @@ typedef struct mend_image_head {
     mend_image_region *regions; /* ascending offsets, no overlap */
 } mend_image_head;
 
-/* ---- writing --------------------------------------------------------------------------------------------- */
+/* ---- writing
+ * --------------------------------------------------------------------------------------------- */
 
 /* Where bytes go, in order. write returns 0 or a negative code, which ends the writing. */
 typedef struct mend_sink {
@@ -67,13 +71,14 @@ typedef struct mend_image_write_options {
 
 /* Write head, the chosen blocks of `stream` and the rest. *written = bytes of the file.
  * Errors: MEND_ERR_NO_MEMORY, MEND_ERR_ARGUMENT, those of the sink. */
-int mend_image_write(const mend_image_head *head, const uint8_t *stream, const mend_image_write_options *options,
-                     mend_sink sink, uint64_t *written);
+int mend_image_write(const mend_image_head *head, const uint8_t *stream,
+                     const mend_image_write_options *options, mend_sink sink, uint64_t *written);
 
 /* At most so long is the file of a whole image. */
 uint64_t mend_image_bound(const mend_image_head *head);
 
-/* ---- reading --------------------------------------------------------------------------------------------- */
+/* ---- reading
+ * --------------------------------------------------------------------------------------------- */
 
 /* Where bytes come from. read moves exactly `count` bytes or returns a negative code. */
 typedef struct mend_source {
@@ -85,12 +90,13 @@ typedef struct mend_source {
 
 typedef struct mend_image mend_image;
 
-/* Open: read and check header, index and footer; the blocks are checked as they are read. The source belongs to the
- * image from now on, also if opening fails. Errors: MEND_ERR_FORMAT, MEND_ERR_TRUNCATED, MEND_ERR_DAMAGED,
- * MEND_ERR_NO_MEMORY, those of the source. */
+/* Open: read and check header, index and footer; the blocks are checked as they are read. The
+ * source belongs to the image from now on, also if opening fails. Errors: MEND_ERR_FORMAT,
+ * MEND_ERR_TRUNCATED, MEND_ERR_DAMAGED, MEND_ERR_NO_MEMORY, those of the source. */
 int mend_image_open(mend_source source, mend_image **image);
 
-/* The same on a file: owned by this user, regular, links not followed (MEND_ERR_PERMISSION, MEND_ERR_NOT_FOUND). */
+/* The same on a file: owned by this user, regular, links not followed (MEND_ERR_PERMISSION,
+ * MEND_ERR_NOT_FOUND). */
 int mend_image_open_file(const char *path, mend_image **image);
 
 /* A source on a file, or on a part of it (bytes = UINT64_MAX: up to its end). */
@@ -106,8 +112,8 @@ const mend_image_head *mend_image_info(const mend_image *image);
 uint64_t mend_image_file_bytes(const mend_image *image);
 uint64_t mend_image_stored_blocks(const mend_image *image);
 
-/* Give a delta its base, which belongs to it from now on. MEND_ERR_DAMAGED if it is not the one it names or has another
- * layout (then base stays the caller's). */
+/* Give a delta its base, which belongs to it from now on. MEND_ERR_DAMAGED if it is not the one it
+ * names or has another layout (then base stays the caller's). */
 int mend_image_set_base(mend_image *image, mend_image *base);
 
 /* Read a piece of the stream through all bases; checked. MEND_ERR_DAMAGED names the block. */
@@ -118,16 +124,18 @@ int mend_image_verify(mend_image *image);
 
 const mend_image_region *mend_image_find_region(const mend_image *image, int id);
 
-/* ---- helpers for those who keep copies in memory ------------------------------------------------------------ */
+/* ---- helpers for those who keep copies in memory
+ * ------------------------------------------------------------ */
 
 /* The sum of a block, as in the index. */
 uint64_t mend_image_sum(uint64_t save_id, uint64_t block, const void *bytes, size_t count);
 
-/* Check a head by itself (layout, bounds): the one rule for writers, readers and what comes by message. */
+/* Check a head by itself (layout, bounds): the one rule for writers, readers and what comes by
+ * message. */
 int mend_image_check_head(const mend_image_head *head);
 
-/* A head as bytes, as it stands at the start of the file, and back. pack allocates; unpack copies the regions into
- * memory that the caller frees (head->regions). */
+/* A head as bytes, as it stands at the start of the file, and back. pack allocates; unpack copies
+ * the regions into memory that the caller frees (head->regions). */
 int mend_image_pack_head(const mend_image_head *head, uint8_t **bytes, size_t *count);
 int mend_image_unpack_head(const uint8_t *bytes, size_t count, mend_image_head *head);
 
