@@ -1,0 +1,61 @@
+/* context_x86_64.S - save and resume the callee-saved registers (x86_64, System V).
+ * struct context: rbx rbp r12..r15 at 0, rsp at 48, rip at 56, mxcsr at 64, x87 control word at 68 */
+	.text
+	.global context_save
+	.hidden context_save
+	.type context_save, @function
+context_save:
+	mov %rbx, 0(%rdi)
+	mov %rbp, 8(%rdi)
+	mov %r12, 16(%rdi)
+	mov %r13, 24(%rdi)
+	mov %r14, 32(%rdi)
+	mov %r15, 40(%rdi)
+	lea 8(%rsp), %rdx               /* as after the return */
+	mov %rdx, 48(%rdi)
+	mov (%rsp), %rdx
+	mov %rdx, 56(%rdi)
+	stmxcsr 64(%rdi)
+	fnstcw 68(%rdi)
+	xor %eax, %eax
+	ret
+	.size context_save, .-context_save
+
+	.global context_resume
+	.hidden context_resume
+	.type context_resume, @function
+context_resume:                             /* (struct context *, thread pointer) */
+	mov %rdi, %rbx
+	mov $158, %eax                  /* arch_prctl(ARCH_SET_FS, tp): works on every kernel */
+	mov $0x1002, %edi
+	syscall
+	mov %rbx, %rdx
+	mov 0(%rdx), %rbx
+	mov 8(%rdx), %rbp
+	mov 16(%rdx), %r12
+	mov 24(%rdx), %r13
+	mov 32(%rdx), %r14
+	mov 40(%rdx), %r15
+	mov 48(%rdx), %rsp
+	ldmxcsr 64(%rdx)
+	fldcw 68(%rdx)
+	mov $1, %eax
+	jmp *56(%rdx)
+	.size context_resume, .-context_resume
+
+/* context_enter(entry, sp): start a program as the kernel would after execve */
+	.global context_enter
+	.hidden context_enter
+	.type context_enter, @function
+context_enter:
+	mov %rdi, %rax
+	mov %rsi, %rsp
+	xor %edx, %edx                  /* nothing for atexit */
+	xor %ebp, %ebp
+	xor %ecx, %ecx
+	xor %esi, %esi
+	xor %edi, %edi
+	cld
+	jmp *%rax
+	.size context_enter, .-context_enter
+	.section .note.GNU-stack,"",%progbits

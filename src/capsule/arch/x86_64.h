@@ -1,0 +1,90 @@
+/* x86_64.h - see arch.h. */
+#ifndef CAPSULE_X86_64_H
+#define CAPSULE_X86_64_H
+#define ARCH_NAME  "x86_64"
+#define ARCH_AUDIT AUDIT_ARCH_X86_64
+
+struct context {
+    uint64_t rbx, rbp, r12, r13, r14, r15, sp, pc; /* offsets are used in context_x86_64.S */
+    uint32_t mxcsr, fpucw;
+};
+
+static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "+a"(number)
+                     : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return number;
+}
+
+/* The thread pointer is the FS base, and the word there points to itself (ABI). wrfsbase needs a
+ * CPU and a kernel (5.9) that allow it, else arch_prctl. The flag is a property of the machine, not
+ * of the image: each half has one, and a restart sets it again.
+ */
+#define ARCH_SETS_FS         0x1002
+#define ARCH_HWCAP2_FSGSBASE 2
+extern int thread_pointer_fast __attribute__((visibility("hidden")));
+
+static inline void *thread_pointer_get(void)
+{
+    void *p;
+    __asm__ volatile("mov %%fs:0, %0" : "=r"(p));
+    return p;
+}
+
+static inline void thread_pointer_set(void *p)
+{
+    if (__builtin_expect(thread_pointer_fast, 1))
+        __asm__ volatile("wrfsbase %0" ::"r"(p) : "memory");
+    else
+        raw_syscall(SYS_arch_prctl, ARCH_SETS_FS, (long)p, 0, 0, 0, 0);
+}
+
+static inline unsigned long trap_argument(const ucontext_t *uc, int i)
+{
+    static const int place[] = {REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
+    return (unsigned long)uc->uc_mcontext.gregs[place[i]];
+}
+
+static inline void trap_result(ucontext_t *uc, long value)
+{
+    uc->uc_mcontext.gregs[REG_RAX] = value;
+}
+
+static inline void *signal_frame(void *siginfo, void *uc)
+{
+    (void)siginfo;
+    return uc; /* the frame is: return address, ucontext, siginfo */
+}
+
+static inline long clone_into_frame(long flags, void *frame, void *thread_pointer, int *tid)
+{
+    register int *r10 __asm__("r10") = tid;
+    register void *r8 __asm__("r8") = thread_pointer;
+    long r = SYS_clone;
+    __asm__ volatile("syscall\n\t"
+                     "test %%rax, %%rax\n\t"
+                     "jnz 1f\n\t"
+                     "mov %[sigreturn], %%eax\n\t"
+                     "syscall\n"
+                     "1:"
+                     : "+a"(r)
+                     : "D"(flags), "S"(frame), "d"(tid), "r"(r10),
+                       "r"(r8), [sigreturn] "i"(SYS_rt_sigreturn)
+                     : "rcx", "r11", "memory", "cc");
+    return r;
+}
+
+static inline void __attribute__((noreturn)) return_through_frame(void *frame)
+{
+    __asm__ volatile("mov %0, %%rsp\n\t"
+                     "mov %1, %%eax\n\t"
+                     "syscall\n\t"
+                     "hlt" ::"r"(frame),
+                     "i"(SYS_rt_sigreturn)
+                     : "memory");
+    __builtin_unreachable();
+}
+#endif

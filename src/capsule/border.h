@@ -1,0 +1,175 @@
+/* border.h - everything the two halves of a capsule agree on.
+ *
+ * One process holds two programs, each with its own ld.so, libc, heap and thread-local storage:
+ *
+ *   lower half   lower/: the REAL MPI library; never saved
+ *   upper half   the unmodified application and upper/, which it takes for its MPI library; saved
+ *
+ * Neither half includes the other's headers: this file is the whole interface. It is MPI-neutral:
+ * an image that was taken on one MPI library is resumed on another. BORDER_VERSION changes with
+ * every change of struct lower, struct upper or of a neutral value; images carry it.
+ */
+#ifndef CAPSULE_BORDER_H
+#define CAPSULE_BORDER_H
+#include "arch/arch.h"
+#include "each.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#define BORDER_VERSION 1
+
+/* --- whose memory is it? -------------------------------------------------------------------
+ * Every address below UPPER_END belongs to the upper half, every address above it to the lower
+ * half. Nothing else is ever asked. The kernel puts a PIE, its heap, stack, libraries and anonymous
+ * mappings far above (0xaaaa..., 0xffff... on aarch64; 0x55..., 0x7f... on x86_64); what the upper
+ * half maps is steered below by a seccomp filter (lower/steer.c). The limits are multiples of 2^32,
+ * because the filter compares one 32-bit word.
+ */
+#define UPPER_END   0x100000000000UL /* 16 TiB */
+#define UPPER_ARENA 0x080000000000UL /*  8 TiB: mappings of the upper half */
+#define UPPER_BREAK 0x070000000000UL /*  7 TiB: emulated program break */
+
+/* --- neutral handles and constants ---------------------------------------------------------
+ * A real MPI handle crosses the border as an integer: Open MPI's are pointers, MPICH's are ints,
+ * both fit. Special values (ranks, tags, MPI_IN_PLACE, the layout of a status) cross in Open MPI's
+ * encoding; lower/mpi.c converts them for the library below, the faces (upper/face_*.c) for the ABI
+ * of the application above.
+ */
+typedef uintptr_t handle_t;
+
+struct status {
+    int source, tag, error, cancelled;
+    size_t bytes;
+};
+
+#define NEUTRAL_ANY_SOURCE (-1)
+#define NEUTRAL_ANY_TAG    (-1)
+#define NEUTRAL_PROC_NULL  (-2)
+#define NEUTRAL_ROOT       (-4)
+#define NEUTRAL_UNDEFINED  (-32766) /* the same in both */
+#define NEUTRAL_IN_PLACE   ((void *)1)
+#define NEUTRAL_BOTTOM     ((void *)0)
+enum { NEUTRAL_SPLIT_SHARED };
+enum { NEUTRAL_ORDER_C, NEUTRAL_ORDER_FORTRAN };
+enum { NEUTRAL_TYPECLASS_INTEGER = 1, NEUTRAL_TYPECLASS_REAL, NEUTRAL_TYPECLASS_COMPLEX };
+enum { NEUTRAL_IDENT, NEUTRAL_CONGRUENT, NEUTRAL_SIMILAR, NEUTRAL_UNEQUAL }; /* same in both */
+
+/* How a datatype was made: with its ints, addresses and types this is the whole recipe. */
+enum recipe_how {
+    RECIPE_NAMED,
+    RECIPE_CONTIGUOUS,
+    RECIPE_VECTOR,
+    RECIPE_HVECTOR,
+    RECIPE_INDEXED,
+    RECIPE_HINDEXED,
+    RECIPE_INDEXED_BLOCK,
+    RECIPE_STRUCT,
+    RECIPE_SUBARRAY,
+    RECIPE_RESIZED,
+    RECIPE_DUP
+};
+
+enum object_kind {
+    KIND_COMM,
+    KIND_TYPE,
+    KIND_OP,
+    KIND_REQ,
+    KIND_GROUP,
+    KIND_INFO,
+    KIND_ERRH,
+    KIND_WIN,
+    KIND_FILE,
+    N_KINDS
+};
+
+enum predefined {
+#define PREDEFINED(kind, symbol, name, fortran) PRE_##name,
+#include "predefined.def"
+#undef PREDEFINED
+    N_PREDEFINED
+};
+
+#include "border_kinds.h"
+
+/* --- functions of the lower half: those of the table, and these ------------------------------ */
+struct upper;
+#define LOWER_SERVICES(X)                                                              \
+    X(int, Init_thread, (int required, int *provided))                                 \
+    X(int, Finalize, (void))                                                           \
+    X(double, Wtime, (void))                                                           \
+    X(int, Get_processor_name, (char *name, int *len))                                 \
+    X(int, Get_library_version, (char *name, int *len))                                \
+    X(int, Error_string, (int code, char *s, int *len))                                \
+    X(int, Error_class, (int code, int *class))                                        \
+    X(int, tag_ub, (void))                                                             \
+    X(int, Comm_rank, (handle_t comm, int *rank))                                      \
+    X(int, Comm_size, (handle_t comm, int *size))                                      \
+    X(int, Comm_free, (handle_t comm))                                                 \
+    X(int, Comm_set_errhandler, (handle_t comm, handle_t errh))                        \
+    X(int, comm_world_ranks, (handle_t comm, int *ranks))                              \
+    X(int, comm_create, (handle_t comm, int n, const int *world_ranks, handle_t *out)) \
+    X(int, comm_from_ranks, (int n, const int *world_ranks, int tag, handle_t *out))   \
+    X(int, comm_agree_max, (handle_t comm, int *value))                                \
+    X(int, Type_size, (handle_t type, int *size))                                      \
+    X(int, type_build,                                                                 \
+      (int how, int n, const int *i, const long *a, const handle_t *t, handle_t *out)) \
+    X(int, Type_free, (handle_t type))                                                 \
+    X(int, op_create, (int slot, int commute, handle_t *out))                          \
+    X(int, Op_free, (handle_t op))                                                     \
+    X(int, Wait, (handle_t r, struct status * s))                                      \
+    X(int, Test, (handle_t r, int *flag, struct status *s))                            \
+    X(int, Cancel, (handle_t r))                                                       \
+    X(int, self_copy, (const void *from, size_t bytes, void *to, int n, handle_t t))   \
+    X(int, clock_gettime, (int clk, void *ts))                                         \
+    X(int, write_image, (struct upper * upper, const char *dir))
+
+/* BELOW_ROW(Name, name, ...) is called for each row that has a function in the lower half. */
+#define BELOW_FORWARD(...)     BELOW_ROW(__VA_ARGS__)
+#define BELOW_COLLECTIVE(...)  BELOW_ROW(__VA_ARGS__)
+#define BELOW_NONBLOCKING(...) BELOW_ROW(__VA_ARGS__)
+#define BELOW_BYHAND(...)      BELOW_ROW(__VA_ARGS__)
+#define BELOW_ABOVE(...)
+#define BELOW(class, ...) BELOW_##class(__VA_ARGS__)
+
+struct lower {
+    void *thread_pointer;          /* of the lower half */
+    const char *name;              /* which MPI library this is */
+    int thread_pointer_fast;       /* x86_64: wrfsbase may be used */
+    int *tid_address;              /* &pd->tid of the upper half's main thread */
+    struct upper *upper;           /* for callbacks: user-defined operations */
+    handle_t predef[N_PREDEFINED]; /* real values, valid after Init_thread */
+#define X(ret, name, args) ret(*name) args;
+    LOWER_SERVICES(X)
+#undef X
+#define OBJECT                     handle_t
+#define BELOW_ROW(Name, name, ...) int (*Name)(LIST(PARAM, __VA_ARGS__));
+#define FUNCTION                   BELOW
+#include "functions.def"
+#undef FUNCTION
+#undef BELOW_ROW
+#undef OBJECT
+};
+#define MAX_USER_OPS    64
+#define AUXV_MEND_LOWER 0x4d454e44 /* auxv type: address of struct lower */
+
+/* --- state of the upper half that the lower half must find again ------------------------------ */
+#define MAX_THREADS 64
+struct upper_thread { /* a further thread of the upper half */
+    int used, parked;
+    void *thread_pointer;
+    void *frame; /* kernel signal frame to return through */
+};
+
+struct upper {
+    const struct lower *lower; /* replaced at restart */
+    void *thread_pointer;      /* main thread's */
+    struct context context;    /* main thread's registers */
+    uint64_t sigmask;
+    int rank, size, thread_level;
+    int nthreads;                         /* size of the part of threads[] in use */
+    int release;                          /* futex: parked threads wait for it */
+    void *volatile thread_pointer_inside; /* of the thread that is inside the lower half */
+    void (*user_op)(int slot, void *in, void *inout, int *n, handle_t type); /* called from below */
+    struct upper_thread threads[MAX_THREADS];
+};
+#endif

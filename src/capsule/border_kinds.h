@@ -1,0 +1,61 @@
+/* border_kinds.h - the neutral C parameter of each kind of argument (functions.def).
+ * OBJECT is what a handle looks like: struct object * in the core, handle_t in the lower half.
+ */
+#ifndef CAPSULE_BORDER_KINDS_H
+#define CAPSULE_BORDER_KINDS_H
+// clang-format off
+#define PARAM(kind, ...) PARAM_##kind(__VA_ARGS__)
+#define PARAM_INT(x) int x
+#define PARAM_FLAG(x) int x
+#define PARAM_RANK(x) int x
+#define PARAM_TAG(x) int x
+#define PARAM_SPLIT(x) int x
+#define PARAM_ORDER(x) int x
+#define PARAM_TYPECLASS(x) int x
+#define PARAM_AINT(x) long x
+#define PARAM_CBUF(x) const void *x
+#define PARAM_BUF(x) void *x
+#define PARAM_ADDR(x) const void *x
+#define PARAM_COMM(x) OBJECT x
+#define PARAM_TYPE(x) OBJECT x
+#define PARAM_OP(x) OBJECT x
+#define PARAM_GROUP(x) OBJECT x
+#define PARAM_INFO(x) OBJECT x
+#define PARAM_ERRH(x) OBJECT x
+#define PARAM_TYPES(x, n) OBJECT const *x
+#define PARAM_NEWCOMM(x) OBJECT *x
+#define PARAM_NEWTYPE(x) OBJECT *x
+#define PARAM_NEWOP(x) OBJECT *x
+#define PARAM_NEWGROUP(x) OBJECT *x
+#define PARAM_NEWREQ(x) OBJECT *x
+#define PARAM_NEWINFO(x) OBJECT *x
+#define PARAM_GETERRH(x) OBJECT *x
+#define PARAM_FREECOMM(x) OBJECT *x
+#define PARAM_FREETYPE(x) OBJECT *x
+#define PARAM_TYPEREF(x) OBJECT *x
+#define PARAM_FREEOP(x) OBJECT *x
+#define PARAM_FREEGROUP(x) OBJECT *x
+#define PARAM_FREEINFO(x) OBJECT *x
+#define PARAM_REQ(x) OBJECT *x
+#define PARAM_REQS(x, n) OBJECT *x
+#define PARAM_INTS(x) const int *x
+#define PARAM_FLAGS(x) const int *x
+#define PARAM_RANKS(x, n) const int *x
+#define PARAM_AINTS(x) const long *x
+#define PARAM_OINTS(x) int *x
+#define PARAM_OFLAGS(x) int *x
+#define PARAM_ORANKS(x, n) int *x
+#define PARAM_OINDEXES(x, n) int *x
+#define PARAM_OINT(x) int *x
+#define PARAM_IOINT(x) int *x
+#define PARAM_OFLAG(x) int *x
+#define PARAM_ORANK(x) int *x
+#define PARAM_OINDEX(x) int *x
+#define PARAM_OAINT(x) long *x
+#define PARAM_STATUS(x) struct status *x
+#define PARAM_STATUSES(x, n) struct status *x
+#define PARAM_CSTATUS(x) const struct status *x
+#define PARAM_STR(x) const char *x
+#define PARAM_OSTR(x, len, max) char *x
+// clang-format on
+#endif

@@ -1,0 +1,67 @@
+/* kinds_lower.h - the lower half's side of each kind of argument: what is done before the call of
+ * the real MPI (BEFORE), what is passed (ARG), what is done after it (AFTER).
+ */
+// clang-format off
+#define BEFORE(kind, ...) BEFORE_##kind(__VA_ARGS__)
+#define ARG(kind, ...) ARG_##kind(__VA_ARGS__)
+#define AFTER(kind, ...) AFTER_##kind(__VA_ARGS__)
+#define comm_size(c) size_of_comm(c)
+
+#define BEFORE_INT(x)
+#define ARG_INT(x) x
+#define AFTER_INT(x)
+#define BEFORE_RANK(x)
+#define ARG_RANK(x) rank_in(x)
+#define AFTER_RANK(x)
+#define BEFORE_TAG(x)
+#define ARG_TAG(x) tag_in(x)
+#define AFTER_TAG(x)
+#define BEFORE_SPLIT(x)
+#define ARG_SPLIT(x) split_in(x)
+#define AFTER_SPLIT(x)
+#define BEFORE_CBUF(x)
+#define ARG_CBUF(x) buf_in(x)
+#define AFTER_CBUF(x)
+#define BEFORE_BUF(x)
+#define ARG_BUF(x) buf_in(x)
+#define AFTER_BUF(x)
+#define BEFORE_COMM(x)
+#define ARG_COMM(x) COMM(x)
+#define AFTER_COMM(x)
+#define BEFORE_TYPE(x)
+#define ARG_TYPE(x) TYPE(x)
+#define AFTER_TYPE(x)
+#define BEFORE_OP(x)
+#define ARG_OP(x) OP(x)
+#define AFTER_OP(x)
+#define BEFORE_INFO(x)
+#define ARG_INFO(x) ((void)x, MPI_INFO_NULL)      /* info objects live above; hints are dropped */
+#define AFTER_INFO(x)
+#define BEFORE_INTS(x)
+#define ARG_INTS(x) x
+#define AFTER_INTS(x)
+#define BEFORE_OINT(x)
+#define ARG_OINT(x) x
+#define AFTER_OINT(x)
+#define BEFORE_IOINT(x)
+#define ARG_IOINT(x) x
+#define AFTER_IOINT(x)
+#define BEFORE_OFLAG(x)
+#define ARG_OFLAG(x) x
+#define AFTER_OFLAG(x)
+#define BEFORE_OAINT(x)
+#define ARG_OAINT(x) x
+#define AFTER_OAINT(x)
+#define BEFORE_TYPES(x, n) MPI_Datatype x##_[n]; for (int i_ = 0; i_ < n; i_++) x##_[i_] = TYPE(x[i_]);
+#define ARG_TYPES(x, n) x##_
+#define AFTER_TYPES(x, n)
+#define BEFORE_NEWCOMM(x) MPI_Comm x##_ = MPI_COMM_NULL;
+#define ARG_NEWCOMM(x) &x##_
+#define AFTER_NEWCOMM(x) *x = (handle_t)x##_;
+#define BEFORE_NEWREQ(x) MPI_Request x##_ = MPI_REQUEST_NULL;
+#define ARG_NEWREQ(x) &x##_
+#define AFTER_NEWREQ(x) *x = (handle_t)x##_;
+#define BEFORE_STATUS(x) MPI_Status x##_ = { 0 };
+#define ARG_STATUS(x) x ? &x##_ : MPI_STATUS_IGNORE
+#define AFTER_STATUS(x) if (x) status_out(&x##_, x);
+// clang-format on

@@ -1,0 +1,254 @@
+/* load.c - starting the application as the upper half of this process.
+ *
+ * Only ld.so is mapped by hand; it is then started the way
+ *     ld-linux.so --preload FACE APP ARGS...
+ * would start it, and maps the application and its libraries itself (through the trap of steer.c).
+ * --preload makes our face, whose soname is that of the application's MPI library, satisfy the
+ * application's DT_NEEDED even if the application has an RPATH.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lower.h"
+
+extern char **environ;
+
+struct elf {
+    Elf64_Ehdr eh;
+    Elf64_Phdr ph[32];
+    uintptr_t base, end;
+};
+
+static void read_elf(const char *path, int *fd, struct elf *im)
+{
+    if ((*fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+        die("cannot open %s: %s", path, strerror(errno));
+    if (pread(*fd, &im->eh, sizeof im->eh, 0) != sizeof im->eh ||
+        memcmp(im->eh.e_ident, ELFMAG, 4) || im->eh.e_phnum > 32)
+        die("%s is not an ELF program", path);
+    size_t bytes = im->eh.e_phnum * sizeof im->ph[0];
+    if (pread(*fd, im->ph, bytes, im->eh.e_phoff) != (ssize_t)bytes)
+        die("%s is cut short", path);
+}
+
+static char *interpreter_of(const char *app)
+{
+    struct elf im;
+    int fd;
+    static char path[4096];
+    read_elf(app, &fd, &im);
+    for (int i = 0; i < im.eh.e_phnum; i++)
+        if (im.ph[i].p_type == PT_INTERP && im.ph[i].p_filesz < sizeof path) {
+            if (pread(fd, path, im.ph[i].p_filesz, im.ph[i].p_offset) != (ssize_t)im.ph[i].p_filesz)
+                die("%s is cut short", app);
+            close(fd);
+            return path;
+        }
+    die("%s is statically linked: the capsule carries dynamically linked programs only", app);
+}
+
+static int prot_of(int flags)
+{
+    return (flags & PF_R ? PROT_READ : 0) | (flags & PF_W ? PROT_WRITE : 0) |
+           (flags & PF_X ? PROT_EXEC : 0);
+}
+
+static void map_elf(const char *path, struct elf *im)
+{
+    int fd;
+    uintptr_t lo = ~0ul, hi = 0;
+    read_elf(path, &fd, im);
+    for (int i = 0; i < im->eh.e_phnum; i++)
+        if (im->ph[i].p_type == PT_LOAD) {
+            if (ROUND_DOWN(im->ph[i].p_vaddr, page_size) < lo)
+                lo = ROUND_DOWN(im->ph[i].p_vaddr, page_size);
+            if (ROUND_UP(im->ph[i].p_vaddr + im->ph[i].p_memsz, page_size) > hi)
+                hi = ROUND_UP(im->ph[i].p_vaddr + im->ph[i].p_memsz, page_size);
+        }
+    long at = arena_mmap(hi - lo, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at < 0)
+        die("cannot reserve memory for %s: %s", path, strerror(-at));
+    im->base = at - lo;
+    im->end = at + hi - lo;
+    for (int i = 0; i < im->eh.e_phnum; i++) {
+        Elf64_Phdr *p = &im->ph[i];
+        if (p->p_type != PT_LOAD)
+            continue;
+        uintptr_t a = ROUND_DOWN(im->base + p->p_vaddr, page_size),
+                  file_end = im->base + p->p_vaddr + p->p_filesz;
+        uintptr_t mem_end = ROUND_UP(im->base + p->p_vaddr + p->p_memsz, page_size);
+        if (mmap((void *)a, file_end - a, prot_of(p->p_flags), MAP_PRIVATE | MAP_FIXED, fd,
+                 ROUND_DOWN(p->p_offset, page_size)) == MAP_FAILED)
+            die("cannot map %s: %s", path, strerror(errno));
+        if (p->p_memsz > p->p_filesz) { /* .bss */
+            memset((void *)file_end, 0, ROUND_UP(file_end, page_size) - file_end);
+            if (mem_end > ROUND_UP(file_end, page_size) &&
+                mmap((void *)ROUND_UP(file_end, page_size), mem_end - ROUND_UP(file_end, page_size),
+                     prot_of(p->p_flags), MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                     0) == MAP_FAILED)
+                die("cannot map %s: %s", path, strerror(errno));
+        }
+    }
+    close(fd);
+}
+
+/* Initial stack as the kernel builds it: argc, argv, envp, auxv, strings. */
+static void *build_stack(int argc, char **argv, const struct elf *ldso)
+{
+    struct rlimit rl;
+    getrlimit(RLIMIT_STACK, &rl);
+    size_t size = rl.rlim_cur == RLIM_INFINITY ? 64ul << 20 : ROUND_UP(rl.rlim_cur, page_size);
+    long at = arena_mmap(size + page_size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at < 0)
+        die("cannot map a stack: %s", strerror(-at));
+    mprotect((void *)at, page_size, PROT_NONE); /* guard */
+    char *top = (char *)at + size + page_size;
+#define PUSH_STR(s)                \
+    ({                             \
+        size_t n_ = strlen(s) + 1; \
+        top -= n_;                 \
+        memcpy(top, s, n_);        \
+        top;                       \
+    })
+    int envc = 0;
+    while (environ[envc])
+        envc++;
+    Elf64_auxv_t *av = (Elf64_auxv_t *)(environ + envc + 1);
+    int avc = 0;
+    while (av[avc].a_type != AT_NULL)
+        avc++;
+    uint64_t *w = calloc(1 + argc + 1 + envc + 1 + 2 * (avc + 8), sizeof *w), n = 0;
+    w[n++] = argc;
+    for (int i = 0; i < argc; i++)
+        w[n++] = (uintptr_t)PUSH_STR(argv[i]);
+    w[n++] = 0;
+    for (int i = 0; i < envc; i++)
+        w[n++] = (uintptr_t)PUSH_STR(environ[i]);
+    w[n++] = 0;
+    for (int i = 0; i < avc; i++) {
+        uint64_t t = av[i].a_type, v = av[i].a_un.a_val;
+        if (t == AT_SYSINFO_EHDR)
+            continue; /* no vdso up there: it moves */
+        if (t == AT_PHDR)
+            v = ldso->base + ldso->eh.e_phoff;
+        if (t == AT_PHNUM)
+            v = ldso->eh.e_phnum;
+        if (t == AT_ENTRY)
+            v = ldso->base + ldso->eh.e_entry; /* "ld.so is the program" */
+        if (t == AT_BASE)
+            v = 0;
+        if (t == AT_EXECFN)
+            v = (uintptr_t)PUSH_STR(argv[0]);
+        if (t == AT_PLATFORM && v)
+            v = (uintptr_t)PUSH_STR((char *)v);
+        if (t == AT_RANDOM) {
+            top -= 16;
+            memcpy(top, (void *)v, 16);
+            v = (uintptr_t)top;
+        }
+        w[n++] = t;
+        w[n++] = v;
+    }
+    w[n++] = AUXV_MEND_LOWER;
+    w[n++] = (uintptr_t)&lower;
+    w[n++] = AT_NULL;
+    w[n++] = 0;
+    char *sp = (char *)ROUND_DOWN(top - n * sizeof *w, 16);
+    memcpy(sp, w, n * sizeof *w);
+    free(w);
+    return sp;
+}
+
+/* With pointer authentication, return addresses on the saved stacks are signed
+ * with keys that the next process will not have: sign none from here on.  No
+ * frame above is ever returned to.  (Untested: no such CPU was at hand.) */
+void disable_pointer_authentication(void)
+{
+#ifdef PR_PAC_SET_ENABLED_KEYS
+    prctl(PR_PAC_SET_ENABLED_KEYS,
+          PR_PAC_APIAKEY | PR_PAC_APIBKEY | PR_PAC_APDAKEY | PR_PAC_APDBKEY, 0, 0, 0);
+#endif
+#if defined(__x86_64__)
+    raw_syscall(SYS_arch_prctl, 0x5002 /* ARCH_SHSTK_DISABLE */, 1 /* ARCH_SHSTK_SHSTK */, 0, 0, 0,
+                0);
+#endif
+}
+
+static char *find_in_path(char *name)
+{
+    static char buf[4096];
+    char *path = getenv("PATH");
+    if (strchr(name, '/') || !path)
+        return name;
+    for (char *p = strtok(strdup(path), ":"); p; p = strtok(NULL, ":"))
+        if (snprintf(buf, sizeof buf, "%s/%s", p, name) < (int)sizeof buf && !access(buf, X_OK))
+            return buf;
+    return name;
+}
+
+/* Which MPI does the program (or a library of it) ask for?  The strings of its DT_NEEDED
+ * entries are in its file: looking for the soname there is enough to choose the face.
+ * (A program may name neither itself, like gmx_mpi with libgromacs: then Open MPI's ABI,
+ * unless MEND_CAPSULE_ABI says otherwise.) */
+static const char *abi_of(const char *app)
+{
+    const char *e = getenv("MEND_CAPSULE_ABI");
+    struct stat st;
+    if (e)
+        return e;
+    int fd = open(app, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st))
+        die("cannot open %s: %s", app, strerror(errno));
+    char *p = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    static const char *const names[] = {"libmpich.so.12", "libmpi.so.12", "libmpichfort.so.12",
+                                        "libmpifort.so.12"};
+    int mpich = 0;
+    for (int i = 0; i < 4; i++)
+        mpich |= p != MAP_FAILED && memmem(p, st.st_size, names[i], strlen(names[i]) + 1);
+    if (p != MAP_FAILED)
+        munmap(p, st.st_size);
+    close(fd);
+    return mpich ? "mpich" : "openmpi";
+}
+
+void load_and_enter(int argc, char **argv)
+{
+    char self[4096], stub[8400];
+    struct elf ldso;
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n < 0)
+        die("cannot read /proc/self/exe: %s", strerror(errno));
+    self[n] = 0;
+    dirname(self);
+    argv[0] = find_in_path(argv[0]);
+    if (!strcmp(abi_of(argv[0]),
+                "mpich")) /* each soname that a program may ask for must be loaded already */
+        snprintf(stub, sizeof stub, "%s/mpich/libmpi.so.12:%s/mpich/libmpich.so.12", self, self);
+    else
+        snprintf(stub, sizeof stub, "%s/openmpi/libmpi.so.40:%s/openmpi/libmpi_mpifh.so.40", self,
+                 self);
+    char *interp = interpreter_of(argv[0]);
+    map_elf(interp, &ldso);
+    char **av = calloc(argc + 4, sizeof *av);
+    int ac = 0;
+    av[ac++] = interp;
+    av[ac++] = "--preload";
+    av[ac++] = stub;
+    for (int i = 0; i < argc; i++)
+        av[ac++] = argv[i];
+    void *sp = build_stack(ac, av, &ldso);
+    steering_install();
+    disable_pointer_authentication();
+    context_enter((void *)(ldso.base + ldso.eh.e_entry), sp);
+}

@@ -1,0 +1,49 @@
+/* main.c - the lower half: starts (or resumes) the upper half in this process.
+ *
+ *   mpirun -n 4 capsule.openmpi ./app args...        start an application
+ *   mpirun -n 4 capsule.mpich --restart DIR          resume it from its images
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "lower.h"
+
+size_t page_size;
+#if defined(__x86_64__)
+int thread_pointer_fast;
+#endif
+
+void die(const char *format, ...)
+{
+    char text[2048];
+    va_list list;
+    va_start(list, format);
+    int n = vsnprintf(text, sizeof text - 2, format, list);
+    va_end(list);
+    n = n < 0 ? 0 : n > (int)sizeof text - 2 ? (int)sizeof text - 2 : n;
+    text[n] = '\n';
+    fprintf(stderr, "mend: %.*s", n + 1, text);
+    _exit(1);
+}
+
+int main(int argc, char **argv)
+{
+    page_size = sysconf(_SC_PAGESIZE);
+    lower.thread_pointer = thread_pointer_get();
+#if defined(__x86_64__)
+    thread_pointer_fast = lower.thread_pointer_fast =
+        !!(getauxval(AT_HWCAP2) & ARCH_HWCAP2_FSGSBASE);
+#endif
+    if ((uintptr_t)&lower < UPPER_END)
+        die("the lower half must be a position-independent program");
+    if (argc == 3 && !strcmp(argv[1], "--restart"))
+        restart(argv[2]);
+    if (argc < 2) {
+        fprintf(stderr, "usage: %s PROGRAM ARGS... | --restart DIR\n", argv[0]);
+        return 2;
+    }
+    load_and_enter(argc - 1, argv + 1);
+}

@@ -1,0 +1,119 @@
+/* comm.c - communicators: made below, remembered by the world ranks of their members. */
+#include "core.h"
+#include <stdlib.h>
+#include <string.h>
+void know_comm(object *c)
+{
+    LOWER(Comm_size, c->real, &c->comm.size);
+    LOWER(Comm_rank, c->real, &c->comm.rank);
+    c->comm.ranks = malloc(c->comm.size * sizeof(int));
+    LOWER(comm_world_ranks, c->real, c->comm.ranks);
+    c->comm.errh = predef[PRE_MPI_ERRORS_ARE_FATAL];
+}
+/* The id is the tag of the collective call that rebuilds the communicator after a restart:
+ * its members must agree on it, and they may have made different numbers of others before. */
+static int next_comm_id = 1;
+int new_comm(handle_t h, object **out)
+{
+    if (h == upper.lower->predef[PRE_MPI_COMM_NULL]) {
+        *out = predef[PRE_MPI_COMM_NULL];
+        return 0;
+    }
+    object *c = object_new(KIND_COMM);
+    c->real = h;
+    know_comm(c);
+    LOWER(comm_agree_max, h, &next_comm_id);
+    c->comm.id = next_comm_id++;
+    *out = c;
+    return 0;
+}
+
+void unref_comm(object *c)
+{
+    if (c->predefined || --c->refs)
+        return;
+    free(c->comm.ranks);
+    free(c->comm.dims);
+    object_delete(c);
+}
+
+void rebind_comms(void)
+{
+    EACH_LIVE(c, KIND_COMM)
+    LOWER(comm_from_ranks, c->comm.size, c->comm.ranks, c->comm.id, &c->real);
+    LOWER(Comm_set_errhandler, COMM_WORLD->real, COMM_WORLD->comm.errh->real);
+    EACH_LIVE(c, KIND_COMM)
+    if (c->comm.errh->real != upper.lower->predef[PRE_MPI_ERRORS_ARE_FATAL])
+        LOWER(Comm_set_errhandler, c->real, c->comm.errh->real);
+}
+int core_Comm_rank(object *c, int *r)
+{
+    *r = c->comm.rank;
+    return 0;
+}
+int core_Comm_size(object *c, int *n)
+{
+    *n = c->comm.size;
+    return 0;
+}
+int core_Comm_test_inter(object *c, int *flag)
+{
+    (void)c;
+    *flag = 0;
+    return 0;
+}
+int core_Comm_compare(object *a, object *b, int *r)
+{
+    *r = compare_members(a->comm.size, a->comm.ranks, b->comm.size, b->comm.ranks);
+    if (*r == NEUTRAL_IDENT && a != b)
+        *r = NEUTRAL_CONGRUENT;
+    return 0;
+}
+int core_Comm_dup(object *c, object **out)
+{
+    handle_t n;
+    int rc = LOWER(Comm_dup, c->real, &n);
+    if (rc)
+        return rc;
+    new_comm(n, out);
+    if (c->comm.has_topology)
+        copy_topology(*out, c->comm.ndims, c->comm.dims, c->comm.dims + c->comm.ndims);
+    (*out)->comm.errh = c->comm.errh;
+    return 0;
+}
+int core_Comm_create(object *c, object *g, object **out)
+{
+    handle_t n;
+    int rc = LOWER(comm_create, c->real, g->group.size, g->group.ranks, &n);
+    return rc ? rc : new_comm(n, out);
+}
+int core_Comm_create_group(object *c, object *g, int tag, object **out)
+{
+    handle_t n;
+    int rc = LOWER(comm_from_ranks, g->group.size, g->group.ranks, tag, &n);
+    (void)c;
+    return rc ? rc : new_comm(n, out);
+}
+int core_Comm_free(object **c)
+{
+    int rc = LOWER(Comm_free, (*c)->real);
+    unref_comm(*c); /* pending requests may still hold it */
+    *c = predef[PRE_MPI_COMM_NULL];
+    return rc;
+}
+int core_Comm_set_errhandler(object *c, object *e)
+{
+    c->comm.errh = e;
+    return LOWER(Comm_set_errhandler, c->real, e->real);
+}
+int core_Comm_get_errhandler(object *c, object **e)
+{
+    *e = c->comm.errh;
+    return 0;
+}
+int core_Comm_set_name(object *c, const char *name)
+{
+    (void)c;
+    (void)name;
+    return 0;
+}

@@ -1,0 +1,181 @@
+/* core.h - inside the upper half: between the core (what MPI does), the faces (how the
+ * application's ABI spells it) and os_*.c (libc, kernel). The core knows no mpi.h: objects are
+ * struct object *, special values are the neutral ones of border.h.
+ */
+#ifndef CAPSULE_CORE_H
+#define CAPSULE_CORE_H
+#include "../border.h"
+#pragma GCC visibility push(hidden)
+
+extern struct upper upper;
+extern __thread volatile int in_lower; /* this thread is inside the lower half, or about to be */
+
+/* Call a function of the lower half: its thread-local storage is in force while it runs. One thread
+ * at a time (MPI_THREAD_SERIALIZED): all use the one lower-half thread pointer. A thread with
+ * in_lower set is never parked: it may hold addresses of the lower half.
+ */
+#define LOWER(function, ...)                                                               \
+    ({                                                                                     \
+        in_lower++;                                                                        \
+        void *pointer_above_ = thread_pointer_get();                                       \
+        const struct lower *lower_ = upper.lower;                                          \
+        upper.thread_pointer_inside = pointer_above_;                                      \
+        thread_pointer_set(lower_->thread_pointer);                                        \
+        __typeof__(lower_->function(__VA_ARGS__)) result_ = lower_->function(__VA_ARGS__); \
+        thread_pointer_set(pointer_above_);                                                \
+        in_lower--;                                                                        \
+        result_;                                                                           \
+    })
+
+typedef struct object object;
+
+struct recipe {
+    int how, n, n_ints, n_addresses, n_types;
+    int *ints;
+    long *addresses;
+    object **types;
+};
+
+/* What a handle of the application stands for. It lies in upper-half memory and survives a restart
+ * unchanged; only `real` is replaced.
+ */
+struct object {
+    handle_t real;               /* handle of the lower half; first field */
+    object *next, *prev;         /* list of the live ones of its kind */
+    int kind, index, predefined; /* index: place in the table of its kind (integer handles) */
+    int refs;
+    union {
+        struct {
+            int size, rank, *ranks, id;     /* members as world ranks */
+            int has_topology, ndims, *dims; /* dims[ndims], periods[ndims] */
+            object *errh;
+        } comm;
+        struct {
+            int size, *ranks;
+        } group;
+        struct {
+            int bytes; /* MPI_Type_size, -1: not yet */
+            struct recipe *recipe;
+        } type;
+        struct {
+            void *fn;
+            int commute, fortran, slot;
+        } op;
+        struct {
+            int is_recv, done;
+            void *buf;
+            int n;
+            object *type, *comm;
+            int peer, tag;
+            struct status status;
+        } req;
+        struct {
+            int n;
+            char **words; /* key, value, key, value ... */
+        } info;
+    };
+};
+
+/* --- objects.c --- */
+#define FIRST_DYNAMIC 128            /* indices below: predefined */
+extern object *predef[N_PREDEFINED]; /* filled by face_init() */
+extern object live[N_KINDS];         /* list heads, in order of creation */
+#define COMM_WORLD         predef[PRE_MPI_COMM_WORLD]
+#define COMM_SELF          predef[PRE_MPI_COMM_SELF]
+#define TYPE_BYTE          predef[PRE_MPI_BYTE]
+#define EACH_LIVE(o, kind) for (object *o = live[kind].next; o != &live[kind]; o = o->next)
+object *object_new(int kind);
+void object_delete(object *o);
+object *object_at(int kind, int index);          /* integer handle -> object; NULL: no such */
+void object_fix(object *o, int kind, int index); /* a predefined object at a given place */
+static inline handle_t real(const object *o)     /* an argument that is not significant */
+{                                                /* may be null */
+    return o ? o->real : 0;
+}
+void objects_init(void);
+void bind_predefined(void);
+
+/* --- comm.c, group.c, topology.c --- */
+int new_comm(handle_t h, object **out);
+void know_comm(object *c);
+void unref_comm(object *c);
+void rebind_comms(void);
+int compare_members(int na, const int *a, int nb, const int *b);
+int index_of(int n, const int *ranks, int r);
+object *new_group(int n, const int *world_ranks);
+void copy_topology(object *to, int ndims, const int *dims, const int *periods);
+
+/* --- type.c, op.c --- */
+void unref_type(object *t);
+void rebind_types(void);
+void rebind_ops(void);
+void run_user_op(int slot, void *in, void *inout, int *n, handle_t type);
+
+/* --- request.c, drain.c --- */
+extern const struct status empty_status;
+object *new_request(int is_recv, void *buf, int n, object *type, int peer, int tag, object *comm);
+void rebind_requests(void);
+extern long *sent_to, *received_from; /* messages to / from each world rank */
+static inline void count_send(const object *c, int dest)
+{
+    if (dest >= 0)
+        sent_to[c->comm.ranks[dest]]++;
+}
+static inline void count_recv(const object *c, const struct status *s)
+{
+    if (s->source >= 0)
+        received_from[c->comm.ranks[s->source]]++;
+}
+struct message; /* received while draining, not yet asked for */
+extern struct message *drained;
+struct message *find_drained(int source, int tag, const object *comm, int take);
+const struct status *drained_status(const struct message *m);
+int deliver_drained(struct message *m, void *buf, int n, object *type, struct status *s);
+void drain(void);
+
+/* --- checkpoint.c --- */
+extern double wtime_shift; /* keeps MPI_Wtime going on across a restart */
+void checkpoint_init(void);
+void checkpoint_summary(void);
+void checkpoint_at_collective(const object *comm);
+
+/* --- os_*.c --- */
+void os_init(void);
+void os_before_image(void); /* park the other threads, note open files, signal mask */
+void os_go_on(void);        /* after the image, in the old process */
+void os_resumed(void);      /* after a restart, in the new process */
+#define SIGNAL_PARK 61
+void park_threads(void);
+void release_threads(void);
+void install_park_handler(void);
+void reinstall_signals(void);
+void files_init(void);
+void note_files(void);
+void reopen_files(void);
+/* libc's function behind ours of the same name */
+#define NEXT(function)                                                  \
+    ({                                                                  \
+        static __typeof__(&function) next_;                             \
+        if (!next_)                                                     \
+            next_ = (__typeof__(&function))dlsym(RTLD_NEXT, #function); \
+        next_;                                                          \
+    })
+
+/* --- what a face provides --- */
+void face_init(void); /* called once, before anything else */
+void face_call_op(object *op, void *in, void *inout, int *n, object *type);
+
+/* --- what the core provides: core_Name() for each row of the table, and these --- */
+#define OBJECT                           struct object *
+#define FUNCTION(class, Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__));
+#include "../functions.def"
+#undef FUNCTION
+#undef OBJECT
+int core_Init_thread(int required, int *provided);
+int core_Finalize(void);
+double core_Wtime(void);
+int core_Op_create(void *fn, int commute, int fortran, object **op);
+enum { ATTR_TAG_UB, ATTR_HOST, ATTR_IO, ATTR_WTIME_IS_GLOBAL };
+int core_Comm_get_attr(object *c, int which, int **value, int *flag);
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,85 @@
+/* face_c.h - a C face: MPI_Name() of one ABI for each row of functions.def.
+ *
+ * Included by face_openmpi.c and face_mpich.c after that ABI's mpi.h. They say how handles
+ * (IN_COMM(h) -> struct object *, OUT_COMM(o) -> MPI_Comm, ...), statuses (status_in, status_out)
+ * and special values (rank_in, rank_out, buf_in, split_in, order_in) are converted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "kinds_c.h"
+
+/* PMPI_Name is the function, MPI_Name a weak second name: profiling tools may replace it. */
+#define WEAK(Name) \
+    extern __typeof__(PMPI_##Name) MPI_##Name __attribute__((weak, alias("PMPI_" #Name)));
+#define FACE(core, Name, name, ...)                                             \
+    int PMPI_##Name(LIST(PARAM, __VA_ARGS__))                                   \
+    {                                                                           \
+        EACH(BEFORE, __VA_ARGS__) int rc = core_##Name(LIST(ARG, __VA_ARGS__)); \
+        EACH(AFTER, __VA_ARGS__) return rc;                                     \
+    }                                                                           \
+    WEAK(Name)
+#define FUNCTION FACE
+#include "../functions.def"
+#undef FUNCTION
+
+/* by hand: what the table cannot say */
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    (void)argc;
+    (void)argv;
+    return core_Init_thread(required, provided);
+}
+WEAK(Init_thread)
+int PMPI_Init(int *argc, char ***argv)
+{
+    int p;
+    return PMPI_Init_thread(argc, argv, MPI_THREAD_SINGLE, &p);
+}
+WEAK(Init)
+int PMPI_Finalize(void)
+{
+    return core_Finalize();
+}
+WEAK(Finalize)
+double PMPI_Wtime(void)
+{
+    return core_Wtime();
+}
+WEAK(Wtime)
+double PMPI_Wtick(void)
+{
+    return 1e-9;
+}
+WEAK(Wtick)
+int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *base)
+{
+    (void)info;
+    return !(*(void **)base = malloc(size));
+}
+WEAK(Alloc_mem)
+int PMPI_Free_mem(void *base)
+{
+    free(base);
+    return 0;
+}
+WEAK(Free_mem)
+int PMPI_Op_create(MPI_User_function *fn, int commute, MPI_Op *op)
+{
+    object *o;
+    int rc = core_Op_create((void *)fn, commute, 0, &o);
+    *op = OUT_OP(o);
+    return rc;
+}
+WEAK(Op_create)
+int PMPI_Comm_get_attr(MPI_Comm c, int key, void *value, int *flag)
+{
+    return core_Comm_get_attr(IN_COMM(c),
+                              key == MPI_TAG_UB            ? ATTR_TAG_UB
+                              : key == MPI_HOST            ? ATTR_HOST
+                              : key == MPI_IO              ? ATTR_IO
+                              : key == MPI_WTIME_IS_GLOBAL ? ATTR_WTIME_IS_GLOBAL
+                                                           : -1,
+                              value, flag);
+}
+WEAK(Comm_get_attr)

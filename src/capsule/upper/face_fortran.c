@@ -1,0 +1,131 @@
+/* face_fortran.c - Fortran on top of Open MPI's ABI: mpi_name_() for each row of mpi_table.h.
+ *
+ * Replaces Debian's libmpi_mpifh.so.40 (which wants internals of Open MPI).  Debian's module
+ * libraries libmpi_usempif08.so.40 and libmpi_usempi_ignore_tkr.so.40 stay as they are: they
+ * call ompi_name_f and pmpi_name_, which are further names of the same functions here.
+ * gfortran's conventions: all by reference, LOGICAL is 0/1, string lengths last. */
+#include "core.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The special addresses are common blocks: the program's own definition is the one that counts
+ * (this library is -fPIC and asks the GOT). */
+int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_argv_null_, mpi_fortran_argvs_null_,
+    mpi_fortran_errcodes_ignore_, mpi_fortran_unweighted_, mpi_fortran_weights_empty_,
+    mpi_fortran_status_ignore_[6], mpi_fortran_statuses_ignore_[6];
+
+static void *buf_in(const void *b)
+{
+    return b == &mpi_fortran_in_place_ ? NEUTRAL_IN_PLACE
+           : b == &mpi_fortran_bottom_ ? NEUTRAL_BOTTOM
+                                       : (void *)b;
+}
+static int ignored(const void *s)
+{
+    return s == mpi_fortran_status_ignore_ || s == mpi_fortran_statuses_ignore_;
+}
+/* A missing handle must not crash here: the core sees what C would pass. */
+static object *at(int kind, int f)
+{
+    return object_at(kind, f);
+}
+static char *str_in(const char *s, size_t n)
+{
+    while (n && s[n - 1] == ' ')
+        n--;
+    char *c = malloc(n + 1);
+    memcpy(c, s, n);
+    c[n] = 0;
+    return c;
+}
+static void str_out(const char *c, char *s, size_t n)
+{
+    size_t l = strlen(c);
+    if (l > n)
+        l = n;
+    memcpy(s, c, l);
+    memset(s + l, ' ', n - l);
+}
+
+#include "kinds_fortran.h"
+
+#define ALIAS(name, ...)                                                       \
+    void pmpi_##name##_(__VA_ARGS__) __attribute__((alias("mpi_" #name "_"))); \
+    void ompi_##name##_f(__VA_ARGS__) __attribute__((alias("mpi_" #name "_")));
+#define FACE(core, Name, name, ...)                                                   \
+    void mpi_##name##_(LIST(PARAM, __VA_ARGS__), int *ierr EACH(LENGTH, __VA_ARGS__)) \
+    {                                                                                 \
+        EACH(BEFORE, __VA_ARGS__) int rc = core_##Name(LIST(ARG, __VA_ARGS__));       \
+        EACH(AFTER, __VA_ARGS__) if (ierr) *ierr = rc;                                \
+    }                                                                                 \
+    ALIAS(name, LIST(PARAM, __VA_ARGS__), int *ierr EACH(LENGTH, __VA_ARGS__))
+#define FUNCTION FACE
+#include "../functions.def"
+#undef FUNCTION
+
+/* by hand */
+void mpi_init_thread_(int *required, int *provided, int *ierr)
+{
+    int rc = core_Init_thread(*required, provided);
+    if (ierr)
+        *ierr = rc;
+}
+ALIAS(init_thread, int *required, int *provided, int *ierr)
+void mpi_init_(int *ierr)
+{
+    int req = 0, p;
+    mpi_init_thread_(&req, &p, ierr);
+}
+ALIAS(init, int *ierr)
+void mpi_finalize_(int *ierr)
+{
+    int rc = core_Finalize();
+    if (ierr)
+        *ierr = rc;
+}
+ALIAS(finalize, int *ierr)
+double mpi_wtime_(void)
+{
+    return core_Wtime();
+}
+double pmpi_wtime_(void) __attribute__((alias("mpi_wtime_")));
+double mpi_wtick_(void)
+{
+    return 1e-9;
+}
+double pmpi_wtick_(void) __attribute__((alias("mpi_wtick_")));
+void mpi_op_create_(void *fn, int *commute, int *op, int *ierr)
+{
+    object *o;
+    int rc = core_Op_create(fn, *commute, 1, &o);
+    *op = o->index;
+    if (ierr)
+        *ierr = rc;
+}
+ALIAS(op_create, void *fn, int *commute, int *op, int *ierr)
+void mpi_comm_get_attr_(int *comm, int *key, long *value, int *flag, int *ierr)
+{
+    int *v;
+    int rc = core_Comm_get_attr(at(KIND_COMM, *comm), *key <= 3 ? *key : -1, &v, flag);
+    if (*flag)
+        *value = *v;
+    if (ierr)
+        *ierr = rc;
+}
+ALIAS(comm_get_attr, int *comm, int *key, long *value, int *flag, int *ierr)
+void mpi_alloc_mem_(long *size, int *info, void **base, int *ierr)
+{
+    (void)info;
+    *base = malloc(*size);
+    if (ierr)
+        *ierr = 0;
+}
+ALIAS(alloc_mem, long *size, int *info, void **base, int *ierr)
+void mpi_alloc_mem_cptr_(long *, int *, void **, int *) __attribute__((alias("mpi_alloc_mem_")));
+void mpi_free_mem_(void *base, int *ierr)
+{
+    free(base);
+    if (ierr)
+        *ierr = 0;
+}
+ALIAS(free_mem, void *base, int *ierr)

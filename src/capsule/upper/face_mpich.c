@@ -1,0 +1,139 @@
+/* face_mpich.c - MPICH's C ABI (libmpi.so.12, libmpich.so.12; also Intel MPI, MVAPICH,
+ * Cray MPICH): handles are ints.  Compiled against MPICH's mpi.h.
+ *
+ * The two top bits of an MPICH handle say: 00 null, 01 predefined, 10 or 11 made at run time; the
+ * next four bits say the kind.  Made handles are spelled 10, kind, index in the core's table
+ * (from FIRST_DYNAMIC on: the pair types 0x8c00000x are constants of the ABI). */
+#include "core.h"
+#include <mpi.h>
+
+static struct object storage[N_PREDEFINED];
+static struct object *by_low_byte[N_KINDS][256], *pair_type[16];
+static const int base_of[N_KINDS] = {
+    [KIND_COMM] = (int)0x84000000, [KIND_GROUP] = (int)0x88000000, [KIND_TYPE] = (int)0x8c000000,
+    [KIND_ERRH] = (int)0x94000000, [KIND_OP] = (int)0x98000000,    [KIND_INFO] = (int)0x9c000000,
+    [KIND_WIN] = (int)0xa0000000,  [KIND_REQ] = (int)0xac000000};
+static struct object *null_of[N_KINDS];
+static int handle_of_predef[N_PREDEFINED];
+
+static struct object *obj_of(int kind, int h)
+{
+    switch ((unsigned)h >> 30) {
+    case 0: return null_of[kind];
+    case 1: return by_low_byte[kind][h & 0xff];
+    default: {
+        int i = h & 0x03ffffff;
+        return kind == KIND_TYPE && i < 16 ? pair_type[i] : object_at(kind, i);
+    }
+    }
+}
+static int handle_of(struct object *o)
+{
+    return o->predefined ? handle_of_predef[o - storage] : base_of[o->kind] | o->index;
+}
+#define IN_COMM(h)  obj_of(KIND_COMM, h)
+#define IN_TYPE(h)  obj_of(KIND_TYPE, h)
+#define IN_OP(h)    obj_of(KIND_OP, h)
+#define IN_GROUP(h) obj_of(KIND_GROUP, h)
+#define IN_REQ(h)   obj_of(KIND_REQ, h)
+#define IN_INFO(h)  obj_of(KIND_INFO, h)
+#define IN_ERRH(h)  obj_of(KIND_ERRH, h)
+#define OUT_COMM    handle_of
+#define OUT_TYPE    handle_of
+#define OUT_OP      handle_of
+#define OUT_GROUP   handle_of
+#define OUT_REQ     handle_of
+#define OUT_INFO    handle_of
+#define OUT_ERRH    handle_of
+static int rank_in(int r)
+{
+    return r >= 0                ? r
+           : r == MPI_ANY_SOURCE ? NEUTRAL_ANY_SOURCE
+           : r == MPI_PROC_NULL  ? NEUTRAL_PROC_NULL
+           : r == MPI_ROOT       ? NEUTRAL_ROOT
+                                 : r;
+}
+static int rank_out(int r)
+{
+    return r >= 0                    ? r
+           : r == NEUTRAL_ANY_SOURCE ? MPI_ANY_SOURCE
+           : r == NEUTRAL_PROC_NULL  ? MPI_PROC_NULL
+                                     : r;
+}
+static void *buf_in(const void *b)
+{
+    return b == MPI_IN_PLACE ? NEUTRAL_IN_PLACE : (void *)b;
+}
+static int split_in(int s)
+{
+    return s == MPI_COMM_TYPE_SHARED ? NEUTRAL_SPLIT_SHARED : s;
+}
+static int order_in(int o)
+{
+    return o == MPI_ORDER_C ? NEUTRAL_ORDER_C : NEUTRAL_ORDER_FORTRAN;
+}
+static int typeclass_in(int c)
+{
+    return c == MPI_TYPECLASS_INTEGER ? NEUTRAL_TYPECLASS_INTEGER
+           : c == MPI_TYPECLASS_REAL  ? NEUTRAL_TYPECLASS_REAL
+                                      : NEUTRAL_TYPECLASS_COMPLEX;
+}
+/* count_hi_and_cancelled: bit 0 is "cancelled", the rest the upper part of the byte count */
+static void status_in(const MPI_Status *s, struct status *n)
+{
+    unsigned hi = s->count_hi_and_cancelled;
+    *n = (struct status){rank_in(s->MPI_SOURCE), s->MPI_TAG, s->MPI_ERROR, hi & 1,
+                         ((size_t)(hi >> 1) << 32) | (unsigned)s->count_lo};
+}
+static void status_out(const struct status *n, MPI_Status *s)
+{
+    s->count_lo = (int)(n->bytes & 0xffffffff);
+    s->count_hi_and_cancelled = (int)((n->bytes >> 32) << 1) | (n->cancelled != 0);
+    s->MPI_SOURCE = rank_out(n->source);
+    s->MPI_TAG = n->tag;
+    s->MPI_ERROR = n->error;
+}
+
+void face_init(void)
+{
+#define PREDEFINED(kind, symbol, name, fortran)                                       \
+    {                                                                                 \
+        struct object *o = predef[PRE_##name] = &storage[PRE_##name];                 \
+        int h = handle_of_predef[PRE_##name] = (int)(intptr_t)(name);                 \
+        object_fix(o, KIND_##kind, PRE_##name < FIRST_DYNAMIC ? (int)PRE_##name : 0); \
+        switch ((unsigned)h >> 30) {                                                  \
+        case 0: null_of[KIND_##kind] = o; break;                                      \
+        case 1: by_low_byte[KIND_##kind][h & 0xff] = o; break;                        \
+        default: pair_type[h & 15] = o;                                               \
+        }                                                                             \
+    }
+#include "../predefined.def"
+#undef PREDEFINED
+}
+_Static_assert(N_PREDEFINED <= FIRST_DYNAMIC, "predefined indices");
+
+#include "face_c.h"
+
+void face_call_op(object *op, void *in_, void *inout, int *n, object *type)
+{
+    MPI_Datatype t = OUT_TYPE(type);
+    ((MPI_User_function *)op->op.fn)(in_, inout, n, &t);
+}
+
+/* Fortran: handles are the same integers, so MPICH's own libmpichfort.so.12 stays in the upper
+ * half and calls the C functions.  It wants these from the C library: */
+MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE; /* set by libmpichfort */
+int *const MPI_UNWEIGHTED = (int *)&MPI_F_STATUS_IGNORE,
+           *const MPI_WEIGHTS_EMPTY = (int *)&MPI_F_STATUSES_IGNORE; /* any two addresses */
+/* attribute as an integer: what Fortran gets */
+int MPII_Comm_get_attr(MPI_Comm c, int key, void *value, int *flag, int how);
+int MPII_Comm_get_attr(MPI_Comm c, int key, void *value, int *flag, int how)
+{
+    int *v;
+    (void)how;
+    int rc = PMPI_Comm_get_attr(c, key - 1, &v,
+                                flag); /* the predefined keys of Fortran are those of C plus one */
+    if (*flag)
+        *(MPI_Aint *)value = *v;
+    return rc;
+}

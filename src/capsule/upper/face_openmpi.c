@@ -1,0 +1,96 @@
+/* face_openmpi.c - Open MPI's C ABI (libmpi.so.40): handles are pointers.
+ * Compiled against Open MPI's mpi.h.  A handle is the address of a struct object; the
+ * predefined ones are data symbols, which are therefore vobjs here. */
+#include "core.h"
+#include <mpi.h>
+
+#define SAME_LAYOUT /* MPI_Status = struct status, MPI_Request = struct object **/
+_Static_assert(sizeof(MPI_Status) == sizeof(struct status), "nstatus has Open MPI's layout");
+#define IN_COMM(h)      ((struct object *)(h))
+#define IN_TYPE(h)      ((struct object *)(h))
+#define IN_OP(h)        ((struct object *)(h))
+#define IN_GROUP(h)     ((struct object *)(h))
+#define IN_INFO(h)      ((struct object *)(h))
+#define IN_ERRH(h)      ((struct object *)(h))
+#define OUT_COMM(o)     ((MPI_Comm)(o))
+#define OUT_TYPE(o)     ((MPI_Datatype)(o))
+#define OUT_OP(o)       ((MPI_Op)(o))
+#define OUT_GROUP(o)    ((MPI_Group)(o))
+#define OUT_REQ(o)      ((MPI_Request)(o))
+#define OUT_INFO(o)     ((MPI_Info)(o))
+#define OUT_ERRH(o)     ((MPI_Errhandler)(o))
+#define rank_in(r)      (r) /* the neutral values are Open MPI's */
+#define rank_out(r)     (r)
+#define buf_in(b)       ((void *)(b))
+#define split_in(s)     (s)
+#define order_in(o)     (o)
+#define typeclass_in(c) (c)
+_Static_assert(MPI_PROC_NULL == NEUTRAL_PROC_NULL && MPI_ANY_SOURCE == NEUTRAL_ANY_SOURCE &&
+                   MPI_ROOT == NEUTRAL_ROOT && MPI_ANY_TAG == NEUTRAL_ANY_TAG &&
+                   (int)MPI_COMM_TYPE_SHARED == (int)NEUTRAL_SPLIT_SHARED &&
+                   (int)MPI_ORDER_C == (int)NEUTRAL_ORDER_C && MPI_UNDEFINED == NEUTRAL_UNDEFINED,
+               "neutral values");
+
+/* Open MPI declares these objects with incomplete types: complete and define them here, at
+ * the sizes Open MPI gives them (a non-PIC program may copy-relocate). */
+#define PREDEF_STRUCT(t, size)                  \
+    struct ompi_predefined_##t {                \
+        struct object v;                        \
+        char pad[size - sizeof(struct object)]; \
+    };
+PREDEF_STRUCT(communicator_t, 512)
+PREDEF_STRUCT(datatype_t, 512)
+PREDEF_STRUCT(op_t, 2048) PREDEF_STRUCT(request_t, 256) PREDEF_STRUCT(group_t, 256)
+    PREDEF_STRUCT(errhandler_t, 1024) PREDEF_STRUCT(info_t, 256) PREDEF_STRUCT(win_t, 512)
+        PREDEF_STRUCT(file_t, 1536)
+#define TYPE_OF_COMM                            struct ompi_predefined_communicator_t
+#define TYPE_OF_TYPE                            struct ompi_predefined_datatype_t
+#define TYPE_OF_OP                              struct ompi_predefined_op_t
+#define TYPE_OF_REQ                             struct ompi_predefined_request_t
+#define TYPE_OF_GROUP                           struct ompi_predefined_group_t
+#define TYPE_OF_ERRH                            struct ompi_predefined_errhandler_t
+#define TYPE_OF_INFO                            struct ompi_predefined_info_t
+#define TYPE_OF_WIN                             struct ompi_predefined_win_t
+#define TYPE_OF_FILE                            struct ompi_predefined_file_t
+#define PREDEFINED(kind, symbol, name, fortran) TYPE_OF_##kind symbol;
+#include "../predefined.def"
+#undef PREDEFINED
+
+    /* "&sym" may be a copy in the application's .bss: the GOT knows (this file is -fPIC). */
+    void face_init(void)
+{
+#define PREDEFINED(kind, symbol, name, fortran)   \
+    predef[PRE_##name] = (struct object *)(name); \
+    object_fix(predef[PRE_##name], KIND_##kind, fortran);
+#include "../predefined.def"
+#undef PREDEFINED
+}
+
+#include "face_c.h"
+
+void face_call_op(object *op, void *in, void *inout, int *n, object *type)
+{
+    MPI_Datatype t = OUT_TYPE(type);
+    MPI_Fint ft = type->index;
+    if (op->op.fortran)
+        ((void (*)(void *, void *, MPI_Fint *, MPI_Fint *))op->op.fn)(in, inout, n, &ft);
+    else
+        ((MPI_User_function *)op->op.fn)(in, inout, n, &t);
+}
+
+/* Fortran handles are indices; see face_fortran.c */
+#define F2C(What, Type, kind)            \
+    MPI_Fint PMPI_##What##_c2f(Type h)   \
+    {                                    \
+        return ((object *)h)->index;     \
+    }                                    \
+    WEAK(What##_c2f)                     \
+    Type PMPI_##What##_f2c(MPI_Fint f)   \
+    {                                    \
+        return (Type)object_at(kind, f); \
+    }                                    \
+    WEAK(What##_f2c)
+F2C(Comm, MPI_Comm, KIND_COMM)
+F2C(Type, MPI_Datatype, KIND_TYPE)
+F2C(Op, MPI_Op, KIND_OP) F2C(Request, MPI_Request, KIND_REQ) F2C(Group, MPI_Group, KIND_GROUP)
+    F2C(Info, MPI_Info, KIND_INFO) F2C(Errhandler, MPI_Errhandler, KIND_ERRH)

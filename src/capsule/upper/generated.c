@@ -1,0 +1,21 @@
+/* generated.c - core_Name() of the FORWARD, COLLECTIVE and NONBLOCKING rows of functions.def. */
+#include "core.h"
+
+#include "kinds_core.h"
+
+// clang-format off
+#define OBJECT struct object *
+#define CALL(Name, ...) \
+    EACH(BEFORE, __VA_ARGS__) \
+    int rc = LOWER(Name, LIST(ARG, __VA_ARGS__)); \
+    EACH(AFTER, __VA_ARGS__) \
+    return rc;
+#define CORE_ABOVE(...)
+#define CORE_BYHAND(...)
+#define CORE_FORWARD(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) { CALL(Name, __VA_ARGS__) }
+#define CORE_COLLECTIVE(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
+    { checkpoint_at_collective(comm); CALL(Name, __VA_ARGS__) }
+#define CORE_NONBLOCKING CORE_FORWARD
+#define FUNCTION(class, ...) CORE_##class(__VA_ARGS__)
+#include "../functions.def"
+// clang-format on

@@ -1,0 +1,244 @@
+/* kinds_c.h - a C face's side of each kind of argument: its C parameter (PARAM), what is done
+ * before the call of the core (BEFORE), what is passed (ARG), what is done after it (AFTER).
+ */
+// clang-format off
+#undef PARAM
+#define PARAM(kind, ...) FACE_##kind(__VA_ARGS__)
+#define BEFORE(kind, ...) BEFORE_##kind(__VA_ARGS__)
+#define ARG(kind, ...) ARG_##kind(__VA_ARGS__)
+#define AFTER(kind, ...) AFTER_##kind(__VA_ARGS__)
+#define SAME(x) x
+#define FIRST(x, ...) x
+#define NONE(...)
+#define comm_size(c) IN_COMM(c)->comm.size
+
+/* plain values */
+#define FACE_INT(x) int x
+#define BEFORE_INT NONE
+#define ARG_INT SAME
+#define AFTER_INT NONE
+#define FACE_FLAG FACE_INT
+#define BEFORE_FLAG NONE
+#define ARG_FLAG SAME
+#define AFTER_FLAG NONE
+#define FACE_AINT(x) MPI_Aint x
+#define BEFORE_AINT NONE
+#define ARG_AINT SAME
+#define AFTER_AINT NONE
+#define FACE_ADDR(x) const void *x
+#define BEFORE_ADDR NONE
+#define ARG_ADDR SAME
+#define AFTER_ADDR NONE
+#define FACE_INTS(x) const int *x
+#define BEFORE_INTS NONE
+#define ARG_INTS SAME
+#define AFTER_INTS NONE
+#define FACE_FLAGS FACE_INTS
+#define BEFORE_FLAGS NONE
+#define ARG_FLAGS SAME
+#define AFTER_FLAGS NONE
+#define FACE_AINTS(x) const MPI_Aint *x
+#define BEFORE_AINTS NONE
+#define ARG_AINTS SAME
+#define AFTER_AINTS NONE
+#define FACE_OINT(x) int *x
+#define BEFORE_OINT NONE
+#define ARG_OINT SAME
+#define AFTER_OINT NONE
+#define FACE_IOINT FACE_OINT
+#define BEFORE_IOINT NONE
+#define ARG_IOINT SAME
+#define AFTER_IOINT NONE
+#define FACE_OFLAG FACE_OINT
+#define BEFORE_OFLAG NONE
+#define ARG_OFLAG SAME
+#define AFTER_OFLAG NONE
+#define FACE_OINTS FACE_OINT
+#define BEFORE_OINTS NONE
+#define ARG_OINTS SAME
+#define AFTER_OINTS NONE
+#define FACE_OFLAGS FACE_OINT
+#define BEFORE_OFLAGS NONE
+#define ARG_OFLAGS SAME
+#define AFTER_OFLAGS NONE
+#define FACE_OINDEX FACE_OINT
+#define BEFORE_OINDEX NONE
+#define ARG_OINDEX SAME
+#define AFTER_OINDEX NONE
+#define FACE_OINDEXES(x, n) int *x
+#define BEFORE_OINDEXES NONE
+#define ARG_OINDEXES FIRST
+#define AFTER_OINDEXES NONE
+#define FACE_OAINT(x) MPI_Aint *x
+#define BEFORE_OAINT NONE
+#define ARG_OAINT SAME
+#define AFTER_OAINT NONE
+#define FACE_STR(x) const char *x
+#define BEFORE_STR NONE
+#define ARG_STR SAME
+#define AFTER_STR NONE
+/* the lower library's string may be longer than this ABI's buffer */
+#define FACE_OSTR(x, len, max) char *x
+#define BEFORE_OSTR(x, len, max) char x##_[8200] = "";
+#define ARG_OSTR(x, len, max) x##_
+#define AFTER_OSTR(x, len, max) if (*len > max - 1) *len = max - 1; memcpy(x, x##_, *len); x[*len] = 0;
+/* values with special meanings */
+#define FACE_RANK FACE_INT
+#define BEFORE_RANK NONE
+#define ARG_RANK rank_in
+#define AFTER_RANK NONE
+#define FACE_TAG FACE_INT                   /* MPI_ANY_TAG is -1 in both ABIs */
+#define BEFORE_TAG NONE
+#define ARG_TAG SAME
+#define AFTER_TAG NONE
+#define FACE_SPLIT FACE_INT
+#define BEFORE_SPLIT NONE
+#define ARG_SPLIT split_in
+#define AFTER_SPLIT NONE
+#define FACE_ORDER FACE_INT
+#define BEFORE_ORDER NONE
+#define ARG_ORDER order_in
+#define AFTER_ORDER NONE
+#define FACE_TYPECLASS FACE_INT
+#define BEFORE_TYPECLASS NONE
+#define ARG_TYPECLASS typeclass_in
+#define AFTER_TYPECLASS NONE
+#define FACE_CBUF(x) const void *x
+#define BEFORE_CBUF NONE
+#define ARG_CBUF buf_in
+#define AFTER_CBUF NONE
+#define FACE_BUF(x) void *x
+#define BEFORE_BUF NONE
+#define ARG_BUF buf_in
+#define AFTER_BUF NONE
+#define FACE_ORANK FACE_OINT
+#define BEFORE_ORANK NONE
+#define ARG_ORANK SAME
+#define AFTER_ORANK(x) *x = rank_out(*x);
+#define FACE_RANKS(x, n) const int *x
+#define BEFORE_RANKS(x, n) int x##_[n + 1]; for (int i_ = 0; i_ < n; i_++) x##_[i_] = rank_in(x[i_]);
+#define ARG_RANKS(x, n) x##_
+#define AFTER_RANKS NONE
+#define FACE_ORANKS(x, n) int *x
+#define BEFORE_ORANKS NONE
+#define ARG_ORANKS FIRST
+#define AFTER_ORANKS(x, n) for (int i_ = 0; i_ < n; i_++) x[i_] = rank_out(x[i_]);
+/* handles in */
+#define FACE_COMM(x) MPI_Comm x
+#define BEFORE_COMM NONE
+#define ARG_COMM IN_COMM
+#define AFTER_COMM NONE
+#define FACE_TYPE(x) MPI_Datatype x
+#define BEFORE_TYPE NONE
+#define ARG_TYPE IN_TYPE
+#define AFTER_TYPE NONE
+#define FACE_OP(x) MPI_Op x
+#define BEFORE_OP NONE
+#define ARG_OP IN_OP
+#define AFTER_OP NONE
+#define FACE_GROUP(x) MPI_Group x
+#define BEFORE_GROUP NONE
+#define ARG_GROUP IN_GROUP
+#define AFTER_GROUP NONE
+#define FACE_INFO(x) MPI_Info x
+#define BEFORE_INFO NONE
+#define ARG_INFO IN_INFO
+#define AFTER_INFO NONE
+#define FACE_ERRH(x) MPI_Errhandler x
+#define BEFORE_ERRH NONE
+#define ARG_ERRH IN_ERRH
+#define AFTER_ERRH NONE
+#define FACE_TYPES(x, n) const MPI_Datatype *x
+#define BEFORE_TYPES(x, n) object *x##_[n + 1]; for (int i_ = 0; i_ < n; i_++) x##_[i_] = IN_TYPE(x[i_]);
+#define ARG_TYPES(x, n) x##_
+#define AFTER_TYPES NONE
+/* handles out */
+#define BEFORE_NEW(x) object *x##_ = NULL;
+#define ARG_NEW(x) &x##_
+#define FACE_NEWCOMM(x) MPI_Comm *x
+#define BEFORE_NEWCOMM BEFORE_NEW
+#define ARG_NEWCOMM ARG_NEW
+#define AFTER_NEWCOMM(x) if (x##_) *x = OUT_COMM(x##_);
+#define FACE_NEWTYPE(x) MPI_Datatype *x
+#define BEFORE_NEWTYPE BEFORE_NEW
+#define ARG_NEWTYPE ARG_NEW
+#define AFTER_NEWTYPE(x) if (x##_) *x = OUT_TYPE(x##_);
+#define FACE_NEWGROUP(x) MPI_Group *x
+#define BEFORE_NEWGROUP BEFORE_NEW
+#define ARG_NEWGROUP ARG_NEW
+#define AFTER_NEWGROUP(x) if (x##_) *x = OUT_GROUP(x##_);
+#define FACE_NEWREQ(x) MPI_Request *x
+#define BEFORE_NEWREQ BEFORE_NEW
+#define ARG_NEWREQ ARG_NEW
+#define AFTER_NEWREQ(x) if (x##_) *x = OUT_REQ(x##_);
+#define FACE_NEWINFO(x) MPI_Info *x
+#define BEFORE_NEWINFO BEFORE_NEW
+#define ARG_NEWINFO ARG_NEW
+#define AFTER_NEWINFO(x) if (x##_) *x = OUT_INFO(x##_);
+#define FACE_GETERRH(x) MPI_Errhandler *x
+#define BEFORE_GETERRH BEFORE_NEW
+#define ARG_GETERRH ARG_NEW
+#define AFTER_GETERRH(x) if (x##_) *x = OUT_ERRH(x##_);
+/* handles in and out */
+#define FACE_FREECOMM(x) MPI_Comm *x
+#define BEFORE_FREECOMM(x) object *x##_ = IN_COMM(*x);
+#define ARG_FREECOMM ARG_NEW
+#define AFTER_FREECOMM(x) *x = OUT_COMM(x##_);
+#define FACE_FREETYPE(x) MPI_Datatype *x
+#define BEFORE_FREETYPE(x) object *x##_ = IN_TYPE(*x);
+#define ARG_FREETYPE ARG_NEW
+#define AFTER_FREETYPE(x) *x = OUT_TYPE(x##_);
+#define FACE_TYPEREF FACE_FREETYPE
+#define BEFORE_TYPEREF BEFORE_FREETYPE
+#define ARG_TYPEREF ARG_NEW
+#define AFTER_TYPEREF AFTER_FREETYPE
+#define FACE_FREEOP(x) MPI_Op *x
+#define BEFORE_FREEOP(x) object *x##_ = IN_OP(*x);
+#define ARG_FREEOP ARG_NEW
+#define AFTER_FREEOP(x) *x = OUT_OP(x##_);
+#define FACE_FREEGROUP(x) MPI_Group *x
+#define BEFORE_FREEGROUP(x) object *x##_ = IN_GROUP(*x);
+#define ARG_FREEGROUP ARG_NEW
+#define AFTER_FREEGROUP(x) *x = OUT_GROUP(x##_);
+#define FACE_FREEINFO(x) MPI_Info *x
+#define BEFORE_FREEINFO(x) object *x##_ = IN_INFO(*x);
+#define ARG_FREEINFO ARG_NEW
+#define AFTER_FREEINFO(x) *x = OUT_INFO(x##_);
+#define FACE_REQ(x) MPI_Request *x
+#define FACE_REQS(x, n) MPI_Request *x
+#define FACE_STATUS(x) MPI_Status *x
+#define FACE_STATUSES(x, n) MPI_Status *x
+#define FACE_CSTATUS(x) const MPI_Status *x
+#define AFTER_CSTATUS NONE
+#ifdef SAME_LAYOUT                      /* requests and statuses look like the core's: no copies */
+#define BEFORE_REQ NONE
+#define ARG_REQ(x) (object **)x
+#define AFTER_REQ NONE
+#define BEFORE_REQS NONE
+#define ARG_REQS(x, n) (object **)x
+#define AFTER_REQS NONE
+#define BEFORE_STATUS NONE
+#define ARG_STATUS(x) (x == MPI_STATUS_IGNORE ? NULL : (struct status *)x)
+#define AFTER_STATUS NONE
+#define BEFORE_STATUSES NONE
+#define ARG_STATUSES(x, n) (x == MPI_STATUSES_IGNORE ? NULL : (struct status *)x)
+#define AFTER_STATUSES NONE
+#define BEFORE_CSTATUS NONE
+#define ARG_CSTATUS(x) (const struct status *)x
+#else
+#define BEFORE_REQ(x) object *x##_ = IN_REQ(*x);
+#define ARG_REQ ARG_NEW
+#define AFTER_REQ(x) *x = OUT_REQ(x##_);
+#define BEFORE_REQS(x, n) object *x##_[n + 1]; for (int i_ = 0; i_ < n; i_++) x##_[i_] = IN_REQ(x[i_]);
+#define ARG_REQS(x, n) x##_
+#define AFTER_REQS(x, n) for (int i_ = 0; i_ < n; i_++) x[i_] = OUT_REQ(x##_[i_]);
+#define BEFORE_STATUS(x) struct status x##_; if (x != MPI_STATUS_IGNORE) status_in(x, &x##_);
+#define ARG_STATUS(x) x == MPI_STATUS_IGNORE ? NULL : &x##_
+#define AFTER_STATUS(x) if (x != MPI_STATUS_IGNORE) status_out(&x##_, x);
+#define BEFORE_STATUSES(x, n) struct status x##_[n + 1]; if (x != MPI_STATUSES_IGNORE) for (int i_ = 0; i_ < n; i_++) status_in(&x[i_], &x##_[i_]);
+#define ARG_STATUSES(x, n) x == MPI_STATUSES_IGNORE ? NULL : x##_
+#define AFTER_STATUSES(x, n) if (x != MPI_STATUSES_IGNORE) for (int i_ = 0; i_ < n; i_++) status_out(&x##_[i_], &x[i_]);
+#define BEFORE_CSTATUS(x) struct status x##_; status_in(x, &x##_);
+#define ARG_CSTATUS(x) &x##_
+#endif
+// clang-format on

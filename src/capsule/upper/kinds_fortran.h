@@ -1,0 +1,284 @@
+/* kinds_fortran.h - Fortran's side of each kind of argument: its parameter (PARAM), what is done
+ * before the call of the core (BEFORE), what is passed (ARG), what is done after it (AFTER), and
+ * the hidden length of a string at the end of the parameter list (LENGTH).
+ */
+// clang-format off
+#undef PARAM
+#define PARAM(kind, ...) FACE_##kind(__VA_ARGS__)
+#define BEFORE(kind, ...) BEFORE_##kind(__VA_ARGS__)
+#define ARG(kind, ...) ARG_##kind(__VA_ARGS__)
+#define AFTER(kind, ...) AFTER_##kind(__VA_ARGS__)
+#define LENGTH(kind, ...) LENGTH_##kind(__VA_ARGS__)
+#define SAME(x) x
+#define FIRST(x, ...) x
+#define DEREF(x) *x
+#define NONE(...)
+#define REF(x) int *x
+#define REF2(x, n) int *x
+#define comm_size(c) at(KIND_COMM, *c)->comm.size
+#define COUNT_OF(n) _Generic((n), int *: *(int *)(intptr_t)(n), default: (n))    /* `n` or comm_size(comm) */
+
+#define FACE_INT REF
+#define BEFORE_INT NONE
+#define ARG_INT DEREF
+#define AFTER_INT NONE
+#define LENGTH_INT NONE
+#define FACE_FLAG REF
+#define BEFORE_FLAG NONE
+#define ARG_FLAG DEREF
+#define AFTER_FLAG NONE
+#define LENGTH_FLAG NONE
+#define FACE_RANK REF
+#define BEFORE_RANK NONE
+#define ARG_RANK DEREF
+#define AFTER_RANK NONE
+#define LENGTH_RANK NONE
+#define FACE_TAG REF
+#define BEFORE_TAG NONE
+#define ARG_TAG DEREF
+#define AFTER_TAG NONE
+#define LENGTH_TAG NONE
+#define FACE_SPLIT REF
+#define BEFORE_SPLIT NONE
+#define ARG_SPLIT DEREF
+#define AFTER_SPLIT NONE
+#define LENGTH_SPLIT NONE
+#define FACE_ORDER REF
+#define BEFORE_ORDER NONE
+#define ARG_ORDER DEREF
+#define AFTER_ORDER NONE
+#define LENGTH_ORDER NONE
+#define FACE_TYPECLASS REF
+#define BEFORE_TYPECLASS NONE
+#define ARG_TYPECLASS DEREF
+#define AFTER_TYPECLASS NONE
+#define LENGTH_TYPECLASS NONE
+#define FACE_AINT(x) long *x
+#define BEFORE_AINT NONE
+#define ARG_AINT DEREF
+#define AFTER_AINT NONE
+#define LENGTH_AINT NONE
+#define FACE_ADDR(x) const void *x
+#define BEFORE_ADDR NONE
+#define ARG_ADDR SAME
+#define AFTER_ADDR NONE
+#define LENGTH_ADDR NONE
+#define FACE_CBUF(x) const void *x
+#define BEFORE_CBUF NONE
+#define ARG_CBUF buf_in
+#define AFTER_CBUF NONE
+#define LENGTH_CBUF NONE
+#define FACE_BUF(x) void *x
+#define BEFORE_BUF NONE
+#define ARG_BUF buf_in
+#define AFTER_BUF NONE
+#define LENGTH_BUF NONE
+#define FACE_INTS REF
+#define BEFORE_INTS NONE
+#define ARG_INTS SAME
+#define AFTER_INTS NONE
+#define LENGTH_INTS NONE
+#define FACE_FLAGS REF
+#define BEFORE_FLAGS NONE
+#define ARG_FLAGS SAME
+#define AFTER_FLAGS NONE
+#define LENGTH_FLAGS NONE
+#define FACE_OINTS REF
+#define BEFORE_OINTS NONE
+#define ARG_OINTS SAME
+#define AFTER_OINTS NONE
+#define LENGTH_OINTS NONE
+#define FACE_OFLAGS REF
+#define BEFORE_OFLAGS NONE
+#define ARG_OFLAGS SAME
+#define AFTER_OFLAGS NONE
+#define LENGTH_OFLAGS NONE
+#define FACE_OINT REF
+#define BEFORE_OINT NONE
+#define ARG_OINT SAME
+#define AFTER_OINT NONE
+#define LENGTH_OINT NONE
+#define FACE_IOINT REF
+#define BEFORE_IOINT NONE
+#define ARG_IOINT SAME
+#define AFTER_IOINT NONE
+#define LENGTH_IOINT NONE
+#define FACE_OFLAG REF
+#define BEFORE_OFLAG NONE
+#define ARG_OFLAG SAME
+#define AFTER_OFLAG NONE
+#define LENGTH_OFLAG NONE
+#define FACE_ORANK REF
+#define BEFORE_ORANK NONE
+#define ARG_ORANK SAME
+#define AFTER_ORANK NONE
+#define LENGTH_ORANK NONE
+#define FACE_RANKS REF2
+#define BEFORE_RANKS NONE
+#define ARG_RANKS FIRST
+#define AFTER_RANKS NONE
+#define LENGTH_RANKS NONE
+#define FACE_ORANKS REF2
+#define BEFORE_ORANKS NONE
+#define ARG_ORANKS FIRST
+#define AFTER_ORANKS NONE
+#define LENGTH_ORANKS NONE
+#define FACE_AINTS(x) long *x
+#define BEFORE_AINTS NONE
+#define ARG_AINTS SAME
+#define AFTER_AINTS NONE
+#define LENGTH_AINTS NONE
+#define FACE_OAINT(x) long *x
+#define BEFORE_OAINT NONE
+#define ARG_OAINT SAME
+#define AFTER_OAINT NONE
+#define LENGTH_OAINT NONE
+#define FACE_OINDEX REF
+#define BEFORE_OINDEX NONE
+#define ARG_OINDEX SAME
+#define AFTER_OINDEX(x) if (*x != NEUTRAL_UNDEFINED) ++*x;
+#define LENGTH_OINDEX NONE
+#define FACE_OINDEXES REF2
+#define BEFORE_OINDEXES NONE
+#define ARG_OINDEXES FIRST
+#define AFTER_OINDEXES(x, n) for (int i_ = 0; i_ < *outcount; i_++) x[i_]++;
+#define LENGTH_OINDEXES NONE
+/* handles */
+#define FACE_COMM REF
+#define BEFORE_COMM NONE
+#define ARG_COMM(x) at(KIND_COMM, *x)
+#define AFTER_COMM NONE
+#define LENGTH_COMM NONE
+#define FACE_TYPE REF
+#define BEFORE_TYPE NONE
+#define ARG_TYPE(x) at(KIND_TYPE, *x)
+#define AFTER_TYPE NONE
+#define LENGTH_TYPE NONE
+#define FACE_OP REF
+#define BEFORE_OP NONE
+#define ARG_OP(x) at(KIND_OP, *x)
+#define AFTER_OP NONE
+#define LENGTH_OP NONE
+#define FACE_GROUP REF
+#define BEFORE_GROUP NONE
+#define ARG_GROUP(x) at(KIND_GROUP, *x)
+#define AFTER_GROUP NONE
+#define LENGTH_GROUP NONE
+#define FACE_INFO REF
+#define BEFORE_INFO NONE
+#define ARG_INFO(x) at(KIND_INFO, *x)
+#define AFTER_INFO NONE
+#define LENGTH_INFO NONE
+#define FACE_ERRH REF
+#define BEFORE_ERRH NONE
+#define ARG_ERRH(x) at(KIND_ERRH, *x)
+#define AFTER_ERRH NONE
+#define LENGTH_ERRH NONE
+#define FACE_TYPES REF2
+#define BEFORE_TYPES(x, n) object *x##_[COUNT_OF(n) + 1]; for (int i_ = 0; i_ < COUNT_OF(n); i_++) x##_[i_] = at(KIND_TYPE, x[i_]);
+#define ARG_TYPES(x, n) x##_
+#define AFTER_TYPES NONE
+#define LENGTH_TYPES NONE
+#define FACE_NEWCOMM REF
+#define BEFORE_NEWCOMM(x) object *x##_ = NULL;
+#define ARG_NEWCOMM(x) &x##_
+#define AFTER_NEWCOMM(x) if (x##_) *x = x##_->index;
+#define LENGTH_NEWCOMM NONE
+#define FACE_NEWTYPE REF
+#define BEFORE_NEWTYPE(x) object *x##_ = NULL;
+#define ARG_NEWTYPE(x) &x##_
+#define AFTER_NEWTYPE(x) if (x##_) *x = x##_->index;
+#define LENGTH_NEWTYPE NONE
+#define FACE_NEWOP REF
+#define BEFORE_NEWOP(x) object *x##_ = NULL;
+#define ARG_NEWOP(x) &x##_
+#define AFTER_NEWOP(x) if (x##_) *x = x##_->index;
+#define LENGTH_NEWOP NONE
+#define FACE_NEWGROUP REF
+#define BEFORE_NEWGROUP(x) object *x##_ = NULL;
+#define ARG_NEWGROUP(x) &x##_
+#define AFTER_NEWGROUP(x) if (x##_) *x = x##_->index;
+#define LENGTH_NEWGROUP NONE
+#define FACE_NEWREQ REF
+#define BEFORE_NEWREQ(x) object *x##_ = NULL;
+#define ARG_NEWREQ(x) &x##_
+#define AFTER_NEWREQ(x) if (x##_) *x = x##_->index;
+#define LENGTH_NEWREQ NONE
+#define FACE_NEWINFO REF
+#define BEFORE_NEWINFO(x) object *x##_ = NULL;
+#define ARG_NEWINFO(x) &x##_
+#define AFTER_NEWINFO(x) if (x##_) *x = x##_->index;
+#define LENGTH_NEWINFO NONE
+#define FACE_GETERRH REF
+#define BEFORE_GETERRH(x) object *x##_ = NULL;
+#define ARG_GETERRH(x) &x##_
+#define AFTER_GETERRH(x) if (x##_) *x = x##_->index;
+#define LENGTH_GETERRH NONE
+#define FACE_FREECOMM REF
+#define BEFORE_FREECOMM(x) object *x##_ = at(KIND_COMM, *x);
+#define ARG_FREECOMM(x) &x##_
+#define AFTER_FREECOMM(x) *x = x##_->index;
+#define LENGTH_FREECOMM NONE
+#define FACE_FREETYPE REF
+#define BEFORE_FREETYPE(x) object *x##_ = at(KIND_TYPE, *x);
+#define ARG_FREETYPE(x) &x##_
+#define AFTER_FREETYPE(x) *x = x##_->index;
+#define LENGTH_FREETYPE NONE
+#define FACE_TYPEREF REF
+#define BEFORE_TYPEREF(x) object *x##_ = at(KIND_TYPE, *x);
+#define ARG_TYPEREF(x) &x##_
+#define AFTER_TYPEREF(x) *x = x##_->index;
+#define LENGTH_TYPEREF NONE
+#define FACE_FREEOP REF
+#define BEFORE_FREEOP(x) object *x##_ = at(KIND_OP, *x);
+#define ARG_FREEOP(x) &x##_
+#define AFTER_FREEOP(x) *x = x##_->index;
+#define LENGTH_FREEOP NONE
+#define FACE_FREEGROUP REF
+#define BEFORE_FREEGROUP(x) object *x##_ = at(KIND_GROUP, *x);
+#define ARG_FREEGROUP(x) &x##_
+#define AFTER_FREEGROUP(x) *x = x##_->index;
+#define LENGTH_FREEGROUP NONE
+#define FACE_FREEINFO REF
+#define BEFORE_FREEINFO(x) object *x##_ = at(KIND_INFO, *x);
+#define ARG_FREEINFO(x) &x##_
+#define AFTER_FREEINFO(x) *x = x##_->index;
+#define LENGTH_FREEINFO NONE
+#define FACE_REQ REF
+#define BEFORE_REQ(x) object *x##_ = at(KIND_REQ, *x);
+#define ARG_REQ(x) &x##_
+#define AFTER_REQ(x) *x = x##_->index;
+#define LENGTH_REQ NONE
+#define FACE_REQS REF2
+#define BEFORE_REQS(x, n) object *x##_[COUNT_OF(n) + 1]; for (int i_ = 0; i_ < COUNT_OF(n); i_++) x##_[i_] = at(KIND_REQ, x[i_]);
+#define ARG_REQS(x, n) x##_
+#define AFTER_REQS(x, n) for (int i_ = 0; i_ < COUNT_OF(n); i_++) x[i_] = x##_[i_]->index;
+#define LENGTH_REQS NONE
+/* statuses: six integers with the layout of struct status, but perhaps not its alignment */
+#define FACE_STATUS REF
+#define BEFORE_STATUS(x) struct status x##_; if (!ignored(x)) memcpy(&x##_, x, sizeof x##_);
+#define ARG_STATUS(x) ignored(x) ? NULL : &x##_
+#define AFTER_STATUS(x) if (!ignored(x)) memcpy(x, &x##_, sizeof x##_);
+#define LENGTH_STATUS NONE
+#define FACE_STATUSES REF2
+#define BEFORE_STATUSES(x, n) struct status x##_[COUNT_OF(n) + 1]; if (!ignored(x)) memcpy(x##_, x, COUNT_OF(n) * sizeof *x##_);
+#define ARG_STATUSES(x, n) ignored(x) ? NULL : x##_
+#define AFTER_STATUSES(x, n) if (!ignored(x)) memcpy(x, x##_, COUNT_OF(n) * sizeof *x##_);
+#define LENGTH_STATUSES NONE
+#define FACE_CSTATUS REF
+#define BEFORE_CSTATUS(x) struct status x##_; memcpy(&x##_, x, sizeof x##_);
+#define ARG_CSTATUS(x) &x##_
+#define AFTER_CSTATUS NONE
+#define LENGTH_CSTATUS NONE
+/* strings */
+#define FACE_STR(x) const char *x
+#define BEFORE_STR(x) char *x##_ = str_in(x, x##_len);
+#define ARG_STR(x) x##_
+#define AFTER_STR(x) free(x##_);
+#define LENGTH_STR(x) , size_t x##_len
+#define FACE_OSTR(x, len, max) char *x
+#define BEFORE_OSTR(x, len, max) char x##_[8200] = "";
+#define ARG_OSTR(x, len, max) x##_
+#define AFTER_OSTR(x, len, max) str_out(x##_, x, x##_len); if (*len > (int)x##_len) *len = x##_len;
+#define LENGTH_OSTR(x, len, max) , size_t x##_len
+// clang-format on

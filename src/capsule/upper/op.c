@@ -1,0 +1,49 @@
+/* op.c - user-defined operations: called from below through one of MAX_USER_OPS slots. */
+#include "core.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static object *user_ops[MAX_USER_OPS];
+void run_user_op(int slot, void *in, void *inout, int *n, handle_t type)
+{
+    object *t = NULL;
+    for (int i = 0; i < N_PREDEFINED && !t; i++)
+        if (predef[i]->kind == KIND_TYPE && predef[i]->real == type)
+            t = predef[i];
+    if (!t)
+        EACH_LIVE(o, KIND_TYPE) if (o->real == type)
+        {
+            t = o;
+            break;
+        }
+    face_call_op(user_ops[slot], in, inout, n, t ? t : predef[PRE_MPI_DATATYPE_NULL]);
+}
+void rebind_ops(void)
+{
+    EACH_LIVE(o, KIND_OP) LOWER(op_create, o->op.slot, o->op.commute, &o->real);
+}
+int core_Op_create(void *fn, int commute, int fortran, object **out)
+{
+    int slot = 0;
+    while (slot < MAX_USER_OPS && user_ops[slot])
+        slot++;
+    if (slot == MAX_USER_OPS) {
+        fprintf(stderr, "mend: too many operations\n");
+        abort();
+    }
+    object *o = user_ops[slot] = object_new(KIND_OP);
+    o->op.fn = fn;
+    o->op.commute = commute;
+    o->op.fortran = fortran;
+    o->op.slot = slot;
+    *out = o;
+    return LOWER(op_create, slot, commute, &o->real);
+}
+int core_Op_free(object **o)
+{
+    int rc = LOWER(Op_free, (*o)->real);
+    user_ops[(*o)->op.slot] = NULL;
+    object_delete(*o);
+    *o = predef[PRE_MPI_OP_NULL];
+    return rc;
+}

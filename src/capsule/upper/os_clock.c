@@ -1,0 +1,54 @@
+/* os_clock.c - the clocks of libc, and the entry points of os_*.c. */
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core.h"
+
+/* The upper half has no vdso: borrow the lower half's fast clock.  TLS is not
+ * switched: with a valid clock id that function cannot fail, so it sets no errno. */
+int clock_gettime(clockid_t c, struct timespec *ts)
+{
+    if (!upper.lower || (unsigned)c > CLOCK_BOOTTIME)
+        return syscall(SYS_clock_gettime, c, ts);
+    in_lower++;
+    int r = upper.lower->clock_gettime(c, ts);
+    in_lower--;
+    return r;
+}
+int gettimeofday(struct timeval *restrict tv, void *restrict tz)
+{
+    struct timespec t;
+    (void)tz;
+    if (clock_gettime(CLOCK_REALTIME, &t))
+        return -1;
+    tv->tv_sec = t.tv_sec;
+    tv->tv_usec = t.tv_nsec / 1000;
+    return 0;
+}
+
+void os_init(void)
+{
+    files_init();
+    install_park_handler();
+}
+void os_before_image(void)
+{
+    upper.thread_pointer = thread_pointer_get();
+    note_files();
+    park_threads();
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &upper.sigmask, 8);
+}
+void os_go_on(void)
+{
+    release_threads();
+}
+void os_resumed(void)
+{
+    reinstall_signals();
+    install_park_handler();
+    reopen_files();
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &upper.sigmask, NULL, 8);
+}

@@ -1,0 +1,134 @@
+/* topology.c - Cartesian topologies: arithmetic, above only. */
+#include "core.h"
+#include <stdlib.h>
+#include <string.h>
+void copy_topology(object *to, int nd, const int *dims, const int *periods)
+{
+    to->comm.has_topology = 1;
+    to->comm.ndims = nd;
+    to->comm.dims = malloc((2 * nd + 1) * sizeof(int));
+    memcpy(to->comm.dims, dims, nd * sizeof(int));
+    memcpy(to->comm.dims + nd, periods, nd * sizeof(int));
+}
+int core_Dims_create(int n, int nd, int *dims)
+{
+    int left = n, nfree = 0, f[64], nf = 0, val[64];
+    for (int i = 0; i < nd; i++) {
+        if (dims[i])
+            left /= dims[i];
+        else
+            nfree++;
+    }
+    if (!nfree)
+        return 0;
+    for (int p = 2; left > 1; p++)
+        while (left % p == 0) {
+            f[nf++] = p;
+            left /= p;
+        }
+    for (int i = 0; i < nfree; i++)
+        val[i] = 1;
+    for (int k = nf - 1; k >= 0; k--) { /* biggest factor to the smallest dimension */
+        int m = 0;
+        for (int i = 1; i < nfree; i++)
+            if (val[i] < val[m])
+                m = i;
+        val[m] *= f[k];
+    }
+    for (int i = 0; i < nfree; i++)
+        for (int j = i + 1; j < nfree; j++)
+            if (val[j] > val[i]) {
+                int t = val[i];
+                val[i] = val[j];
+                val[j] = t;
+            }
+    for (int i = 0, k = 0; i < nd; i++)
+        if (!dims[i])
+            dims[i] = val[k++];
+    return 0;
+}
+int core_Cart_create(object *c, int nd, const int *dims, const int *periods, int reorder,
+                     object **out)
+{
+    int n = 1;
+    handle_t h;
+    (void)reorder;
+    for (int i = 0; i < nd; i++)
+        n *= dims[i];
+    int rc = LOWER(Comm_split, c->real, c->comm.rank < n ? 0 : NEUTRAL_UNDEFINED, c->comm.rank, &h);
+    if (rc)
+        return rc;
+    new_comm(h, out);
+    if (*out != predef[PRE_MPI_COMM_NULL])
+        copy_topology(*out, nd, dims, periods);
+    return 0;
+}
+static void coords_of(object *c, int r, int *at)
+{
+    for (int i = c->comm.ndims; i-- > 0; r /= c->comm.dims[i])
+        at[i] = r % c->comm.dims[i];
+}
+int core_Cartdim_get(object *c, int *nd)
+{
+    *nd = c->comm.ndims;
+    return 0;
+}
+int core_Cart_rank(object *c, const int *at, int *r)
+{
+    *r = 0;
+    for (int i = 0; i < c->comm.ndims; i++) {
+        int d = c->comm.dims[i];
+        *r = *r * d + ((at[i] % d) + d) % d;
+    }
+    return 0;
+}
+int core_Cart_coords(object *c, int r, int max, int *at)
+{
+    int all[64];
+    coords_of(c, r, all);
+    for (int i = 0; i < max && i < c->comm.ndims; i++)
+        at[i] = all[i];
+    return 0;
+}
+int core_Cart_get(object *c, int max, int *dims, int *periods, int *at)
+{
+    for (int i = 0; i < max && i < c->comm.ndims; i++) {
+        dims[i] = c->comm.dims[i];
+        periods[i] = c->comm.dims[c->comm.ndims + i];
+    }
+    return core_Cart_coords(c, c->comm.rank, max, at);
+}
+static int neighbour(object *c, int dir, int by)
+{
+    int at[64] = {0}, r, d = c->comm.dims[dir];
+    coords_of(c, c->comm.rank, at);
+    at[dir] += by;
+    if ((at[dir] < 0 || at[dir] >= d) && !c->comm.dims[c->comm.ndims + dir])
+        return NEUTRAL_PROC_NULL;
+    core_Cart_rank(c, at, &r);
+    return r;
+}
+int core_Cart_shift(object *c, int dir, int disp, int *src, int *dst)
+{
+    *src = neighbour(c, dir, -disp);
+    *dst = neighbour(c, dir, disp);
+    return 0;
+}
+int core_Cart_sub(object *c, const int *remain, object **out)
+{
+    int at[64], color = 0, nd = 0, dims[64], per[64];
+    handle_t h;
+    coords_of(c, c->comm.rank, at);
+    for (int i = 0; i < c->comm.ndims; i++)
+        if (remain[i]) {
+            dims[nd] = c->comm.dims[i];
+            per[nd++] = c->comm.dims[c->comm.ndims + i];
+        } else
+            color = color * c->comm.dims[i] + at[i];
+    int rc = LOWER(Comm_split, c->real, color, c->comm.rank, &h);
+    if (rc)
+        return rc;
+    new_comm(h, out);
+    copy_topology(*out, nd, dims, per);
+    return 0;
+}
