@@ -4,12 +4,9 @@ RUN := env/run
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-all: build/CMakeCache.txt
+all:
+	@$(RUN) env/configure release build
 	@$(RUN) cmake --build build -j $(JOBS)
-
-build/CMakeCache.txt:
-	@command -v cmake >/dev/null || { echo "mend: cmake is missing: apt-get install cmake"; exit 1; }
-	@$(RUN) cmake --preset release >/dev/null
 
 check: all
 	@$(RUN) ctest --test-dir build --output-on-failure -j $(JOBS) -LE campaign
