@@ -1,0 +1,316 @@
+/* mend/plan.h: how often to checkpoint, at which level, on how many cores, and is it true.
+ *
+ * The planner knows a job as a model: an amount of work, a speedup curve, and up to eight
+ * checkpoint levels, each with a cost to write, a cost to recover and a rate of failures that need
+ * it. From this it makes a plan (the number of cores and of intervals of every level), computes the
+ * exact expected time of any plan, and plays it out at random to confirm the figure. A second,
+ * small part follows a running job and answers one question: is a save due now, and at which level?
+ *
+ * What the model means:
+ *  - a failure of level i destroys the checkpoints below level i; the job goes back to its newest
+ *    checkpoint of level i or higher, or to the start when there is none;
+ *  - after a failure come the allocation time and the recovery time of the checkpoint that is read
+ *    (at the start of the run: the recovery time of the failure's own level);
+ *  - failures strike at any time: in work, checkpoints, allocation and recovery;
+ *  - the end of the run needs no checkpoint: x intervals have x - 1 checkpoints.
+ *
+ * All times are seconds, all work is in core-seconds, levels count from 1. Structures are plain
+ * values without pointers, save mend_plan_trace. Nothing here uses MPI, and no function is
+ * collective: in a job one rank decides and tells the others (a mend_plan_online may be broadcast
+ * as bytes). Functions return 0 or a negative MEND_ERR_ code with a sentence in mend_error_text().
+ * All functions are thread-safe as long as two threads do not use the same object.
+ */
+#ifndef MEND_PLAN_H
+#define MEND_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mend/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MEND_PLAN_LEVELS 8  /* most levels of a model */
+#define MEND_PLAN_POINTS 64 /* most points of a measured speedup */
+
+/* ---- the model ---------------------------------------------------------------------------- */
+
+/* Seconds as a function of the cores: fixed + slope * cores^power. */
+typedef struct mend_plan_cost {
+    double fixed, slope, power;
+} mend_plan_cost;
+
+typedef enum mend_plan_curve {
+    MEND_PLAN_LINEAR,    /* slope * N */
+    MEND_PLAN_QUADRATIC, /* slope * N * (1 - N / (2 peak)), formula 12 of the paper */
+    MEND_PLAN_AMDAHL,    /* N / (1 + serial * (N - 1)) */
+    MEND_PLAN_TABLE,     /* measured points, joined by a smooth curve that never overshoots */
+} mend_plan_curve;
+
+typedef struct mend_plan_speedup {
+    mend_plan_curve curve;
+    double slope, peak, serial;
+    int points; /* of a table: strictly growing cores; set by mend_plan_speedup_table */
+    double cores[MEND_PLAN_POINTS], speedup[MEND_PLAN_POINTS], tangent[MEND_PLAN_POINTS];
+} mend_plan_speedup;
+
+typedef struct mend_plan_level {
+    mend_plan_cost checkpoint, recovery;
+    double rate_per_core;  /* failures per second and core that need this level */
+    double total_per_core; /* or: failures per core over the whole run, however long it takes */
+} mend_plan_level;
+
+typedef struct mend_plan_model {
+    double work; /* seconds of work on one core, without any failure */
+    mend_plan_speedup speedup;
+    double cores;                /* 0: free between min_cores and max_cores */
+    double min_cores, max_cores; /* used when cores is 0 */
+    double allocation;           /* seconds to get new resources after a failure */
+    double rates_at;             /* the scale at which a failure trace was recorded */
+    int levels;
+    mend_plan_level level[MEND_PLAN_LEVELS];
+    int write_all;                              /* levels due together: 0 the highest only, 1 all */
+    double watts_compute, watts_io, watts_idle; /* per core, for the energy objective */
+    double weibull_shape;                       /* of failures in the simulator; 1: exponential */
+    double jitter; /* in the simulator: costs vary by up to this share */
+} mend_plan_model;
+
+/* A model with one free core count, no level yet and the defaults above. */
+MEND_API void mend_plan_model_init(mend_plan_model *model);
+
+/* Is every number of the model usable? Names the first that is not.
+ * Errors: MEND_ERR_CONFIG. */
+MEND_API int mend_plan_model_check(const mend_plan_model *model);
+
+/* Read a model from an INI file (see mend-plan(1)). The sentence of an error has file and line.
+ * Errors: MEND_ERR_IO, MEND_ERR_CONFIG. */
+MEND_API int mend_plan_model_read(mend_plan_model *model, const char *path);
+
+/* The same from memory; `name` stands for the file in sentences. Other files cannot be named in it.
+ */
+MEND_API int mend_plan_model_parse(mend_plan_model *model, const char *name, const char *text,
+                                   size_t bytes);
+
+MEND_API double mend_plan_cost_at(const mend_plan_cost *cost, double cores);
+MEND_API double mend_plan_speedup_at(const mend_plan_speedup *speedup, double cores);
+
+/* The scale beyond which more cores do not help; infinity for linear and Amdahl. */
+MEND_API double mend_plan_speedup_peak(const mend_plan_speedup *speedup);
+
+/* The sum over all levels of rate * (checkpoint / 2 + allocation + recovery) at a scale. From 1 on
+ * failures come faster than they can be recovered from, and no plan is made. Levels whose failures
+ * are given for the whole run add nothing. */
+MEND_API double mend_plan_load(const mend_plan_model *model, double cores);
+
+/* ---- fits of measurements, by least squares ------------------------------------------------- */
+
+/* Errors of all fits: MEND_ERR_CONFIG (too few points, or points that no such curve fits). */
+MEND_API int mend_plan_fit_mean(mend_plan_cost *cost, const double *seconds, int count);
+MEND_API int mend_plan_fit_cost(mend_plan_cost *cost, const double *cores, const double *seconds,
+                                int count);
+/* `curve` is linear, quadratic or amdahl. */
+MEND_API int mend_plan_fit_speedup(mend_plan_speedup *speedup, mend_plan_curve curve,
+                                   const double *cores, const double *speedups, int count);
+/* The points as they are. */
+MEND_API int mend_plan_speedup_table(mend_plan_speedup *speedup, const double *cores,
+                                     const double *speedups, int count);
+
+/* ---- plans ---------------------------------------------------------------------------------- */
+
+typedef enum mend_plan_method {
+    MEND_PLAN_BEST,            /* search with the exact evaluator over nested patterns */
+    MEND_PLAN_ALGORITHM1,      /* the paper's algorithm, converged */
+    MEND_PLAN_ALGORITHM1_ONCE, /* the paper's algorithm, one pass (as its Table III) */
+    MEND_PLAN_YOUNG,           /* highest level only, sqrt(2 C M), all cores */
+    MEND_PLAN_DALY,            /* highest level only, Daly's higher-order interval, all cores */
+} mend_plan_method;
+
+typedef enum mend_plan_objective {
+    MEND_PLAN_TIME,
+    MEND_PLAN_CORE_HOURS,
+    MEND_PLAN_ENERGY,
+} mend_plan_objective;
+
+typedef struct mend_plan_request {
+    mend_plan_method method;
+    mend_plan_objective objective; /* other than time: method best only */
+    int single_level;              /* algorithm 1 with the highest level for all failures */
+} mend_plan_request;
+
+/* Where the time of a run goes. work + checkpoint + restart + lost = seconds. */
+typedef struct mend_plan_outcome {
+    double seconds;
+    double work;                               /* work that counted */
+    double checkpoint;                         /* checkpoints that counted */
+    double restart;                            /* allocation and recovery, also those that failed */
+    double lost;                               /* work and checkpoints that had to be done again */
+    double level_checkpoint[MEND_PLAN_LEVELS]; /* the checkpoints that counted, by level */
+    double failures;
+    double joules;
+} mend_plan_outcome;
+
+typedef struct mend_plan {
+    mend_plan_method method;
+    double cores;
+    double intervals[MEND_PLAN_LEVELS]; /* x of every level; 1: the level is not used */
+    int nested;                 /* 1: whole counts, each a multiple of the next higher level's;
+                                   0: every level on a grid of its own */
+    int iterations;             /* passes of the method */
+    int converged;              /* 0: one pass only, or the limit of passes was reached */
+    double model_seconds;       /* expected time by the paper's first-order formula */
+    mend_plan_outcome expected; /* exact, under exponential failures */
+} mend_plan;
+
+/* Make a plan.
+ * Errors: MEND_ERR_CONFIG, MEND_ERR_INFEASIBLE (the sentence has the value of
+ * mend_plan_load). */
+MEND_API int mend_plan_make(const mend_plan_model *model, const mend_plan_request *request,
+                            mend_plan *plan);
+
+/* The exact expected outcome of plan->cores, intervals and nested.
+ * Errors: MEND_ERR_CONFIG (not a plan for this model), MEND_ERR_INFEASIBLE (the expected
+ * time is beyond what a double can hold). */
+MEND_API int mend_plan_expect(const mend_plan_model *model, const mend_plan *plan,
+                              mend_plan_outcome *outcome);
+
+/* The paper's first-order expected time of the same, a / (1 - h); infinity when h >= 1. */
+MEND_API double mend_plan_first_order(const mend_plan_model *model, const mend_plan *plan);
+
+/* Value of an objective: seconds, core-hours or joules. */
+MEND_API double mend_plan_value(mend_plan_objective objective, double cores,
+                                const mend_plan_outcome *outcome);
+
+/* Seconds of work between checkpoints for one level; `mtbf` is the mean time between failures. */
+MEND_API double mend_plan_young(double checkpoint, double mtbf);
+MEND_API double mend_plan_daly(double checkpoint, double mtbf);
+
+/* "best", "algorithm1", …; NULL for an unknown value. And back: 0, or MEND_ERR_CONFIG. */
+MEND_API const char *mend_plan_method_name(mend_plan_method method);
+MEND_API int mend_plan_method_parse(const char *name, mend_plan_method *method);
+MEND_API const char *mend_plan_objective_name(mend_plan_objective objective);
+MEND_API int mend_plan_objective_parse(const char *name, mend_plan_objective *objective);
+
+/* ---- simulation ------------------------------------------------------------------------------ */
+
+typedef struct mend_plan_event {
+    double seconds; /* since the start of the trace */
+    int level;
+} mend_plan_event;
+
+/* Failures recorded on `rates_at` cores of the model. A run starts at a random place of the trace
+ * and goes round; on fewer cores every failure hits with probability cores / rates_at. */
+typedef struct mend_plan_trace {
+    mend_plan_event *events;
+    size_t count;
+    double seconds; /* length of the trace */
+} mend_plan_trace;
+
+/* Read "seconds level" lines. Errors: MEND_ERR_IO, MEND_ERR_CONFIG, MEND_ERR_NO_MEMORY. */
+MEND_API int mend_plan_trace_read(mend_plan_trace *trace, const char *path);
+MEND_API int mend_plan_trace_parse(mend_plan_trace *trace, const char *name, const char *text,
+                                   size_t bytes);
+MEND_API void mend_plan_trace_free(mend_plan_trace *trace);
+
+typedef struct mend_plan_trial {
+    int runs;
+    uint64_t seed;
+    const mend_plan_trace *trace; /* NULL: failures at random */
+    double *seconds;              /* NULL, or room for the time of every run */
+} mend_plan_trial;
+
+typedef struct mend_plan_sample {
+    int runs;
+    mend_plan_outcome mean;
+    double deviation;      /* standard deviation of the time of a run */
+    double standard_error; /* of mean.seconds */
+    double low, high;      /* 95 % confidence interval of mean.seconds */
+    double fastest, slowest;
+} mend_plan_sample;
+
+/* Play the plan out `runs` times. The same seed gives the same result on every machine.
+ * Errors: MEND_ERR_CONFIG, MEND_ERR_INFEASIBLE (a run did not end within ten million
+ * failures), MEND_ERR_NO_MEMORY. */
+MEND_API int mend_plan_simulate(const mend_plan_model *model, const mend_plan *plan,
+                                const mend_plan_trial *trial, mend_plan_sample *sample);
+
+/* ---- while the job runs ---------------------------------------------------------------------- */
+
+/* What is believed before anything was measured. Level i is the i-th of the levels that the job
+ * writes, cheapest first; a failure of level i is one that only a checkpoint of level i or higher
+ * survives. */
+typedef struct mend_plan_online_options {
+    int levels;
+    double mtbf[MEND_PLAN_LEVELS];       /* believed mean time between failures of every level */
+    double prior_failures;               /* weight of that belief, in failures; 0: 1 */
+    double checkpoint[MEND_PLAN_LEVELS]; /* believed seconds that a save stops the job; 0: 1 s */
+    double recovery[MEND_PLAN_LEVELS];   /* believed seconds of a recovery; 0: as checkpoint */
+    double allocation;
+    double gain;       /* re-plan only when it saves this share of the overhead; 0: 0.1 */
+    double min_period; /* never save more often than this; 0: no limit */
+    double max_period; /* save the lowest level at least this often; 0: no limit */
+} mend_plan_online_options;
+
+/* Plain bytes: may be copied, saved and broadcast between equal machines. Fields are private. */
+typedef struct mend_plan_online {
+    mend_plan_online_options options;
+    double exposure;                                                 /* seconds observed */
+    double failures[MEND_PLAN_LEVELS];                               /* failures observed */
+    double checkpoint[MEND_PLAN_LEVELS], recovery[MEND_PLAN_LEVELS]; /* measured, smoothed */
+    int64_t saves[MEND_PLAN_LEVELS], recoveries[MEND_PLAN_LEVELS];
+    double clock;                    /* last time that was told */
+    double done;                     /* seconds of work done that are not lost */
+    double safe[MEND_PLAN_LEVELS];   /* `done` at the newest save of this level or higher */
+    double retry;                    /* no save before `done` reaches this */
+    double asked;                    /* `done` at the last question */
+    double step;                     /* seconds of work between two questions, smoothed */
+    double period[MEND_PLAN_LEVELS]; /* the plan in force; 0: level not used */
+    double planned_rate[MEND_PLAN_LEVELS], planned_checkpoint[MEND_PLAN_LEVELS];
+    double planned_recovery[MEND_PLAN_LEVELS]; /* the beliefs at the last look at the plan */
+    int64_t plans;                             /* how often the plan changed */
+    int working;                               /* 0: in a save or recovery, time is not work */
+} mend_plan_online;
+
+/* Every `now` is in seconds of one clock that never runs back (for example MPI_Wtime of the rank
+ * that decides). A `now` before the last one counts as the last one. */
+
+/* Start to follow a job that begins its work now, and make a first plan.
+ * Errors: MEND_ERR_CONFIG. */
+MEND_API int mend_plan_online_start(mend_plan_online *online,
+                                    const mend_plan_online_options *options, double now);
+
+/* Is a save due now? Returns its level, or 0. Ask at every safe point; the mean distance of the
+ * questions is used to save at the safe point nearest to the due time. */
+MEND_API int mend_plan_online_due(mend_plan_online *online, double now);
+
+/* A save of `level` stopped the job from `began` to `ended`, and is safe. */
+MEND_API void mend_plan_online_saved(mend_plan_online *online, int level, double began,
+                                     double ended);
+
+/* A save was tried and failed; it is due again one period of the lowest level later. */
+MEND_API void mend_plan_online_save_failed(mend_plan_online *online, double began, double ended);
+
+/* A failure that needs `level` or higher struck; work since that checkpoint is lost. */
+MEND_API void mend_plan_online_failure(mend_plan_online *online, int level, double now);
+
+/* The job works again after a failure, from a checkpoint of `level`; `began` is the time of the
+ * failure. With level 0 the job went back to its start. */
+MEND_API void mend_plan_online_recovered(mend_plan_online *online, int level, double began,
+                                         double ended);
+
+/* The plan in force: seconds of work between saves of `level` or higher; 0: not used. */
+MEND_API double mend_plan_online_period(const mend_plan_online *online, int level);
+
+/* Failures per second that need `level`: mean of the Gamma posterior, and in *deviation (may be
+ * NULL) its standard deviation. */
+MEND_API double mend_plan_online_rate(const mend_plan_online *online, int level, double *deviation);
+
+/* Expected share of time that is not work, under the plan in force and the present beliefs. */
+MEND_API double mend_plan_online_overhead(const mend_plan_online *online);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
