@@ -1,0 +1,409 @@
+/* The faults themselves: find the job's ranks in /proc, kill, stop, fill, break, damage. */
+#include "chaos.h"
+
+#include <base/fail.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+/* What must be put right again. */
+struct chaos_undo {
+    struct chaos_undo *next;
+    double due; /* 0: at the end only */
+    pid_t pid;  /* to continue, if it is still the process it was */
+    unsigned long long born;
+    char *remove, *back_from, *back_to; /* a file to remove; a folder to put back */
+};
+
+/* ---- the job's ranks ---------------------------------------------------------------------- */
+
+static ssize_t read_small(const char *path, char *buffer, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    size_t used = 0;
+    ssize_t n;
+    while (used < size - 1 && (n = read(fd, buffer + used, size - 1 - used)) > 0)
+        used += (size_t)n;
+    close(fd);
+    buffer[used] = 0;
+    return (ssize_t)used;
+}
+
+struct seen {
+    pid_t pid, parent;
+    unsigned long long born;
+    char state;
+};
+
+static bool read_stat(pid_t pid, struct seen *p)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    if (read_small(path, text, sizeof text) <= 0)
+        return false;
+    char *after = strrchr(text, ')'); /* the name may hold anything */
+    p->pid = pid;
+    return after && sscanf(after + 1,
+                           " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+                           "%*d %*d %llu",
+                           &p->state, &p->parent, &p->born) == 3;
+}
+
+/* The rank that a launcher gave to a process: -1 if it is none. */
+static int rank_of(pid_t pid)
+{
+    static const char *const names[] = {"PMIX_RANK=", "OMPI_COMM_WORLD_RANK=", "PMI_RANK=",
+                                        "SLURM_PROCID="};
+    static char text[1 << 18];
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/environ", pid);
+    ssize_t size = read_small(path, text, sizeof text);
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        for (ssize_t at = 0; at < size; at += (ssize_t)strlen(text + at) + 1)
+            if (strncmp(text + at, names[n], strlen(names[n])) == 0)
+                return atoi(text + at + strlen(names[n]));
+    return -1;
+}
+
+static bool descends(const struct seen *all, int count, pid_t parent, pid_t launcher)
+{
+    for (int depth = 0; depth < 64 && parent > 1; depth++) {
+        if (parent == launcher)
+            return true;
+        pid_t up = 0;
+        for (int i = 0; i < count; i++)
+            if (all[i].pid == parent)
+                up = all[i].parent;
+        parent = up;
+    }
+    return false;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct chaos_process *x = a, *y = b;
+    return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
+                              : (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int all_processes(struct seen **out)
+{
+    struct seen *all = NULL;
+    int count = 0, room = 0;
+    DIR *proc = opendir("/proc");
+    for (struct dirent *e; proc && (e = readdir(proc));) {
+        int pid = atoi(e->d_name);
+        struct seen p;
+        if (pid <= 0 || !read_stat(pid, &p))
+            continue;
+        if (count == room) {
+            struct seen *grown = realloc(all, (size_t)(room = room * 2 + 256) * sizeof *all);
+            if (!grown)
+                break;
+            all = grown;
+        }
+        all[count++] = p;
+    }
+    if (proc)
+        closedir(proc);
+    *out = all;
+    return count;
+}
+
+/* A rank is a descendant of the launcher with a rank in its environment whose parent has none: a
+ * helper that a rank has started is not one. */
+int chaos_look(struct chaos_job *job)
+{
+    struct seen *all;
+    int count = all_processes(&all);
+    job->count = 0;
+    for (int i = 0; i < count; i++) {
+        if (all[i].state == 'Z' || all[i].state == 'X' ||
+            !descends(all, count, all[i].parent, job->launcher))
+            continue;
+        int rank = rank_of(all[i].pid);
+        if (rank < 0 || rank_of(all[i].parent) == rank)
+            continue;
+        struct chaos_process *grown =
+            realloc(job->process, (size_t)(job->count + 1) * sizeof *job->process);
+        if (!grown)
+            break;
+        job->process = grown;
+        char path[64];
+        struct stat node = {0};
+        snprintf(path, sizeof path, "/proc/%d/ns/uts", all[i].pid);
+        (void)!stat(path, &node);
+        job->process[job->count++] =
+            (struct chaos_process){all[i].pid, all[i].born, rank, node.st_ino};
+    }
+    free(all);
+    if (job->count)
+        qsort(job->process, (size_t)job->count, sizeof *job->process, by_rank);
+    if (job->count > job->largest)
+        job->largest = job->count;
+    return job->count;
+}
+
+/* Still the process that was seen, not another one with its number. */
+static bool same(pid_t pid, unsigned long long born)
+{
+    struct seen p;
+    return read_stat(pid, &p) && p.born == born && p.state != 'Z' && p.state != 'X';
+}
+
+/* ---- choosing ------------------------------------------------------------------------------ */
+
+/* Node of a process: by its namespace if the job shows several, else by blocks of ranks. */
+static int node_of(const struct chaos_job *job, int index)
+{
+    const struct chaos_process *p = &job->process[index];
+    if (job->nodes > 0) {
+        int block = (job->largest + job->nodes - 1) / job->nodes;
+        return block > 0 ? p->rank / block : 0;
+    }
+    int node = 0;
+    for (int i = 0; i < job->count; i++) {
+        bool first = job->process[i].node < p->node;
+        for (int k = 0; k < i && first; k++)
+            first = job->process[k].node != job->process[i].node;
+        node += first;
+    }
+    return node;
+}
+
+/* Indices of the processes that this fault means. */
+static int choose(struct chaos_job *job, struct chaos_fault *fault, int *chosen)
+{
+    int n = 0, nodes = 0;
+    uint64_t draw = fault->draw;
+    for (int i = 0; i < job->count; i++)
+        if (node_of(job, i) >= nodes)
+            nodes = node_of(job, i) + 1;
+    if (fault->kind == CHAOS_NODE) {
+        int wanted = fault->targets ? fault->target[0] : (int)(chaos_next(&draw) % (uint64_t)nodes);
+        for (int i = 0; i < job->count && n < CHAOS_TARGETS; i++)
+            if (node_of(job, i) == wanted)
+                chosen[n++] = i;
+        fault->target[0] = wanted;
+        return n;
+    }
+    for (int t = 0; t < fault->targets; t++)
+        for (int i = 0; i < job->count; i++)
+            if (job->process[i].rank == fault->target[t])
+                chosen[n++] = i;
+    for (int t = 0; !fault->targets && t < fault->count && n < job->count; t++) {
+        int pick = (int)(chaos_next(&draw) % (uint64_t)(job->count - n));
+        for (int i = 0; i < job->count; i++) {
+            bool taken = false;
+            for (int k = 0; k < n; k++)
+                taken |= chosen[k] == i;
+            if (!taken && pick-- == 0) {
+                chosen[n++] = i;
+                break;
+            }
+        }
+    }
+    return n;
+}
+
+/* ---- storage ------------------------------------------------------------------------------- */
+
+static void remember(struct chaos_job *job, struct chaos_undo what)
+{
+    struct chaos_undo *u = malloc(sizeof *u);
+    if (!u)
+        return;
+    *u = what;
+    u->next = job->undo;
+    job->undo = u;
+}
+
+static void storage_path(const struct chaos_job *job, const struct chaos_fault *fault, char *path)
+{
+    const char *mark = strstr(job->storage, "%d");
+    if (mark)
+        snprintf(path, PATH_MAX, "%.*s%d%s", (int)(mark - job->storage), job->storage,
+                 fault->target[0], mark + 2);
+    else
+        snprintf(path, PATH_MAX, "%s", job->storage);
+}
+
+static int fill(struct chaos_job *job, struct chaos_fault *fault, const char *path, double now)
+{
+    struct statvfs fs;
+    char file[PATH_MAX + 32];
+    if (statvfs(path, &fs))
+        return snprintf(fault->result, sizeof fault->result, "no such folder"), 0;
+    unsigned long long left = (unsigned long long)fs.f_bavail * fs.f_frsize;
+    if (left > job->fill_limit)
+        return snprintf(fault->result, sizeof fault->result,
+                        "refused: %llu MiB are free, --fill-limit is %llu MiB", left >> 20,
+                        job->fill_limit >> 20),
+               0;
+    snprintf(file, sizeof file, "%s/.mend-chaos-fill", path);
+    int fd = open(file, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    static char zeros[1 << 16];
+    unsigned long long written = 0;
+    for (ssize_t n; fd >= 0 && (n = write(fd, zeros, sizeof zeros)) > 0;)
+        written += (unsigned long long)n;
+    if (fd >= 0)
+        close(fd);
+    remember(job, (struct chaos_undo){.due = fault->lasts > 0 ? now + fault->lasts : 0,
+                                      .remove = strdup(file)});
+    snprintf(fault->result, sizeof fault->result, "full (%llu MiB written)", written >> 20);
+    return 1;
+}
+
+/* The folder is gone and a file is in its place: every access fails, for root as well. */
+static int break_folder(struct chaos_job *job, struct chaos_fault *fault, const char *path,
+                        double now)
+{
+    char aside[PATH_MAX + 32];
+    snprintf(aside, sizeof aside, "%s.mend-chaos", path);
+    if (rename(path, aside))
+        return snprintf(fault->result, sizeof fault->result, "cannot: %s", strerror(errno)), 0;
+    int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0);
+    if (fd >= 0)
+        close(fd);
+    remember(job, (struct chaos_undo){.due = fault->lasts > 0 ? now + fault->lasts : 0,
+                                      .back_from = strdup(aside),
+                                      .back_to = strdup(path)});
+    snprintf(fault->result, sizeof fault->result, "broken");
+    return 1;
+}
+
+static uint64_t flip_draw;
+static int flip_seen;
+static char flip_file[PATH_MAX];
+static int flip_visit(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+    (void)where;
+    if (kind == FTW_F && S_ISREG(st->st_mode) && st->st_size > 0 &&
+        chaos_next(&flip_draw) % (uint64_t)++flip_seen == 0) /* each file with equal chance */
+        snprintf(flip_file, sizeof flip_file, "%s", path);
+    return 0;
+}
+
+static int flip(struct chaos_fault *fault, const char *folder)
+{
+    flip_draw = fault->draw;
+    flip_seen = 0;
+    nftw(folder, flip_visit, 16, FTW_PHYS);
+    struct stat st;
+    int fd = flip_seen ? open(flip_file, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+    unsigned char byte;
+    if (fd < 0 || fstat(fd, &st) || st.st_size == 0) {
+        if (fd >= 0)
+            close(fd);
+        return snprintf(fault->result, sizeof fault->result, "no file there"), 0;
+    }
+    off_t at = (off_t)(chaos_next(&flip_draw) % (uint64_t)st.st_size);
+    bool ok = pread(fd, &byte, 1, at) == 1;
+    byte ^= (unsigned char)(1u << (chaos_next(&flip_draw) % 8));
+    ok = ok && pwrite(fd, &byte, 1, at) == 1;
+    close(fd);
+    snprintf(fault->hit, sizeof fault->hit, "%.120s", flip_file);
+    snprintf(fault->result, sizeof fault->result, ok ? "a bit of byte %lld turned over" : "cannot",
+             (long long)at);
+    return ok;
+}
+
+static int on_storage(struct chaos_job *job, struct chaos_fault *fault, double now)
+{
+    char path[PATH_MAX];
+    if (!job->storage)
+        return snprintf(fault->result, sizeof fault->result, "not done: no --storage given"), 0;
+    storage_path(job, fault, path);
+    snprintf(fault->hit, sizeof fault->hit, "%.120s", path);
+    switch (fault->kind) {
+    case CHAOS_FILL: return fill(job, fault, path, now);
+    case CHAOS_BREAK: return break_folder(job, fault, path, now);
+    default: return flip(fault, path);
+    }
+}
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+    (void)st;
+    (void)kind;
+    if (where->level > 0)
+        remove(path);
+    return 0;
+}
+
+/* ---- doing --------------------------------------------------------------------------------- */
+
+int chaos_act(struct chaos_job *job, struct chaos_fault *fault, double now)
+{
+    fault->done_at = now;
+    if (fault->kind >= CHAOS_FILL)
+        return on_storage(job, fault, now);
+    int chosen[CHAOS_TARGETS * 2], done = 0;
+    int n = choose(job, fault, chosen);
+    bool kills = fault->kind != CHAOS_STOP;
+    if (n == 0)
+        return snprintf(fault->result, sizeof fault->result, "not done: no such process"), 0;
+    if (kills && job->count - n < job->leave)
+        return snprintf(fault->result, sizeof fault->result,
+                        "not done: %d of %d would be left, --leave is %d", job->count - n,
+                        job->count, job->leave),
+               0;
+    size_t used = 0;
+    for (int i = 0; i < n; i++) {
+        struct chaos_process *p = &job->process[chosen[i]];
+        if (!same(p->pid, p->born) || kill(p->pid, kills ? SIGKILL : SIGSTOP))
+            continue;
+        if (used < sizeof fault->hit)
+            used += (size_t)snprintf(fault->hit + used, sizeof fault->hit - used,
+                                     "%srank %d (pid %d)", done ? ", " : "", p->rank, p->pid);
+        done++;
+        if (!kills)
+            remember(job, (struct chaos_undo){.due = fault->lasts > 0 ? now + fault->lasts : 0,
+                                              .pid = p->pid,
+                                              .born = p->born});
+    }
+    snprintf(fault->result, sizeof fault->result, "%s",
+             done == 0 ? "gone already" : kills ? "killed" : "stopped");
+    if (fault->kind == CHAOS_NODE && done && job->storage && strstr(job->storage, "%d")) {
+        char path[PATH_MAX];
+        storage_path(job, fault, path);
+        nftw(path, remove_entry, 16, FTW_PHYS | FTW_DEPTH);
+        snprintf(fault->result, sizeof fault->result, "killed, its storage emptied");
+    }
+    return done;
+}
+
+void chaos_undo_due(struct chaos_job *job, double now, bool all)
+{
+    for (struct chaos_undo **at = &job->undo, *u; (u = *at);) {
+        if (!all && (u->due <= 0 || u->due > now)) {
+            at = &u->next;
+            continue;
+        }
+        if (u->pid && same(u->pid, u->born))
+            kill(u->pid, SIGCONT);
+        if (u->remove)
+            unlink(u->remove);
+        if (u->back_from) {
+            unlink(u->back_to);
+            (void)!rename(u->back_from, u->back_to);
+        }
+        *at = u->next;
+        free(u->remove);
+        free(u->back_from);
+        free(u->back_to);
+        free(u);
+    }
+}
