@@ -1,0 +1,1 @@
+mend_cli_test(NAME chaos SCRIPT chaos.sh TIMEOUT 180)
