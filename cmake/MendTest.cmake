@@ -46,14 +46,20 @@ function(mend_unit_test)
 endfunction()
 
 # add_mpi_test(NAME n (SOURCES … | PROGRAM target | SCRIPT file) NP n [SPARES s] [NODES k]
-#              [FAULT text] [KILL rank@place] [ARGS …] [ENV K=V …] [LABELS …] TIMEOUT t)
+#              [FAULT text] [KILL rank@place] [KILL_RANDOM seed [KILL_WINDOW ms]] [SPAWN]
+#              [ARGS …] [ENV K=V …] [LABELS …] TIMEOUT t)
+#
+# KILL: that rank dies by SIGKILL when it reaches that fault point. KILL_RANDOM: a rank dies at a time
+# (within KILL_WINDOW after all ranks are there) that both come from the seed. NODES: on emulated nodes
+# (tests/harness/nodes), skipped where namespaces are not allowed. SPAWN: MPI_Comm_spawn will be used.
+# On nodes: MEND_TEST_DIR is shared, MEND_TEST_LOCAL is each node's own.
 #
 # Runs NP+SPARES ranks under the flags of share/launch. The program proves its result by writing the
 # word PASS to the file that MEND_TEST_MARKER names (one rank, at its very end): mpirun's exit code is
 # not believed alone. SPARES reaches the program as MEND_TEST_SPARES.
 function(add_mpi_test)
-    cmake_parse_arguments(ARG "" "NAME;NP;SPARES;NODES;FAULT;KILL;TIMEOUT;PROGRAM;SCRIPT"
-        "SOURCES;ARGS;ENV;LABELS" ${ARGN})
+    cmake_parse_arguments(ARG "SPAWN"
+        "NAME;NP;SPARES;NODES;FAULT;KILL;KILL_RANDOM;KILL_WINDOW;TIMEOUT;PROGRAM;SCRIPT" "SOURCES;ARGS;ENV;LABELS" ${ARGN})
     if(NOT MEND_WITH_MPI)
         return()
     endif()
@@ -82,6 +88,15 @@ function(add_mpi_test)
     set(options --np ${ARG_NP} --spares ${ARG_SPARES} --nodes ${ARG_NODES} --timeout ${ARG_TIMEOUT})
     if(fault)
         list(APPEND options --fault ${fault})
+    endif()
+    if(ARG_KILL_RANDOM)
+        list(APPEND options --kill-random ${ARG_KILL_RANDOM})
+    endif()
+    if(ARG_KILL_WINDOW)
+        list(APPEND options --kill-window ${ARG_KILL_WINDOW})
+    endif()
+    if(ARG_SPAWN)
+        list(APPEND options --spawn)
     endif()
     foreach(pair IN LISTS ARG_ENV)
         list(APPEND options --env ${pair})
