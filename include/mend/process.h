@@ -98,22 +98,27 @@ typedef struct mend_process_builder {
 
 /* All zero is a good start. Must be equal on all processes, but for args and domain. */
 typedef struct mend_process_options {
-    int spares;                      /* processes held back, the last ones of the base */
+    int spares; /* processes held back, the last ones of the base */
     mend_resume resume;
-    mend_policy order[MEND_POLICIES]; /* tried in this order; all 0: MEND_PROCESS_POLICY, or SPARE */
-                                      /* what none of them can repair is stopped, agreed */
+    mend_policy
+        order[MEND_POLICIES]; /* tried in this order; all 0: MEND_PROCESS_POLICY, or SPARE */
+                              /* what none of them can repair is stopped, agreed */
     mend_process_callback *on_repair; /* the oldest callback; also runs on recovered ranks */
     void *on_repair_arg;
+    /* Called for MPI errors that are not failures (a wrong rank, say), in modes JUMP and RETURN;
+     * afterwards the MPI call returns its code. NULL: it just returns it. */
+    void (*on_error)(MPI_Comm comm, int mpi_error_code, void *arg);
+    void *on_error_arg;
     const mend_process_builder *builders; /* rebuilt within the repair, on recovered ranks too */
     int n_builders;
-    int spares_return;    /* start returns on spares (role SPARE); wait with mend_process_wait */
-    int explicit_settle;  /* a rank has its data back only when it says mend_process_settled */
-    int domain;           /* failure domain of this process, > 0; 0: its node */
+    int spares_return;   /* start returns on spares (role SPARE); wait with mend_process_wait */
+    int explicit_settle; /* a rank has its data back only when it says mend_process_settled */
+    int domain;          /* failure domain of this process, > 0; 0: its node */
     int (*keep_apart)(int rank, int size, void *arg); /* a rank whose domain a replacement of */
     void *keep_apart_arg; /* `rank` should avoid (it holds the copy), or -1; same on all ranks */
     const char *spawn_command; /* for MEND_POLICY_SPAWN; NULL: this program ... */
     char **spawn_argv;         /* ... and its arguments; NULL: those of this process */
-    double watchdog;     /* seconds in one phase until MEND_ERR_WATCHDOG; 0: MEND_PROCESS_WATCHDOG */
+    double watchdog;     /* seconds in one phase until MEND_ERR_HUNG; 0: MEND_PROCESS_WATCHDOG */
     double hang_timeout; /* > 0: stopped processes of a node are found after so many seconds and */
                          /* killed; 0: MEND_PROCESS_HANG_TIMEOUT (default: off). See below */
 } mend_process_options;
@@ -134,16 +139,16 @@ typedef struct mend_process_options {
  * The handle is freed by mend_process_finalize, also after an error of another call.
  *
  * Errors: MEND_ERR_ARGUMENT (spares < 0 or >= size, NULL, options that differ between ranks),
- * MEND_ERR_NO_ULFM, MEND_ERR_STOPPED (too few processes are left), MEND_ERR_WATCHDOG,
+ * MEND_ERR_NO_ULFM, MEND_ERR_STOPPED (too few processes are left), MEND_ERR_HUNG,
  * MEND_ERR_NO_MEMORY. After an error *process is NULL. */
 MEND_API int mend_process_start(MPI_Comm base, const mend_process_options *options,
                                 mend_process **process);
 
 /* Mode JUMP: the line that survivors come back to. Returns 0, or MEND_ERR_STOPPED or
- * MEND_ERR_WATCHDOG when the job cannot be repaired. The calling function must not return while
+ * MEND_ERR_HUNG when the job cannot be repaired. The calling function must not return while
  * the program works on the resilient communicator; its locals that change after this line must be
  * volatile. Not a barrier the first time; collective over all processes left after a failure. */
-#define mend_process_resume_here(process)                                                          \
+#define mend_process_resume_here(process) \
     (_setjmp(*mend_process_jump_buffer(process)), mend_process_resume(process))
 MEND_API jmp_buf *mend_process_jump_buffer(mend_process *p); /* for mend_process_resume_here */
 MEND_API int mend_process_resume(mend_process *p);           /* for mend_process_resume_here */
@@ -162,7 +167,7 @@ MEND_API int mend_process_run(MPI_Comm base, const mend_process_options *options
  *
  * Collective over all processes left: the others are brought in by errors of their own MPI calls.
  * Agreed. No jump. A process that dies inside the call is one more failure to repair.
- * Errors: MEND_ERR_STOPPED, MEND_ERR_WATCHDOG, MEND_ERR_STATE. */
+ * Errors: MEND_ERR_STOPPED, MEND_ERR_HUNG, MEND_ERR_STATE. */
 MEND_API int mend_process_repair(mend_process *p);
 
 /* With options.spares_return: wait until this spare is needed or released; see role afterwards.
@@ -201,17 +206,20 @@ MEND_API int mend_process_settled(mend_process *p);
 MEND_API int mend_process_watch(mend_process *p, MPI_Comm comm);
 
 /* Build *made now and again after every repair. Collective over comm of the present generation.
- * Calling it again with the same `made` rebuilds it in place. A recovered rank must call it, too, as
- * survivors do in mode JUMP when they run their set-up again; builders that a recovered rank should
- * run inside the repair belong into the options.
- * Errors: MEND_ERR_ARGUMENT, MEND_ERR_PEER_FAILED (mode MANUAL), MEND_ERR_MPI. */
+ * Calling it again with the same `made` rebuilds it in place. A recovered rank must call it, too,
+ * as survivors do in mode JUMP when they run their set-up again; builders that a recovered rank
+ * should run inside the repair belong into the options. Errors: MEND_ERR_ARGUMENT,
+ * MEND_ERR_PEER_FAILED (mode MANUAL), MEND_ERR_MPI. */
 MEND_API int mend_process_builder_add(mend_process *p, mend_process_build *build, void *arg,
                                       MPI_Comm *made);
 
 /* What became of a request that was pending when a process died? Not collective, never blocks for
  * long, never starts a repair. The request is freed (MPI_REQUEST_NULL) in either case.
  * LOST means: it did not complete, or its completion cannot be known. */
-typedef enum mend_request_fate { MEND_REQUEST_COMPLETED = 0, MEND_REQUEST_LOST = 1 } mend_request_fate;
+typedef enum mend_request_fate {
+    MEND_REQUEST_COMPLETED = 0,
+    MEND_REQUEST_LOST = 1
+} mend_request_fate;
 MEND_API int mend_process_request(mend_process *p, MPI_Request *request, MPI_Status *status,
                                   mend_request_fate *fate);
 
@@ -220,10 +228,10 @@ MEND_API int mend_process_request(mend_process *p, MPI_Request *request, MPI_Sta
  * Collective over the active ranks. Agreed: either all have finished, or a process died before all
  * came here and its rank has work to do again. Then the job is repaired: mode JUMP jumps back;
  * RETURN and MANUAL return MEND_ERR_PEER_FAILED with the handle alive and the new state in place.
- * A death after all have come is ignored. Cannot hang after failures, and MPI_Finalize after it does
- * not either: loading libmend sets OMPI_MCA_async_mpi_finalize=1 unless it is set.
- * Start may be called again afterwards. A handle that was stopped is just freed.
- * Errors: MEND_ERR_PEER_FAILED (not freed), MEND_ERR_ARGUMENT. */
+ * A death after all have come is ignored. Cannot hang after failures, and MPI_Finalize after it
+ * does not either: loading libmend sets OMPI_MCA_async_mpi_finalize=1 unless it is set. Start may
+ * be called again afterwards. A handle that was stopped is just freed. Errors: MEND_ERR_PEER_FAILED
+ * (not freed), MEND_ERR_ARGUMENT. */
 MEND_API int mend_process_finalize(mend_process *p);
 
 #ifdef __cplusplus

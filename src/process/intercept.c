@@ -1,0 +1,147 @@
+/* Every call that makes a communicator passes here, so that the layer knows what was made from a
+ * resilient one, without help from the user.
+ *
+ * Profiling tools put their MPI_X in front of the library's and call PMPI_X. To be passed by no one
+ * and to pass by no one, each call is wrapped under both names, and each wrapper goes on to the
+ * *next* definition of the same name in the dynamic linker's order:
+ *
+ *     program -> MPI_X (tool) -> PMPI_X (here) -> PMPI_X (library)      tool first
+ *     program -> MPI_X (here) -> MPI_X (tool) -> PMPI_X (here) -> ...   Mend first
+ *
+ * A communicator that comes by twice is taken in once. The symbols are weak, so that a tool may
+ * also be linked statically. A communicator of somebody else costs one attribute lookup. */
+#include "comms.h"
+
+#include <dlfcn.h>
+#include <mpi-ext.h>
+#include <stdlib.h>
+
+#define EXPORT __attribute__((weak, visibility("default")))
+
+void mend_comms_intercept(void)
+{
+}
+
+static void *find_next(const char *name)
+{
+    void *next = dlsym(RTLD_NEXT, name);
+    /* A static MPI library has no next one; nothing sensible can be called then. */
+    if (!next)
+        abort();
+    return next;
+}
+
+/* NAME, the parameters, the arguments, the communicator it is made from, where it is put */
+#define COMMUNICATOR_MAKERS(X)                                                                    \
+    X(Comm_dup, (MPI_Comm comm, MPI_Comm * made), (comm, made), comm, made)                       \
+    X(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm * made), (comm, info, made),    \
+      comm, made)                                                                                 \
+    X(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm * made), (comm, group, made), comm,  \
+      made)                                                                                       \
+    X(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made), (comm, color, key, made),  \
+      comm, made)                                                                                 \
+    X(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),         \
+      (comm, type, key, info, made), comm, made)                                                  \
+    X(Cart_create,                                                                                \
+      (MPI_Comm comm, int n, const int dims[], const int periods[], int reorder, MPI_Comm *made), \
+      (comm, n, dims, periods, reorder, made), comm, made)                                        \
+    X(Cart_sub, (MPI_Comm comm, const int remain[], MPI_Comm *made), (comm, remain, made), comm,  \
+      made)                                                                                       \
+    X(Graph_create,                                                                               \
+      (MPI_Comm comm, int n, const int index[], const int edges[], int reorder, MPI_Comm *made),  \
+      (comm, n, index, edges, reorder, made), comm, made)                                         \
+    X(Dist_graph_create,                                                                          \
+      (MPI_Comm comm, int n, const int nodes[], const int degrees[], const int targets[],         \
+       const int weights[], MPI_Info info, int reorder, MPI_Comm *made),                          \
+      (comm, n, nodes, degrees, targets, weights, info, reorder, made), comm, made)               \
+    X(Dist_graph_create_adjacent,                                                                 \
+      (MPI_Comm comm, int in, const int sources[], const int in_weights[], int out,               \
+       const int destinations[], const int out_weights[], MPI_Info info, int reorder,             \
+       MPI_Comm *made),                                                                           \
+      (comm, in, sources, in_weights, out, destinations, out_weights, info, reorder, made), comm, \
+      made)                                                                                       \
+    X(Intercomm_create,                                                                           \
+      (MPI_Comm comm, int leader, MPI_Comm peer, int remote, int tag, MPI_Comm *made),            \
+      (comm, leader, peer, remote, tag, made), comm, made)                                        \
+    X(Intercomm_merge, (MPI_Comm comm, int high, MPI_Comm *made), (comm, high, made), comm, made)
+
+#define WRAP(prefix, name, parameters, arguments, parent, made)        \
+    EXPORT int prefix##name parameters                                 \
+    {                                                                  \
+        static int(*next) parameters;                                  \
+        if (!next)                                                     \
+            next = (int(*) parameters)find_next(#prefix #name);        \
+        int rc = next arguments;                                       \
+        return rc == MPI_SUCCESS ? mend_comms_made(parent, made) : rc; \
+    }
+#define WRAP_BOTH(name, parameters, arguments, parent, made) \
+    WRAP(MPI_, name, parameters, arguments, parent, made)    \
+    WRAP(PMPI_, name, parameters, arguments, parent, made)
+COMMUNICATOR_MAKERS(WRAP_BOTH)
+
+/* Duplicates that are made in the background join when they are complete. */
+#define WRAP_LATER(prefix, name, parameters, arguments)         \
+    EXPORT int prefix##name parameters                          \
+    {                                                           \
+        static int(*next) parameters;                           \
+        if (!next)                                              \
+            next = (int(*) parameters)find_next(#prefix #name); \
+        int rc = next arguments;                                \
+        struct mend_family *family = mend_comms_of(comm);       \
+        if (rc == MPI_SUCCESS && family)                        \
+            mend_comms_join_later(family, *made, *request);     \
+        return rc;                                              \
+    }
+#define IDUP      (MPI_Comm comm, MPI_Comm * made, MPI_Request * request)
+#define IDUP_INFO (MPI_Comm comm, MPI_Info info, MPI_Comm * made, MPI_Request * request)
+WRAP_LATER(MPI_, Comm_idup, IDUP, (comm, made, request))
+WRAP_LATER(PMPI_, Comm_idup, IDUP, (comm, made, request))
+WRAP_LATER(MPI_, Comm_idup_with_info, IDUP_INFO, (comm, info, made, request))
+WRAP_LATER(PMPI_, Comm_idup_with_info, IDUP_INFO, (comm, info, made, request))
+
+/* Communicators with processes from outside: they join, but nobody else can be waited for. */
+static void made_with_others(MPI_Comm parent, MPI_Comm *made)
+{
+    struct mend_family *family = mend_comms_of(parent);
+    if (family && made && *made != MPI_COMM_NULL)
+        mend_comms_join(family, *made);
+}
+
+#define WRAP_OTHERS(prefix, name, parameters, arguments, parent, made) \
+    EXPORT int prefix##name parameters                                 \
+    {                                                                  \
+        static int(*next) parameters;                                  \
+        if (!next)                                                     \
+            next = (int(*) parameters)find_next(#prefix #name);        \
+        int rc = next arguments;                                       \
+        if (rc == MPI_SUCCESS)                                         \
+            made_with_others(parent, made);                            \
+        return rc;                                                     \
+    }
+#define SPAWN                                                                          \
+    (const char *command, char *argv[], int n, MPI_Info info, int root, MPI_Comm comm, \
+     MPI_Comm *made, int codes[])
+#define CONNECT (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made)
+WRAP_OTHERS(MPI_, Comm_spawn, SPAWN, (command, argv, n, info, root, comm, made, codes), comm, made)
+WRAP_OTHERS(PMPI_, Comm_spawn, SPAWN, (command, argv, n, info, root, comm, made, codes), comm, made)
+WRAP_OTHERS(MPI_, Comm_accept, CONNECT, (port, info, root, comm, made), comm, made)
+WRAP_OTHERS(PMPI_, Comm_accept, CONNECT, (port, info, root, comm, made), comm, made)
+WRAP_OTHERS(MPI_, Comm_connect, CONNECT, (port, info, root, comm, made), comm, made)
+WRAP_OTHERS(PMPI_, Comm_connect, CONNECT, (port, info, root, comm, made), comm, made)
+
+/* MPI_Comm_create_group of Open MPI waits in the run-time system, for ever if a member dies: no
+ * revoke ends it. On a resilient communicator it is therefore put together pairwise, by calls that
+ * a revoke ends (mend_comms_assemble). */
+#define CREATE_GROUP (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made)
+#define WRAP_CREATE_GROUP(prefix)                                               \
+    EXPORT int prefix##Comm_create_group CREATE_GROUP                           \
+    {                                                                           \
+        static int(*next) CREATE_GROUP;                                         \
+        if (!next)                                                              \
+            next = (int(*) CREATE_GROUP)find_next(#prefix "Comm_create_group"); \
+        if (mend_comms_of(comm))                                                \
+            return mend_comms_assemble(comm, group, tag, made);                 \
+        return next(comm, group, tag, made);                                    \
+    }
+WRAP_CREATE_GROUP(MPI_)
+WRAP_CREATE_GROUP(PMPI_)

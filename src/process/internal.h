@@ -1,0 +1,122 @@
+/* What the files of this layer share. */
+#ifndef PROCESS_INTERNAL_H
+#define PROCESS_INTERNAL_H
+
+#include "board.h"
+#include "comms.h"
+#include "seating.h"
+#include "ulfm.h"
+
+#include <mend/process.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+enum mend_process_stage {
+    STAGE_MEETING, /* agreeing with the others */
+    STAGE_SPARE,   /* waiting to be needed */
+    STAGE_CALLING, /* callbacks run */
+    STAGE_WORKING, /* the program has the resilient communicator */
+    STAGE_FINISHED,
+    STAGE_STOPPED
+};
+
+struct callback {
+    mend_process_callback *call;
+    void *arg;
+};
+
+/* Communicators of past generations. They are freed only after some more generations: while late
+ * messages may be about, their context ids must not be used again. */
+enum { RETIRED_GENERATIONS = 4, RETIRED_MAX = 64 };
+
+struct retired {
+    MPI_Comm comm;
+    int generation;
+};
+
+struct mend_process {
+    mend_process_options options;
+    struct mend_seating_rules rules;
+    int rules_hash;
+    pthread_t owner; /* the thread that repairs and jumps */
+
+    enum mend_process_stage stage;
+    atomic_bool trouble; /* a failure was seen and is not repaired yet */
+    bool armed;          /* the jump buffer is set */
+    bool callbacks_due;
+    jmp_buf jump;
+    MPI_Errhandler handler;
+
+    MPI_Comm base;              /* all living processes, the spares too */
+    struct mend_family *family; /* the resilient communicator and what was made from it */
+    bool fresh;                 /* base is not ours yet: do not revoke it */
+    int seat;                   /* rank in the communicator of the start */
+    int seats;                  /* and its size */
+    int born, settled;
+    int passed, entered; /* finalize: all have come; this process has */
+    int spawn_failed;
+    int *domains;     /* [size] failure domain of every rank */
+    mend_role *roles; /* [size] */
+    bool *is_spare;   /* [processes in base] */
+    int domain;
+
+    mend_repair now;
+    int *failed, *replaced;
+    double t_detect; /* CLOCK_REALTIME; 0: not noticed yet */
+
+    struct callback *callbacks;
+    int n_callbacks, max_callbacks;
+    mend_process_builder *builders;
+    MPI_Comm *built, *building; /* by builder: of this generation; of the attempt under way */
+    int n_builders, max_builders;
+
+    struct retired retired[RETIRED_MAX];
+    int n_retired;
+
+    struct mend_board *board;
+    char hung_text[600];
+    sigjmp_buf hung; /* where the watchdog throws a waiting call to */
+};
+
+/* The handle that this process has: MPI gives an error handler no other way to find it. */
+extern mend_process *mend_process_current;
+
+/* meet.c: the agreed loop. Returns 0 with stage WORKING's state in place (CALLING due),
+ * STAGE_SPARE, STAGE_FINISHED; or MEND_ERR_STOPPED, MEND_ERR_HUNG, MEND_ERR_ARGUMENT,
+ * MEND_ERR_NO_MEMORY. */
+int mend_process_meet(mend_process *p);
+/* A failure was seen: wake everybody. Safe in any thread and in error handlers. */
+void mend_process_alarm(mend_process *p, int mpi_code);
+/* What a spare does until something happens to the base communicator. */
+int mend_process_idle(mend_process *p);
+void mend_process_retire(mend_process *p, MPI_Comm comm);
+void mend_process_free_retired(mend_process *p, bool all);
+
+/* resume.c: repair and run the callbacks until there is nothing more to repair. */
+int mend_process_recover(mend_process *p);
+int mend_process_after_repair(mend_process *p, int rc);
+void mend_process_on_mpi_error(MPI_Comm *comm, int *code, ...);
+int mend_process_keep_builder(mend_process *p, const mend_process_builder *builder);
+
+/* world.c: the communicators of a new generation, from a plan. */
+int mend_world_make(mend_process *p, const struct mend_seating *plan, int me, MPI_Comm *world,
+                    struct mend_family **family);
+void mend_world_discard(mend_process *p);
+int mend_world_build(mend_process *p, struct mend_family *family, int count);
+int mend_world_adopt(mend_process *p, const struct mend_seating *plan,
+                     const struct mend_card *cards, int me, MPI_Comm world,
+                     struct mend_family *family);
+
+/* spawn.c */
+bool mend_spawn_is_child(MPI_Comm *parents);
+int mend_spawn_join(MPI_Comm parents, MPI_Comm *base);
+int mend_spawn_more(mend_process *p, int n, MPI_Comm *base);
+
+double mend_process_wall(void);
+
+#endif

@@ -1,0 +1,370 @@
+/* From a failure back to work: the error handler, the three ways to resume, callbacks, builders,
+ * and what can be asked. */
+#include "internal.h"
+
+#include <base/event.h>
+#include <base/fail.h>
+#include <base/fault.h>
+
+#include <stdlib.h>
+
+static int usable(const mend_process *p, const char *call)
+{
+    if (!p)
+        return mend_fail(MEND_ERR_ARGUMENT, "%s: NULL", call);
+    if (!pthread_equal(pthread_self(), p->owner))
+        return mend_fail(MEND_ERR_THREAD, "%s: another thread has started", call);
+    if (p->stage == STAGE_STOPPED)
+        return mend_fail(MEND_ERR_STOPPED, "%s: the job was stopped", call);
+    return 0;
+}
+
+/* ---- back to work ------------------------------------------------------------------------------
+ */
+
+static void run_callbacks(mend_process *p)
+{
+    p->stage = STAGE_CALLING;
+    p->callbacks_due = false;
+    for (int i = p->n_callbacks - 1; i >= 0 && !atomic_load(&p->trouble); i--) {
+        MEND_FAULT_POINT(process_callback);
+        p->callbacks[i].call(p, &p->now, p->callbacks[i].arg);
+    }
+    if (p->options.on_repair && !atomic_load(&p->trouble)) {
+        MEND_FAULT_POINT(process_callback);
+        p->options.on_repair(p, &p->now, p->options.on_repair_arg);
+    }
+}
+
+/* Repair until the callbacks come through without a new failure. */
+int mend_process_recover(mend_process *p)
+{
+    for (;;) {
+        if (atomic_load(&p->trouble)) {
+            int rc = mend_process_meet(p);
+            if (rc != 0 || p->stage == STAGE_FINISHED || p->stage == STAGE_SPARE)
+                return rc;
+        }
+        double begin = mend_now();
+        if (p->callbacks_due)
+            run_callbacks(p);
+        if (atomic_load(&p->trouble))
+            continue;
+        MEND_FAULT_POINT(process_resume);
+        p->stage = STAGE_WORKING;
+        if (!p->options.explicit_settle)
+            p->settled = p->now.generation;
+        if (p->now.generation > 0)
+            mend_event("process.resume", ev_int("generation", p->now.generation),
+                       ev_int("role", p->now.role), ev_real("callbacks", mend_now() - begin),
+                       ev_real("since_detection", mend_process_wall() - p->now.detected));
+        return 0;
+    }
+}
+
+/* A repair was made by a call of ours that the program did not expect to be one. */
+int mend_process_after_repair(mend_process *p, int rc)
+{
+    if (p->options.resume == MEND_RESUME_JUMP && p->armed)
+        longjmp(p->jump, 1);
+    if (rc == 0)
+        rc = mend_process_recover(p);
+    if (rc != 0)
+        return rc;
+    return mend_fail(MEND_ERR_PEER_FAILED,
+                     "%d ranks have failed; the job was repaired, this is "
+                     "generation %d",
+                     p->now.n_failed, p->now.generation);
+}
+
+/* MPI calls this for an error on any member of the family.
+ * Stale errors (requests of a past generation) are none of its business. */
+void mend_process_on_mpi_error(MPI_Comm *comm, int *code, ...)
+{
+    mend_process *p = mend_process_current;
+    struct mend_family *family = mend_comms_of(*comm);
+    if (!p || p->stage == STAGE_FINISHED || p->stage == STAGE_STOPPED || p->stage == STAGE_MEETING)
+        return;
+    if (!family ? mend_ulfm_is_revoked(*comm) : family != p->family)
+        return;
+    /* MPI_Waitall and the like hide the reason in the statuses */
+    if (!mend_ulfm_is_failure(*code) &&
+        !(*code == MPI_ERR_IN_STATUS &&
+          (mend_ulfm_is_revoked(*comm) || mend_ulfm_failed(*comm, NULL) > 0))) {
+        if (p->options.on_error)
+            p->options.on_error(*comm, *code, p->options.on_error_arg);
+        return;
+    }
+    mend_process_alarm(p, *code);
+    if (!pthread_equal(pthread_self(), p->owner))
+        return; /* the owner will see the revoke */
+    if (p->options.resume == MEND_RESUME_JUMP && p->armed)
+        longjmp(p->jump, 1);
+    if (p->options.resume == MEND_RESUME_RETURN && p->stage == STAGE_WORKING)
+        mend_process_recover(p); /* its error is told by the next call of the layer */
+}
+
+jmp_buf *mend_process_jump_buffer(mend_process *p)
+{
+    static jmp_buf nowhere; /* so that the macro can be used with NULL and report it */
+    return p ? &p->jump : &nowhere;
+}
+
+int mend_process_resume(mend_process *p)
+{
+    if (!p)
+        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_resume_here: NULL");
+    if (p->stage == STAGE_FINISHED)
+        return 0;
+    int rc = usable(p, "mend_process_resume_here");
+    if (rc != 0)
+        return rc;
+    p->armed = p->options.resume == MEND_RESUME_JUMP;
+    return atomic_load(&p->trouble) || p->callbacks_due || p->stage == STAGE_CALLING
+               ? mend_process_recover(p)
+               : 0;
+}
+
+int mend_process_repair(mend_process *p)
+{
+    int rc = usable(p, "mend_process_repair");
+    if (rc != 0)
+        return rc;
+    if (p->stage != STAGE_WORKING && p->stage != STAGE_CALLING)
+        return mend_fail(MEND_ERR_STATE, "mend_process_repair: this process is a spare, or "
+                                         "repairing, or finished");
+    if (p->stage == STAGE_CALLING) { /* from a callback: the loop that runs it repairs */
+        mend_process_alarm(p, 0);
+        return mend_fail(MEND_ERR_PEER_FAILED, "mend_process_repair: inside a callback; return");
+    }
+    mend_process_alarm(p, 0);
+    return mend_process_recover(p);
+}
+
+int mend_process_wait(mend_process *p)
+{
+    int rc = usable(p, "mend_process_wait");
+    if (rc != 0)
+        return rc;
+    while (rc == 0 && p->stage == STAGE_SPARE) {
+        mend_process_idle(p);
+        rc = mend_process_recover(p);
+    }
+    if (rc == 0 && p->stage == STAGE_FINISHED)
+        p->now.role = MEND_ROLE_RELEASED;
+    return rc;
+}
+
+int mend_process_run(MPI_Comm base, const mend_process_options *options, mend_process_body *body,
+                     void *arg, int *result)
+{
+    mend_process_options o = {0};
+    mend_process *p;
+    if (!body)
+        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_run: no body (NULL)");
+    if (options)
+        o = *options;
+    o.resume = MEND_RESUME_JUMP;
+    o.spares_return = 0;
+    int rc = mend_process_start(base, &o, &p);
+    if (rc != 0)
+        return rc;
+    /* p is not changed after this line, so its value survives the jump */
+    rc = mend_process_resume_here(p);
+    if (result)
+        *result = 0;
+    if (rc == 0 && p->now.role != MEND_ROLE_RELEASED) {
+        int value = body(p, &p->now, arg);
+        if (result)
+            *result = value;
+    }
+    int end = mend_process_finalize(p); /* jumps back if a rank has work to do again */
+    return rc != 0 ? rc : end;
+}
+
+/* ---- what can be asked -------------------------------------------------------------------------
+ */
+
+const mend_repair *mend_process_state(const mend_process *p)
+{
+    return p ? &p->now : NULL;
+}
+
+int mend_process_role_of(const mend_process *p, int rank, mend_role *role)
+{
+    if (!p || !role || rank < 0 || rank >= p->now.size || !p->roles)
+        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_role_of: rank %d of %d", rank,
+                         p ? p->now.size : 0);
+    *role = p->roles[rank];
+    return 0;
+}
+
+int mend_process_count_role(const mend_process *p, mend_role role, int *count)
+{
+    if (!p || !count || (unsigned)role > MEND_ROLE_RELEASED)
+        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_count_role: role %d", (int)role);
+    *count = role == MEND_ROLE_SPARE ? p->now.spares : 0;
+    for (int rank = 0; rank < p->now.size && p->roles; rank++)
+        *count += p->roles[rank] == role;
+    return 0;
+}
+
+int mend_process_check(mend_process *p, int act)
+{
+    int rc = usable(p, "mend_process_check");
+    if (rc != 0)
+        return rc;
+    if (p->stage != STAGE_WORKING)
+        return mend_fail(MEND_ERR_STATE, "mend_process_check: not at work");
+    if (!atomic_load(&p->trouble)) {
+        int flag;
+        PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+        if (!mend_ulfm_is_revoked(p->now.comm) && mend_ulfm_failed(p->now.comm, NULL) == 0)
+            return 0;
+    }
+    if (!act || p->options.resume == MEND_RESUME_MANUAL)
+        return mend_fail(MEND_ERR_PEER_FAILED, "a rank has failed");
+    mend_process_alarm(p, 0);
+    return mend_process_after_repair(p, 0);
+}
+
+int mend_process_is_failure(int mpi_error_code)
+{
+    return mend_ulfm_is_failure(mpi_error_code);
+}
+
+int mend_process_request(mend_process *p, MPI_Request *request, MPI_Status *status,
+                         mend_request_fate *fate)
+{
+    int rc = usable(p, "mend_process_request"), done = 0, cancelled = 0, code = MPI_SUCCESS;
+    MPI_Status own;
+    if (rc != 0)
+        return rc;
+    if (!request || !fate)
+        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_request: NULL");
+    *fate = MEND_REQUEST_COMPLETED;
+    if (*request == MPI_REQUEST_NULL)
+        return 0;
+    /* a message that was being received when its communicator was revoked is filled to its end */
+    for (double limit = mend_now() + 1; !done && code == MPI_SUCCESS && mend_now() < limit;)
+        code = PMPI_Test(request, &done, &own);
+    if (code == MPI_SUCCESS && done) {
+        PMPI_Test_cancelled(&own, &cancelled);
+        if (status != MPI_STATUS_IGNORE)
+            *status = own;
+        *fate = cancelled ? MEND_REQUEST_LOST : MEND_REQUEST_COMPLETED;
+        return 0;
+    }
+    *fate = MEND_REQUEST_LOST;
+    if (*request != MPI_REQUEST_NULL) {
+        PMPI_Cancel(request);
+        PMPI_Request_free(request);
+        *request = MPI_REQUEST_NULL;
+    }
+    return 0;
+}
+
+/* ---- what can be added -------------------------------------------------------------------------
+ */
+
+static int grow(void **array, int *max, int needed, size_t size)
+{
+    if (needed <= *max)
+        return 0;
+    int more = needed * 2 + 2;
+    void *larger = realloc(*array, (size_t)more * size);
+    if (!larger)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d entries", more);
+    *array = larger;
+    *max = more;
+    return 0;
+}
+
+int mend_process_callback_push(mend_process *p, mend_process_callback *callback, void *arg)
+{
+    int rc = usable(p, "mend_process_callback_push");
+    if (rc != 0)
+        return rc;
+    if (!callback)
+        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_callback_push: NULL");
+    rc = grow((void **)&p->callbacks, &p->max_callbacks, p->n_callbacks + 1, sizeof *p->callbacks);
+    if (rc == 0)
+        p->callbacks[p->n_callbacks++] = (struct callback){callback, arg};
+    return rc;
+}
+
+int mend_process_callback_pop(mend_process *p)
+{
+    int rc = usable(p, "mend_process_callback_pop");
+    if (rc != 0)
+        return rc;
+    if (p->n_callbacks == 0)
+        return mend_fail(MEND_ERR_STATE, "mend_process_callback_pop: none was pushed");
+    p->n_callbacks--;
+    return 0;
+}
+
+int mend_process_settled(mend_process *p)
+{
+    int rc = usable(p, "mend_process_settled");
+    if (rc == 0)
+        p->settled = p->now.generation;
+    return rc;
+}
+
+int mend_process_watch(mend_process *p, MPI_Comm comm)
+{
+    int rc = usable(p, "mend_process_watch");
+    if (rc != 0)
+        return rc;
+    if (comm == MPI_COMM_NULL || !p->family)
+        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_watch: no communicator");
+    if (mend_comms_join(p->family, comm) != MPI_SUCCESS)
+        return mend_fail(MEND_ERR_MPI, "mend_process_watch: the communicator takes no attribute");
+    return 0;
+}
+
+int mend_process_keep_builder(mend_process *p, const mend_process_builder *builder)
+{
+    int max_built = p->max_builders, max_building = p->max_builders, n = p->n_builders + 1;
+    if (!builder->build || !builder->made)
+        return mend_fail(MEND_ERR_ARGUMENT, "a builder without function or place");
+    int rc = grow((void **)&p->built, &max_built, n, sizeof *p->built);
+    if (rc == 0)
+        rc = grow((void **)&p->building, &max_building, n, sizeof *p->building);
+    if (rc == 0)
+        rc = grow((void **)&p->builders, &p->max_builders, n, sizeof *p->builders);
+    if (rc != 0)
+        return rc;
+    p->built[n - 1] = p->building[n - 1] = *builder->made = MPI_COMM_NULL;
+    p->builders[n - 1] = *builder;
+    p->n_builders = n;
+    return 0;
+}
+
+int mend_process_builder_add(mend_process *p, mend_process_build *build, void *arg, MPI_Comm *made)
+{
+    int rc = usable(p, "mend_process_builder_add"), at = 0;
+    if (rc != 0)
+        return rc;
+    if (p->stage != STAGE_WORKING)
+        return mend_fail(MEND_ERR_STATE, "mend_process_builder_add: not at work");
+    mend_process_builder builder = {build, arg, made};
+    if (!build || !made)
+        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_builder_add: NULL");
+    MPI_Comm comm;
+    int code = build(p->now.comm, &comm, arg); /* may jump: nothing has been changed yet */
+    if (code != MPI_SUCCESS)
+        return mend_fail(mend_ulfm_is_failure(code) ? MEND_ERR_PEER_FAILED : MEND_ERR_MPI,
+                         "mend_process_builder_add: the builder returned %d", code);
+    while (at < p->n_builders && p->builders[at].made != made)
+        at++;
+    if (at == p->n_builders)
+        rc = mend_process_keep_builder(p, &builder);
+    if (rc != 0)
+        return rc;
+    p->builders[at] = builder;
+    mend_process_retire(p, p->built[at]);
+    p->built[at] = *made = comm;
+    return 0;
+}

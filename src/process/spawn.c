@@ -1,0 +1,85 @@
+/* New processes for dead ones. They run the same program, come into mend_process_start, and join
+ * the base communicator as spares; the next attempt of the same meeting gives them their ranks.
+ *
+ * Open MPI starts them through its run-time system: this needs the tcp transport (not only sm), and
+ * across nodes it was seen to work only once a job. A death in the middle of it may leave newcomers
+ * behind that nobody knows; their watchdog ends them. Spares are the better choice. */
+#include "internal.h"
+
+#include <base/event.h>
+#include <base/log.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tells a process that it was started to replace another one. */
+static const char mark[] = "MEND_SPAWNED";
+
+bool mend_spawn_is_child(MPI_Comm *parents)
+{
+    *parents = MPI_COMM_NULL;
+    return getenv(mark) && PMPI_Comm_get_parent(parents) == MPI_SUCCESS &&
+           *parents != MPI_COMM_NULL;
+}
+
+int mend_spawn_join(MPI_Comm parents, MPI_Comm *base)
+{
+    PMPI_Comm_set_errhandler(parents, MPI_ERRORS_RETURN);
+    unsetenv(mark); /* a later start in this process is an ordinary one */
+    int rc = PMPI_Intercomm_merge(parents, 1, base);
+    if (rc == MPI_SUCCESS)
+        PMPI_Comm_set_errhandler(*base, MPI_ERRORS_RETURN);
+    return rc;
+}
+
+/* The arguments of this process from the kernel, as argv wants them; `text` holds the strings. */
+static char **own_arguments(char *text, size_t size)
+{
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), n = 0;
+    ssize_t got = fd >= 0 ? read(fd, text, size - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    char **argv = calloc(got > 0 ? (size_t)got + 1 : 1, sizeof *argv);
+    if (!argv || got <= 0)
+        return argv;
+    text[got] = 0;
+    for (char *at = text + strlen(text) + 1; at < text + got; at += strlen(at) + 1)
+        argv[n++] = at;
+    return argv;
+}
+
+int mend_spawn_more(mend_process *p, int n, MPI_Comm *base)
+{
+    char self[4096] = "", text[16384], environment[64];
+    char **argv = p->options.spawn_argv, **own = NULL;
+    const char *command = p->options.spawn_command;
+    MPI_Comm children = MPI_COMM_NULL;
+    MPI_Info info;
+    double begin = mend_now();
+    if (!command && readlink("/proc/self/exe", self, sizeof self - 1) > 0)
+        command = self;
+    if (!command)
+        return MPI_ERR_SPAWN;
+    if (!argv)
+        argv = own = own_arguments(text, sizeof text);
+    snprintf(environment, sizeof environment, "%s=1", mark);
+    PMPI_Info_create(&info);
+    PMPI_Info_set(info, "env", environment);
+    int rc = PMPI_Comm_spawn(command, argv ? argv : MPI_ARGV_NULL, n, info, 0, p->base, &children,
+                             MPI_ERRCODES_IGNORE);
+    PMPI_Info_free(&info);
+    free(own);
+    if (rc == MPI_SUCCESS) {
+        PMPI_Comm_set_errhandler(children, MPI_ERRORS_RETURN);
+        rc = PMPI_Intercomm_merge(children, 0, base);
+        if (rc != MPI_SUCCESS)
+            *base = MPI_COMM_NULL;
+    }
+    if (rc == MPI_SUCCESS)
+        PMPI_Comm_set_errhandler(*base, MPI_ERRORS_RETURN);
+    mend_event("process.spawn", ev_int("processes", n), ev_int("mpi_code", rc),
+               ev_real("seconds", mend_now() - begin));
+    return rc;
+}
