@@ -1,0 +1,1 @@
+mend_cli_test(NAME harness SCRIPT harness.sh TIMEOUT 300)

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# The harness notices: a hang (with the stacks of all ranks, and nothing left behind), a wrong result, a
+# missing result, a rank that outlives its job; and a seed always means the same victim and time.
+set -uo pipefail
+harness=$MEND_SOURCE/tests/harness/mpitest cases=$MEND_BUILD/tests/mpi_harness_cases
+[ -x "$cases" ] || { echo "SKIP: built without MPI"; exit 77; }
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+fail() { echo "FAIL: $*"; cat "$out"; exit 1; }
+run() { "$harness" --np 3 "$@" >"$out" 2>&1; }
+count() { grep -c -- "$1" "$out"; }
+left() { for f in /proc/[0-9]*/cmdline; do tr '\0' ' ' <"$f" 2>/dev/null | grep -F "$cases $1"; done; }
+
+run --timeout 60 -- "$cases" pass || fail "a good test fails"
+run --timeout 8 -- "$cases" hang && fail "a hang passes"
+[ "$(count '^--- rank')" = 3 ] || fail "not the stacks of three ranks"
+[ "$(count wait_in_barrier)" = 2 ] && [ "$(count wait_for_nobody)" = 1 ] || fail "the stacks do not name the functions"
+[ -z "$(left hang)" ] || fail "processes are left behind: $(left hang)"
+run --timeout 60 -- "$cases" wrong && fail "a wrong result passes"
+grep -q 'the sum is 41' "$out" || fail "the wrong result is not shown"
+run --timeout 60 -- "$cases" silent && fail "a missing result passes"
+run --timeout 60 -- /nonexistent/program && fail "a missing program passes"
+run --timeout 60 -- "$cases" linger && fail "a rank that stays passes"
+[ -z "$(left linger)" ] || fail "it is still there"
+
+MEND_FAULT=no.such.place:kill run --timeout 60 -- "$cases" pass && fail "an unknown place passes"
+run --timeout 60 --kill-random 7 -- "$cases" pass; first=$(grep '^seed' "$out")
+run --timeout 60 --kill-random 7 -- "$cases" pass; second=$(grep '^seed' "$out")
+[ -n "$first" ] && [ "$first" = "$second" ] || fail "a seed means different things: $first, $second"
+echo PASS
