@@ -1,10 +1,11 @@
 /* Options that kill this program, so that what protects it can be tried.
  *
- * "--kill R@I" makes rank R end itself by SIGKILL at the top of iteration I; it may be given several
- * times. A kill happens once in a job even if the iteration is computed again, by this process or by
- * one that took its place: before it dies the victim creates the file MARK.R@I. MARK comes from
- * "--mark" or names this job in the folder for temporary files. Give the same --mark to a second job
- * (a relaunch of the first) and the kills of the first are not repeated.
+ * "--kill R@I" makes rank R end itself by SIGKILL at the top of iteration I; it may be given
+ * several times. A kill happens once in a job even if the iteration is computed again, by this
+ * process or by one that took its place: before it dies the victim creates the file MARK.R@I. MARK
+ * comes from
+ * "--mark" or names this job in the folder for temporary files. Give the same --mark to a second
+ * job (a relaunch of the first) and the kills of the first are not repeated.
  */
 #ifndef MEND_APPS_KILL_H
 #define MEND_APPS_KILL_H
@@ -21,16 +22,20 @@ struct kill_plan {
     char mark[512];
 };
 
-static inline int kill_plan_add(struct kill_plan *plan, const char *text) {
+static inline int kill_plan_add(struct kill_plan *plan, const char *text)
+{
     int end = 0;
-    if (plan->count == 64 || sscanf(text, "%d@%d%n", &plan->rank[plan->count],
-                                    &plan->iteration[plan->count], &end) != 2 || text[end])
+    if (plan->count == 64 ||
+        sscanf(text, "%d@%d%n", &plan->rank[plan->count], &plan->iteration[plan->count], &end) !=
+            2 ||
+        text[end])
         return -1;
     plan->count++;
     return 0;
 }
 
-static inline void kill_plan_path(const struct kill_plan *plan, int i, char *path, size_t size) {
+static inline void kill_plan_path(const struct kill_plan *plan, int i, char *path, size_t size)
+{
     const char *job = getenv("PMIX_NAMESPACE"), *folder = getenv("TMPDIR");
     char name[256];
     int n = 0;
@@ -47,7 +52,8 @@ static inline void kill_plan_path(const struct kill_plan *plan, int i, char *pat
 }
 
 /* Call at the top of every iteration. */
-static inline void kill_plan_act(const struct kill_plan *plan, int rank, int iteration) {
+static inline void kill_plan_act(const struct kill_plan *plan, int rank, int iteration)
+{
     for (int i = 0; i < plan->count; i++) {
         if (plan->rank[i] != rank || plan->iteration[i] != iteration)
             continue;
@@ -62,7 +68,8 @@ static inline void kill_plan_act(const struct kill_plan *plan, int rank, int ite
 }
 
 /* Removes the marks; one rank calls it when the job has its result and no --mark was given. */
-static inline void kill_plan_forget(const struct kill_plan *plan) {
+static inline void kill_plan_forget(const struct kill_plan *plan)
+{
     for (int i = 0; i < plan->count && !plan->mark[0]; i++) {
         char path[1024];
         kill_plan_path(plan, i, path, sizeof path);

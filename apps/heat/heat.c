@@ -1,12 +1,12 @@
 /* heat: the two-dimensional heat distribution benchmark.
  *
- * A square plate per rank, rows stacked over the ranks; the top edge of the whole plate is hot in the
- * middle, the bottom edge is cold. Every iteration copies the plate, exchanges the rows at the borders
- * and replaces each point by the mean of its four neighbours. The two arrays are all the data there is;
- * only `plate` lives from one iteration to the next.
+ * A square plate per rank, rows stacked over the ranks; the top edge of the whole plate is hot in
+ * the middle, the bottom edge is cold. Every iteration copies the plate, exchanges the rows at the
+ * borders and replaces each point by the mean of its four neighbours. The two arrays are all the
+ * data there is; only `plate` lives from one iteration to the next.
  *
- * The result is bitwise the same for every run with the same number of ranks: the only reductions are
- * a maximum and a sum of integers.
+ * The result is bitwise the same for every run with the same number of ranks: the only reductions
+ * are a maximum and a sum of integers.
  */
 #include <mpi.h>
 
@@ -34,7 +34,8 @@ struct options {
     struct kill_plan kills;
 };
 
-static int parse(int argc, char **argv, struct options *o) {
+static int parse(int argc, char **argv, struct options *o)
+{
     static const struct option names[] = {
         {"mib", 1, 0, 'm'},  {"steps", 1, 0, 's'}, {"until", 1, 0, 'u'}, {"report", 1, 0, 'r'},
         {"kill", 1, 0, 'k'}, {"mark", 1, 0, 'M'},  {"help", 0, 0, 'h'},  {0, 0, 0, 0}};
@@ -57,23 +58,26 @@ static int parse(int argc, char **argv, struct options *o) {
 }
 
 /* The hot part of the edge above the first rank. */
-static void heat_edge(double *row, int columns) {
+static void heat_edge(double *row, int columns)
+{
     for (int j = columns / 10; j < columns - columns / 10; j++)
         row[j] = 100;
 }
 
 /* Row 0 and row rows+1 are those of the neighbours. */
-static void exchange_borders(double *old, int rows, int columns, int rank, int ranks) {
+static void exchange_borders(double *old, int rows, int columns, int rank, int ranks)
+{
     int above = rank > 0 ? rank - 1 : MPI_PROC_NULL;
     int below = rank < ranks - 1 ? rank + 1 : MPI_PROC_NULL;
     double *first = old + columns, *last = old + (size_t)rows * columns;
-    MPI_Sendrecv(first, columns, MPI_DOUBLE, above, 1, last + columns, columns, MPI_DOUBLE, below, 1,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(first, columns, MPI_DOUBLE, above, 1, last + columns, columns, MPI_DOUBLE, below,
+                 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Sendrecv(last, columns, MPI_DOUBLE, below, 2, old, columns, MPI_DOUBLE, above, 2,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static double relax(double *restrict plate, const double *restrict old, int rows, int columns) {
+static double relax(double *restrict plate, const double *restrict old, int rows, int columns)
+{
     double error = 0;
     for (int i = 1; i <= rows; i++) {
         for (int j = 1; j < columns - 1; j++) {
@@ -85,14 +89,16 @@ static double relax(double *restrict plate, const double *restrict old, int rows
     return error;
 }
 
-static uint64_t checksum(const double *plate, int rows, int columns, int rank) {
+static uint64_t checksum(const double *plate, int rows, int columns, int rank)
+{
     uint64_t sum = 0;
     for (size_t p = 0; p < (size_t)rows * columns; p++)
         sum += checksum_of(plate[columns + p], p + (size_t)rank * rows * columns);
     return sum;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     struct options o;
     if (parse(argc, argv, &o)) {
         fputs(usage, stderr);
@@ -125,8 +131,8 @@ int main(int argc, char **argv) {
     uint64_t sum = checksum(plate, rows, columns, rank), total;
     MPI_Reduce(&sum, &total, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) {
-        printf("heat: ranks %d plate %dx%d iterations %d error %.17g checksum %016llx\n", ranks, rows,
-               columns, step, error, (unsigned long long)total);
+        printf("heat: ranks %d plate %dx%d iterations %d error %.17g checksum %016llx\n", ranks,
+               rows, columns, step, error, (unsigned long long)total);
         kill_plan_forget(&o.kills);
     }
     free(plate);

@@ -12,7 +12,8 @@ struct grid {
 };
 
 /* Cells at least as wide as the reach, over a rank's part and its ghosts. */
-static struct grid make_cells(const struct md *md) {
+static struct grid make_cells(const struct md *md)
+{
     struct grid g;
     for (int d = 0; d < 3; d++) {
         double length = md->high[d] - md->low[d] + 2 * md->reach;
@@ -23,16 +24,19 @@ static struct grid make_cells(const struct md *md) {
     return g;
 }
 
-static int clamp(int i, int n) {
+static int clamp(int i, int n)
+{
     return i < 0 ? 0 : i >= n ? n - 1 : i;
 }
 
-static void cell_of(const struct grid *g, const double *x, int *c) {
+static void cell_of(const struct grid *g, const double *x, int *c)
+{
     for (int d = 0; d < 3; d++)
         c[d] = clamp((int)floor((x[d] - g->low[d]) / g->width[d]), g->n[d]);
 }
 
-static void fill_cells(struct md *md, const struct grid *g) {
+static void fill_cells(struct md *md, const struct grid *g)
+{
     size_t cells = (size_t)g->n[0] * g->n[1] * g->n[2];
     md->cell = md_grow(md->cell, &md->cell_room, cells, sizeof *md->cell);
     for (size_t i = 0; i < cells; i++)
@@ -47,7 +51,8 @@ static void fill_cells(struct md *md, const struct grid *g) {
 }
 
 /* Pairs of own atoms once, pairs with a ghost always: the ghost's owner counts its side. */
-static int scan_cell(struct md *md, int i, int head, int n) {
+static int scan_cell(struct md *md, int i, int head, int n)
+{
     double limit = md->reach * md->reach;
     for (int j = head; j >= 0; j = md->chain[j]) {
         if (j <= i)
@@ -62,7 +67,8 @@ static int scan_cell(struct md *md, int i, int head, int n) {
     return n;
 }
 
-void md_build_lists(struct md *md) {
+void md_build_lists(struct md *md)
+{
     double start = MPI_Wtime();
     struct grid g = make_cells(md);
     fill_cells(md, &g);
@@ -80,7 +86,8 @@ void md_build_lists(struct md *md) {
     md->seconds_neighbour += MPI_Wtime() - start;
 }
 
-void md_force(struct md *md) {
+void md_force(struct md *md)
+{
     double start = MPI_Wtime(), limit = md->o.cutoff * md->o.cutoff, energy = 0, virial = 0;
     memset(md->f, 0, (size_t)md->local * sizeof *md->f);
     for (int i = 0; i < md->local; i++) {
@@ -109,21 +116,25 @@ void md_force(struct md *md) {
     md->seconds_force += MPI_Wtime() - start;
 }
 
-void md_kick(struct md *md) {
+void md_kick(struct md *md)
+{
     double half = 0.5 * md->o.dt;
     for (int i = 0; i < md->local; i++)
         for (int d = 0; d < 3; d++)
             md->v[i][d] += half * md->f[i][d];
 }
 
-void md_kick_and_drift(struct md *md) {
+void md_kick_and_drift(struct md *md)
+{
     md_kick(md);
     for (int i = 0; i < md->local; i++)
         for (int d = 0; d < 3; d++)
             md->x[i][d] += md->o.dt * md->v[i][d];
 }
 
-void md_energies(struct md *md, MPI_Comm world, double *temperature, double *energy, double *pressure) {
+void md_energies(struct md *md, MPI_Comm world, double *temperature, double *energy,
+                 double *pressure)
+{
     double mine[3] = {0, md->potential, md->virial}, sum[3] = {0};
     for (int i = 0; i < md->local; i++)
         for (int d = 0; d < 3; d++)
@@ -143,7 +154,8 @@ void md_energies(struct md *md, MPI_Comm world, double *temperature, double *ene
     *pressure = (n * *temperature + sum[2] / 3.0) / volume;
 }
 
-uint64_t md_checksum(const struct md *md, MPI_Comm world) {
+uint64_t md_checksum(const struct md *md, MPI_Comm world)
+{
     uint64_t mine = 0, all = 0;
     for (int i = 0; i < md->local; i++)
         for (int d = 0; d < 3; d++) {

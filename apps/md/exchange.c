@@ -6,18 +6,29 @@
 
 enum { TRAVELLER = 7 }; /* doubles of an atom that changes its rank: x, v, id */
 
-void md_make_grid(struct md *md, MPI_Comm world) {
-    int periods[3] = {1, 1, 1};
+void md_make_grid(struct md *md, MPI_Comm world)
+{
+    MPI_Comm_dup(world, &md->grid);
     MPI_Comm_size(world, &md->ranks);
+    MPI_Comm_rank(world, &md->rank);
     memset(md->dims, 0, sizeof md->dims);
     MPI_Dims_create(md->ranks, 3, md->dims);
-    MPI_Cart_create(world, 3, md->dims, periods, 0, &md->grid);
-    MPI_Comm_rank(md->grid, &md->rank);
-    MPI_Cart_coords(md->grid, md->rank, 3, md->at);
+    md->at[0] = md->rank / (md->dims[1] * md->dims[2]);
+    md->at[1] = md->rank / md->dims[2] % md->dims[1];
+    md->at[2] = md->rank % md->dims[2];
+}
+
+/* The neighbour in one dimension; the box is periodic. */
+static int neighbour(const struct md *md, int dim, int step)
+{
+    int at[3] = {md->at[0], md->at[1], md->at[2]};
+    at[dim] = (at[dim] + step + md->dims[dim]) % md->dims[dim];
+    return (at[0] * md->dims[1] + at[1]) * md->dims[2] + at[2];
 }
 
 /* Sends `count` doubles of `out`, receives into `in`; returns how many arrived. */
-static int trade(struct md *md, int to, int from, int count) {
+static int trade(struct md *md, int to, int from, int count)
+{
     int arriving = 0;
     MPI_Sendrecv(&count, 1, MPI_INT, to, 1, &arriving, 1, MPI_INT, from, 1, md->grid,
                  MPI_STATUS_IGNORE);
@@ -30,13 +41,15 @@ static int trade(struct md *md, int to, int from, int count) {
     return arriving;
 }
 
-static void reserve_buffers(struct md *md, size_t doubles) {
+static void reserve_buffers(struct md *md, size_t doubles)
+{
     size_t room = md->buffer_room;
     md->in = md_grow(md->in, &room, doubles, sizeof *md->in);
     md->out = md_grow(md->out, &md->buffer_room, doubles, sizeof *md->out);
 }
 
-static void pack_traveller(struct md *md, int i, int dim, double shift, double *out) {
+static void pack_traveller(struct md *md, int i, int dim, double shift, double *out)
+{
     memcpy(out, md->x[i], sizeof md->x[i]);
     memcpy(out + 3, md->v[i], sizeof md->v[i]);
     memcpy(out + 6, &md->id[i], sizeof md->id[i]);
@@ -47,7 +60,8 @@ static void pack_traveller(struct md *md, int i, int dim, double shift, double *
     md->id[i] = md->id[last];
 }
 
-static void unpack_travellers(struct md *md, int doubles) {
+static void unpack_travellers(struct md *md, int doubles)
+{
     for (const double *in = md->in; in < md->in + doubles; in += TRAVELLER) {
         int n = md->local++;
         md_reserve_atoms(md, (size_t)md->local);
@@ -57,13 +71,13 @@ static void unpack_travellers(struct md *md, int doubles) {
     }
 }
 
-/* Atoms that left on one side of one dimension. Between two re-buildings an atom moves by less than the
- * width of a rank's part, so the neighbour is always the right one. */
-static void send_leavers(struct md *md, int dim, int up) {
-    int to, from, n = 0;
+/* Atoms that left on one side of one dimension. Between two re-buildings an atom moves by less than
+ * the width of a rank's part, so the neighbour is always the right one. */
+static void send_leavers(struct md *md, int dim, int up)
+{
+    int to = neighbour(md, dim, up ? 1 : -1), from = neighbour(md, dim, up ? -1 : 1), n = 0;
     int at_border = up ? md->at[dim] == md->dims[dim] - 1 : md->at[dim] == 0;
     double shift = !at_border ? 0 : up ? -md->box[dim] : md->box[dim];
-    MPI_Cart_shift(md->grid, dim, up ? 1 : -1, &from, &to);
     reserve_buffers(md, (size_t)md->local * TRAVELLER);
     for (int i = 0; i < md->local;) {
         int left = up ? md->x[i][dim] >= md->high[dim] : md->x[i][dim] < md->low[dim];
@@ -78,7 +92,8 @@ static void send_leavers(struct md *md, int dim, int up) {
 }
 
 /* With one rank in a dimension atoms only wrap around. */
-static void wrap(struct md *md, int dim) {
+static void wrap(struct md *md, int dim)
+{
     for (int i = 0; i < md->local; i++) {
         if (md->x[i][dim] < 0)
             md->x[i][dim] += md->box[dim];
@@ -87,7 +102,8 @@ static void wrap(struct md *md, int dim) {
     }
 }
 
-void md_exchange(struct md *md) {
+void md_exchange(struct md *md)
+{
     md->ghosts = 0;
     for (int dim = 0; dim < 3; dim++) {
         if (md->dims[dim] == 1) {
@@ -99,7 +115,8 @@ void md_exchange(struct md *md) {
     }
 }
 
-static void pack_ghosts(struct md *md, const struct swap *s) {
+static void pack_ghosts(struct md *md, const struct swap *s)
+{
     reserve_buffers(md, (size_t)s->count * 3);
     for (int k = 0; k < s->count; k++) {
         const double *x = md->x[md->sent[s->first_sent + k]];
@@ -108,7 +125,8 @@ static void pack_ghosts(struct md *md, const struct swap *s) {
     }
 }
 
-static void plan_swap(struct md *md, struct swap *s, int candidates, int *sent) {
+static void plan_swap(struct md *md, struct swap *s, int candidates, int *sent)
+{
     int up = (int)(s - md->swaps) % 2, dim = s->dim;
     double near = up ? md->high[dim] - md->reach : md->low[dim] + md->reach;
     s->first_sent = *sent;
@@ -121,9 +139,10 @@ static void plan_swap(struct md *md, struct swap *s, int candidates, int *sent) 
     s->count = *sent - s->first_sent;
 }
 
-/* Ghosts travel dimension by dimension, those of the earlier dimensions too, so that edges and corners
- * arrive without messages of their own. */
-void md_borders(struct md *md) {
+/* Ghosts travel dimension by dimension, those of the earlier dimensions too, so that edges and
+ * corners arrive without messages of their own. */
+void md_borders(struct md *md)
+{
     int sent = 0;
     md->ghosts = 0;
     for (int k = 0, candidates = 0; k < SWAPS; k++) {
@@ -132,8 +151,12 @@ void md_borders(struct md *md) {
         if (!up)
             candidates = md->local + md->ghosts;
         int at_border = up ? md->at[dim] == md->dims[dim] - 1 : md->at[dim] == 0;
-        *s = (struct swap){.dim = dim, .shift = !at_border ? 0 : up ? -md->box[dim] : md->box[dim]};
-        MPI_Cart_shift(md->grid, dim, up ? 1 : -1, &s->from, &s->to);
+        *s = (struct swap){.to = neighbour(md, dim, up ? 1 : -1),
+                           .from = neighbour(md, dim, up ? -1 : 1),
+                           .dim = dim,
+                           .shift = !at_border ? 0
+                                    : up       ? -md->box[dim]
+                                               : md->box[dim]};
         plan_swap(md, s, candidates, &sent);
         pack_ghosts(md, s);
         s->arrived = trade(md, s->to, s->from, 3 * s->count) / 3;
@@ -144,7 +167,8 @@ void md_borders(struct md *md) {
     }
 }
 
-void md_update_ghosts(struct md *md) {
+void md_update_ghosts(struct md *md)
+{
     for (int k = 0; k < SWAPS; k++) {
         struct swap *s = &md->swaps[k];
         pack_ghosts(md, s);
@@ -153,7 +177,8 @@ void md_update_ghosts(struct md *md) {
     }
 }
 
-void md_rebuild(struct md *md) {
+void md_rebuild(struct md *md)
+{
     double start = MPI_Wtime();
     md_exchange(md);
     md_borders(md);

@@ -5,24 +5,38 @@
 
 #include "md.h"
 
-static void thermo(struct md *md, int step) {
+static void thermo(struct md *md, int step)
+{
     double temperature, energy, pressure;
     md_energies(md, MPI_COMM_WORLD, &temperature, &energy, &pressure);
     if (md->rank == 0)
-        printf("md: step %d temperature %.12e energy %.12e pressure %.12e\n", step, temperature, energy,
-               pressure);
+        printf("md: step %d temperature %.12e energy %.12e pressure %.12e\n", step, temperature,
+               energy, pressure);
 }
 
-int main(int argc, char **argv) {
+static int make_grid(void *md)
+{
+    md_make_grid(md, MPI_COMM_WORLD);
+    return 0;
+}
+
+/* The first lists and forces. Communicates. */
+static void start(struct md *md)
+{
+    md_rebuild(md);
+    md_force(md);
+}
+
+int main(int argc, char **argv)
+{
     static struct md md;
     int step = 0;
     if (md_parse(argc, argv, &md.o))
         return 2;
     MPI_Init(&argc, &argv);
-    md_make_grid(&md, MPI_COMM_WORLD);
+    make_grid(&md);
     md_setup(&md);
-    md_rebuild(&md);
-    md_force(&md);
+    start(&md);
 
     for (; step < md.o.steps; step++) {
         kill_plan_act(&md.o.kills, md.rank, step);

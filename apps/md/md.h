@@ -1,5 +1,6 @@
-/* md: a small molecular dynamics program in the manner of MiniMD: Lennard-Jones atoms in a periodic box,
- * velocity Verlet, spatial decomposition over the ranks, ghost atoms, neighbour lists from cells.
+/* md: a small molecular dynamics program in the manner of MiniMD: Lennard-Jones atoms in a periodic
+ * box, velocity Verlet, spatial decomposition over the ranks, ghost atoms, neighbour lists from
+ * cells.
  *
  * One struct holds everything. The atoms of a rank come first in the per-atom arrays, its ghosts
  * (copies of atoms of other ranks near the border) follow.
@@ -44,7 +45,7 @@ struct md {
     long atoms;                            /* in the whole box */
     /* atoms */
     int local, ghosts;
-    size_t room;                  /* atoms that the per-atom arrays can hold */
+    size_t room; /* atoms that the per-atom arrays can hold */
     double (*x)[3], (*v)[3], (*f)[3];
     int64_t *id;
     int *first; /* neighbours of atom i: list[first[i]] to list[first[i + 1] - 1] */
@@ -77,8 +78,10 @@ void md_kick_and_drift(struct md *md);
 void md_kick(struct md *md);
 void md_force(struct md *md);
 
-/* Sums over all ranks, added in the order of the ranks: the same bits whatever the MPI library does. */
-void md_energies(struct md *md, MPI_Comm world, double *temperature, double *energy, double *pressure);
+/* Sums over all ranks, added in the order of the ranks: the same bits whatever the MPI library
+ * does. */
+void md_energies(struct md *md, MPI_Comm world, double *temperature, double *energy,
+                 double *pressure);
 uint64_t md_checksum(const struct md *md, MPI_Comm world);
 
 /* exchange.c, cells.c */

@@ -18,22 +18,30 @@ static const char usage[] =
     "  -k, --kill R@I         rank R kills itself at step I (once; may be repeated)\n"
     "      --mark PATH        where kills are noted, see apps/common/kill.h\n";
 
-static int parse_cells(const char *text, int *cells) {
+static int parse_cells(const char *text, int *cells)
+{
     int n = sscanf(text, "%dx%dx%d", &cells[0], &cells[1], &cells[2]);
     if (n == 1)
         cells[1] = cells[2] = cells[0];
     return (n == 1 || n == 3) && cells[0] > 0 && cells[1] > 0 && cells[2] > 0 ? 0 : -1;
 }
 
-int md_parse(int argc, char **argv, struct options *o) {
+int md_parse(int argc, char **argv, struct options *o)
+{
     static const struct option names[] = {
-        {"cells", 1, 0, 'c'},  {"steps", 1, 0, 's'}, {"neighbour", 1, 0, 'n'},
-        {"thermo", 1, 0, 't'}, {"dt", 1, 0, 'd'},    {"temperature", 1, 0, 'T'},
-        {"density", 1, 0, 'D'}, {"kill", 1, 0, 'k'}, {"mark", 1, 0, 'M'},
-        {"help", 0, 0, 'h'},   {0, 0, 0, 0}};
+        {"cells", 1, 0, 'c'},   {"steps", 1, 0, 's'}, {"neighbour", 1, 0, 'n'},
+        {"thermo", 1, 0, 't'},  {"dt", 1, 0, 'd'},    {"temperature", 1, 0, 'T'},
+        {"density", 1, 0, 'D'}, {"kill", 1, 0, 'k'},  {"mark", 1, 0, 'M'},
+        {"help", 0, 0, 'h'},    {0, 0, 0, 0}};
     int bad = 0;
-    *o = (struct options){.cells = {8, 8, 8}, .steps = 100, .neighbour_every = 20, .dt = 0.005,
-                          .density = 0.8442, .temperature = 1.44, .cutoff = 2.5, .skin = 0.3};
+    *o = (struct options){.cells = {8, 8, 8},
+                          .steps = 100,
+                          .neighbour_every = 20,
+                          .dt = 0.005,
+                          .density = 0.8442,
+                          .temperature = 1.44,
+                          .cutoff = 2.5,
+                          .skin = 0.3};
     for (int c; (c = getopt_long(argc, argv, "c:s:n:t:k:h", names, 0)) != -1;) {
         switch (c) {
         case 'c': bad |= parse_cells(optarg, o->cells); break;
@@ -56,7 +64,8 @@ int md_parse(int argc, char **argv, struct options *o) {
 }
 
 /* Memory that cannot be had ends the program; there is nothing sensible to do without it. */
-void *md_grow(void *memory, size_t *room, size_t need, size_t element) {
+void *md_grow(void *memory, size_t *room, size_t need, size_t element)
+{
     if (need <= *room && memory)
         return memory;
     size_t more = need + need / 5 + 64;
@@ -70,7 +79,8 @@ void *md_grow(void *memory, size_t *room, size_t need, size_t element) {
     return memory;
 }
 
-void md_reserve_atoms(struct md *md, size_t atoms) {
+void md_reserve_atoms(struct md *md, size_t atoms)
+{
     size_t before = md->room, room;
     if (atoms + 1 <= before && md->x)
         return;
@@ -84,7 +94,8 @@ void md_reserve_atoms(struct md *md, size_t atoms) {
 }
 
 /* A velocity in [-0.5, 0.5)^3 that depends on the atom's number only. */
-static void velocity_of(int64_t id, double *v) {
+static void velocity_of(int64_t id, double *v)
+{
     for (int d = 0; d < 3; d++) {
         uint64_t h = ((uint64_t)id * 3 + (uint64_t)d + 1) * 0x9e3779b97f4a7c15u;
         h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -93,9 +104,10 @@ static void velocity_of(int64_t id, double *v) {
     }
 }
 
-/* Mean velocity and the factor that gives the wanted temperature. Every rank walks over all atoms, so
- * that nothing has to be communicated and all get the same bits. */
-static void velocity_scale(const struct md *md, double *mean, double *factor) {
+/* Mean velocity and the factor that gives the wanted temperature. Every rank walks over all atoms,
+ * so that nothing has to be communicated and all get the same bits. */
+static void velocity_scale(const struct md *md, double *mean, double *factor)
+{
     double sum[3] = {0}, square = 0, v[3];
     for (int64_t i = 0; i < md->atoms; i++) {
         velocity_of(i, v);
@@ -112,14 +124,16 @@ static void velocity_scale(const struct md *md, double *mean, double *factor) {
     *factor = sqrt(md->o.temperature * 3.0 * ((double)md->atoms - 1.0) / square);
 }
 
-static int is_mine(const struct md *md, const double *x) {
+static int is_mine(const struct md *md, const double *x)
+{
     for (int d = 0; d < 3; d++)
         if (x[d] < md->low[d] || x[d] >= md->high[d])
             return 0;
     return 1;
 }
 
-static void fill_lattice(struct md *md, double a) {
+static void fill_lattice(struct md *md, double a)
+{
     static const double corner[4][3] = {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}};
     double mean[3], factor;
     velocity_scale(md, mean, &factor);
@@ -142,10 +156,12 @@ static void fill_lattice(struct md *md, double a) {
                 }
 }
 
-void md_setup(struct md *md) {
+void md_setup(struct md *md)
+{
     const struct options *o = &md->o;
     double a = cbrt(4.0 / o->density);
     md->reach = o->cutoff + o->skin;
+    md->local = md->ghosts = 0;
     md->atoms = 4L * o->cells[0] * o->cells[1] * o->cells[2];
     for (int d = 0; d < 3; d++) {
         md->box[d] = o->cells[d] * a;
@@ -153,7 +169,8 @@ void md_setup(struct md *md) {
         md->high[d] = md->box[d] * (md->at[d] + 1) / md->dims[d];
         if (md->high[d] - md->low[d] < md->reach) {
             if (md->rank == 0)
-                fprintf(stderr, "md: %d ranks are too many for this box: a part of %g is less than %g\n",
+                fprintf(stderr,
+                        "md: %d ranks are too many for this box: a part of %g is less than %g\n",
                         md->ranks, md->high[d] - md->low[d], md->reach);
             exit(1);
         }
@@ -162,8 +179,9 @@ void md_setup(struct md *md) {
     fill_lattice(md, a);
 }
 
-void md_free(struct md *md) {
-    void *all[] = {md->x, md->v, md->f, md->id, md->first, md->chain,
+void md_free(struct md *md)
+{
+    void *all[] = {md->x,    md->v,    md->f,    md->id,  md->first, md->chain,
                    md->list, md->cell, md->sent, md->out, md->in};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);

@@ -1,0 +1,292 @@
+/* mend/flow.h: a program that survives failures by four changed lines.
+ *
+ *     #include <mend/flow.h>                      // instead of <mpi.h>
+ *     ...
+ *     mend_view("grid", grid, n, MPI_DOUBLE, 0);  // what must survive
+ *     mend_view("step", &step, 1, MPI_INT, MEND_CONTROL);
+ *     for (; mend_point() && step < steps; step++) { // when, and where to come back to
+ *         ...
+ *     }
+ *
+ * mend_point() at the top of a loop is a safe point: it saves the views when that is due and
+ * restores them when that is needed, then the loop's condition is evaluated. `break`, `continue`
+ * and `return` keep their meaning. When a process dies, survivors jump back to the safe point of
+ * the newest complete version; a spare takes the place of the dead rank, runs the program's set-up,
+ * and joins them there. A job that is started again in the same folder finds its last version and
+ * goes on from it, by the same code.
+ *
+ * With this header MPI_COMM_WORLD means the communicator of the working ranks, which is repaired
+ * after a failure; MPI_Init holds back spares (MEND_FLOW_SPARES processes, the last ones);
+ * MPI_Finalize ends only when all ranks have come to it. Define MEND_FLOW_NO_WORLD before including
+ * it to keep MPI's own meaning, and use a context (mend_flow_open and the mend_flow_ functions).
+ *
+ * RULES
+ *  - Everything that changes from one safe point to the next and is read afterwards must be a view
+ * (or be found by the automatic tier, MEND_FLOW_AUTO). Locals of the function with the safe point
+ * that are not views keep an unspecified value after a failure if they change inside the loop.
+ *  - Set-up before the first safe point is run again by a replacement, alone. What communicates in
+ * it belongs into `if (mend_first()) ...`; what makes a communicator into mend_rebuild().
+ *  - The communicators derived from MPI_COMM_WORLD die with it: make them by mend_rebuild().
+ *  - MPI_Init and MPI_Finalize are called by the function that holds the loop or by one of its
+ * callers.
+ *  - Between entering a function again and its first safe point, call mend_leave() if that function
+ * had safe points in an earlier call and communicates first.
+ *  - All ranks pass the same safe points in the same order. One thread (that of MPI_Init) does.
+ *  - free() a view's memory after MPI_Finalize, directly before it, or after mend_view_remove().
+ *
+ * SEVERAL LOOPS. Each mend_point() in the source is a place of its own. A replacement that meets a
+ * place other than that of the version to restore goes on to it: out of a loop that is over
+ * (mend_point() returns 0), into one that is still open (views are restored, so its condition
+ * holds). A loop counts as open if it was met again after the inner place, or entered once so far.
+ *
+ * ERRORS. Functions with a context return 0 or a negative MEND_ERR_* code. The short forms, made
+ * for programs that check nothing, print the reason to stderr and end the job (MPI_Abort), unless
+ * MEND_FLOW_ON_ERROR=return: then mend_point() returns 0 for ever and mend_status() has the code.
+ *
+ * CONFIGURATION (variables, or [flow] in the file of MEND_CONFIG): every, spares, name, learn,
+ * rollback, report, process, on_error; the store's keys apply too. See mend-flow(7).
+ */
+#ifndef MEND_FLOW_H
+#define MEND_FLOW_H
+
+#include <mend/error.h>
+#include <mpi.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Every safe point is a _setjmp, and gcc warns of each local that it keeps in a register across
+ * one, changed or not. RULES above say which locals matter. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wclobbered"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mend_flow mend_flow; /* opaque; NULL stands for the context that MPI_Init made */
+
+/* ---- views: what must survive
+ * ----------------------------------------------------------------------- */
+
+enum {
+    MEND_CONTROL =
+        1, /* steers the program (a loop counter); with partial rollback agreed by all ranks */
+    MEND_CONSTANT =
+        2, /* set-up makes it and nothing changes it: only its hash is saved, and checked */
+    MEND_SCRATCH = 4, /* dead at safe points: named for the report, never saved */
+    MEND_KEEP = 8,    /* survivors keep their content, only a replacement restores it */
+    MEND_TRY = 16, /* learn mode may try it though its type is not floating point: zeros in it do no
+                      harm */
+};
+
+/* Name `count` elements of `type` at `address`. The same label again: it has moved or changed its
+ * length. Views that overlap are found by address and saved once. The memory stays the caller's.
+ * Not collective, but all ranks have views with the same labels; lengths may differ.
+ * Errors: MEND_ERR_VIEW (null pointer, empty or too long label, two labels with the same hash),
+ * MEND_ERR_NO_MEMORY, MEND_ERR_STATE. */
+MEND_API int mend_flow_view(mend_flow *flow, const char *label, void *address, size_t count,
+                            MPI_Datatype type, unsigned flags);
+
+/* A view whose memory comes from malloc and changes: *count elements of `size` bytes at *pointer,
+ * looked at whenever needed. A restore reallocates it to the saved length and sets *pointer and
+ * *count. Several views may share one count. */
+MEND_API int mend_flow_view_dynamic(mend_flow *flow, const char *label, void *pointer,
+                                    size_t *count, size_t size, unsigned flags);
+
+/* A view that is this rank's part of an array over all ranks: `count` elements from element
+ * `offset` of `total`. Only such views (and control views) can be restored on another number of
+ * ranks, each part as it is registered there. */
+MEND_API int mend_flow_view_global(mend_flow *flow, const char *label, void *address, size_t count,
+                                   MPI_Datatype type, uint64_t offset, uint64_t total,
+                                   unsigned flags);
+
+/* `label` holds the same data as `of` at safe points (a swap space): it is not saved. */
+MEND_API int mend_flow_alias(mend_flow *flow, const char *label, const char *of);
+
+/* Forget a view, before its memory goes. Errors: MEND_ERR_VIEW (no such label). */
+MEND_API int mend_flow_view_remove(mend_flow *flow, const char *label);
+
+/* A variable at file scope, as a view with its own name; no call is needed. */
+typedef struct mend_state {
+    const char *label;
+    void *address;
+    size_t bytes;
+    unsigned flags;
+} mend_state;
+#define MEND_STATE_FLAGS(variable, flags)                                                       \
+    static mend_state mend_state_of_##variable __attribute__((used, section("mend_state"))) = { \
+        #variable, &variable, sizeof variable, flags}
+#define MEND_STATE(variable) MEND_STATE_FLAGS(variable, 0)
+extern mend_state __start_mend_state[] __attribute__((weak, visibility("hidden")));
+extern mend_state __stop_mend_state[] __attribute__((weak, visibility("hidden")));
+
+/* ---- safe points: when, and where to come back to
+ * ----------------------------------------------------- */
+
+typedef struct mend_site {
+    const char *file, *function;
+    int line;
+    void *inner; /* the library's */
+} mend_site;
+
+/* 1: go on. 0: leave the loop (see SEVERAL LOOPS, ERRORS).
+ * Collective in effect: all ranks pass it in the same order; it communicates only when a save is
+ * due, when it has to be decided whether one is, and after a failure. If a peer dies, this call
+ * starts the recovery. */
+#define mend_flow_point(flow)                                                 \
+    (__extension__({                                                          \
+        static mend_site mend_site_here = {__FILE__, __func__, __LINE__, 0};  \
+        mend_flow_arrive((flow), &mend_site_here, __builtin_frame_address(0), \
+                         _setjmp(*mend_flow_buffer(flow)));                   \
+    }))
+MEND_API jmp_buf *mend_flow_buffer(mend_flow *flow); /* for the macro */
+MEND_API int mend_flow_arrive(mend_flow *flow, mend_site *site, void *frame,
+                              int jumped); /* for the macro */
+
+/* Is this the first time that the job runs this code? 0 while this process, a replacement or a job
+ * that was started again, is on its way to the point where the job is. Not collective. */
+MEND_API int mend_flow_first(mend_flow *flow);
+
+/* Run build(arg) now and again after every repair, before views are restored; it makes derived
+ * communicators from MPI_COMM_WORLD (mend_flow_world). The same pair again replaces itself.
+ * Collective. Errors: MEND_ERR_ARGUMENT, MEND_ERR_NO_MEMORY, or what build returned. */
+typedef int mend_flow_builder(void *arg);
+MEND_API int mend_flow_rebuild(mend_flow *flow, mend_flow_builder *build, void *arg);
+
+/* Save at the next safe point. All ranks call it between the same two points. Not collective. */
+MEND_API int mend_flow_save_now(mend_flow *flow);
+
+/* The newest version that this process saved or restored; -1: none. Not collective. */
+MEND_API long mend_flow_version(const mend_flow *flow);
+
+/* How often this process has been brought back: repairs in which it took part. Not collective. */
+MEND_API int mend_flow_repairs(const mend_flow *flow);
+
+/* The loop with the last safe point is over: a failure before the next one goes back by way of
+ * MPI_Init. */
+MEND_API int mend_flow_leave(mend_flow *flow);
+
+/* Learn mode runs iterations more than once: is this one of those whose effects on views are
+ * undone? A program may use it to print only once. Not collective. */
+MEND_API int mend_flow_rehearsal(const mend_flow *flow);
+
+/* 0, or the error that stopped the context. Not collective. */
+MEND_API int mend_flow_status(const mend_flow *flow);
+
+/* The communicator of the working ranks, as repaired. Valid until the next repair. Not collective.
+ */
+MEND_API MPI_Comm mend_flow_world(const mend_flow *flow);
+
+/* Write what is saved, skipped, aliased, dead or constant, view by view, as text; NULL: stderr. Not
+ * collective. */
+MEND_API int mend_flow_report(const mend_flow *flow, FILE *to);
+
+/* ---- contexts
+ * ------------------------------------------------------------------------------------------ */
+
+/* A store of the user's own. All calls are collective over the bound communicator and agreed, but
+ * for size, read and end. Codes are Mend's; MEND_ERR_PEER_FAILED starts a recovery. */
+typedef struct mend_flow_part {
+    int id;
+    const char *label;
+    void *address;
+    size_t bytes;
+    uint64_t offset, total; /* total > 0: a part of a global array */
+} mend_flow_part;
+typedef struct mend_flow_store {
+    void *arg;
+    int (*bind)(void *arg, MPI_Comm comm, int rank); /* first and after every repair */
+    int (*save)(void *arg, long version, const mend_flow_part *parts, int count, unsigned levels);
+    int (*newest)(void *arg, long at_most, long *version);
+    int (*begin)(void *arg, long version, int rank); /* make that rank's part readable; -2: none */
+    int (*size)(void *arg, int id, size_t *bytes);
+    int (*read)(void *arg, int id, size_t offset, void *to, size_t bytes);
+    int (*end)(void *arg, long version);
+    int (*close)(void *arg);
+    int (*saved_ranks)(void *arg, int *ranks); /* may be NULL, then ... */
+    int (*redistribute)(void *arg, long version, const mend_flow_part *parts,
+                        int count); /* ... so is this */
+} mend_flow_store;
+
+/* A repair of the user's own: `broken` has failed; give the repaired communicator of all that go
+ * on. Collective over those. A process that it starts or wakes opens its context with `joining`
+ * set. */
+typedef struct mend_flow_repair {
+    void *arg;
+    int (*repair)(void *arg, MPI_Comm broken, MPI_Comm *repaired);
+    int (*is_failure)(void *arg, int mpi_error_code);
+} mend_flow_repair;
+
+typedef enum mend_rollback { MEND_ROLLBACK_FULL, MEND_ROLLBACK_PARTIAL } mend_rollback;
+typedef enum mend_on_error { MEND_ON_ERROR_RETURN, MEND_ON_ERROR_ABORT } mend_on_error;
+
+typedef struct mend_flow_options {
+    size_t size;      /* sizeof(mend_flow_options), set by mend_flow_defaults() */
+    const char *name; /* of the store; a job that is started again finds its versions by it */
+    long every;       /* save at every n-th point; 0: by seconds */
+    double seconds;   /* save every so many seconds; 0: never, but for mend_flow_save_now() */
+    int automatic;    /* 1: the planner's interval, from measured costs and observed failures */
+    double mtbf;      /* prior for `automatic`, seconds */
+    int learn;        /* find dead and constant views by experiment */
+    mend_rollback rollback;
+    mend_on_error on_error;
+    int joining;                    /* this process takes the place of a dead one */
+    const mend_flow_store *store;   /* NULL: Mend's store, by its configuration */
+    const mend_flow_repair *repair; /* NULL: none; a failure is what MPI makes of it */
+} mend_flow_options;
+
+/* Fill from the configuration. Not collective. Errors: MEND_ERR_CONFIG. */
+MEND_API int mend_flow_defaults(mend_flow_options *options);
+
+/* Open a context on comm, close it. Collective; agreed. comm stays the caller's and is not freed
+ * after a repair. The function that opens must not return before the context is closed if a start
+ * over should be possible; else use mend_flow_open directly, and a failure before the first version
+ * is MEND_ERR_NO_VERSION. */
+MEND_API int mend_flow_open(MPI_Comm comm, const mend_flow_options *options, mend_flow **flow);
+MEND_API int mend_flow_close(mend_flow *flow);
+
+/* ---- the short forms
+ * ----------------------------------------------------------------------------------- */
+
+#define mend_view(label, address, count, type, flags) \
+    mend_flow_checked(mend_flow_view(0, label, address, count, type, flags))
+#define mend_view_dynamic(label, pointer, count, size, flags) \
+    mend_flow_checked(mend_flow_view_dynamic(0, label, pointer, count, size, flags))
+#define mend_view_global(label, address, count, type, offset, total, flags) \
+    mend_flow_checked(mend_flow_view_global(0, label, address, count, type, offset, total, flags))
+#define mend_alias(label, of)    mend_flow_checked(mend_flow_alias(0, label, of))
+#define mend_view_remove(label)  mend_flow_checked(mend_flow_view_remove(0, label))
+#define mend_rebuild(build, arg) mend_flow_checked(mend_flow_rebuild(0, build, arg))
+#define mend_point()             mend_flow_point((mend_flow *)0)
+#define mend_first()             mend_flow_first(0)
+#define mend_save_now()          mend_flow_save_now(0)
+#define mend_version()           mend_flow_version(0)
+#define mend_repairs()           mend_flow_repairs(0)
+#define mend_leave()             mend_flow_leave(0)
+#define mend_rehearsal()         mend_flow_rehearsal(0)
+#define mend_status()            mend_flow_status(0)
+#define mend_report(file)        mend_flow_report(0, file)
+MEND_API int mend_flow_checked(int code); /* applies the policy for errors */
+
+MEND_API int mend_flow_init(int *argc, char ***argv, mend_state *first, mend_state *last,
+                            void *frame, int jumped);
+MEND_API int mend_flow_finalize(int jumped);
+
+#ifndef MEND_FLOW_NO_WORLD
+#undef MPI_COMM_WORLD
+#define MPI_COMM_WORLD mend_flow_world(0)
+#define MPI_Init(argc, argv)                                                                      \
+    mend_flow_init(argc, argv, __start_mend_state, __stop_mend_state, __builtin_frame_address(0), \
+                   _setjmp(*mend_flow_buffer(0)))
+#define MPI_Init_thread(argc, argv, wanted, got) \
+    (*(got) = MPI_THREAD_MULTIPLE, (void)(wanted), MPI_Init(argc, argv))
+#define MPI_Finalize() mend_flow_finalize(_setjmp(*mend_flow_buffer(0)))
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,255 @@
+/* What the files of this layer share. See include/mend/flow.h for what it is all about.
+ *
+ *   views.c    the register of views; which bytes have to be saved
+ *   meta.c     the description that is saved with every version, and its reader
+ *   point.c    arriving at a safe point; when to save
+ *   save.c     one save
+ *   recover.c  after a failure, or at the start of a job: which version, who restores what
+ *   jump.c     where a failure leads to; are the frames still there?
+ *   learn.c    experiments that find dead and constant views
+ *   context.c  opening and closing; MPI_Init and MPI_Finalize
+ *   backing.c  Mend's store and Mend's process layer behind the two tables of functions
+ *   origin.c   globals and stack as they were at MPI_Init, for a set-up that runs again
+ *   plan.c     every = auto: the planner
+ *   report.c   what is saved and why
+ */
+#ifndef FLOW_FLOW_H
+#define FLOW_FLOW_H
+
+#define MEND_FLOW_NO_WORLD
+#include <mend/flow.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+enum { LABEL_MAX = 63, META_REGION = 0, OPEN_MAX = 16 };
+
+/* Why a view is or is not in a version. The values are part of the saved description. */
+typedef enum fate {
+    FATE_SAVED = 0,
+    FATE_PART = 1,     /* lies inside (or overlaps with) another view and is saved with it */
+    FATE_ALIAS = 2,    /* declared to hold the same data as another */
+    FATE_SCRATCH = 3,  /* declared dead */
+    FATE_CONSTANT = 4, /* declared constant: its hash only */
+    FATE_DEAD = 5,     /* found dead at this very point */
+} fate;
+
+typedef struct view {
+    char label[LABEL_MAX + 1];
+    int id;
+    unsigned flags;
+    /* where: a fixed address, or a pointer and a count to look at */
+    void *address;
+    size_t bytes;
+    void **pointer;
+    size_t *count, element;
+    uint64_t offset, total; /* total > 0: a part of a global array */
+    char alias_of[LABEL_MAX + 1];
+    /* decided by views_arrange() */
+    fate fate;
+    struct view *leader; /* FATE_PART: the view it is saved with */
+    size_t inside;       /* ... and where in it */
+    void *span;          /* FATE_SAVED: what is saved, a union of overlapping views */
+    size_t span_bytes;
+    /* constants and learning */
+    uint64_t hash;
+    bool hashed, floating, dead, tested, never_dead;
+} view;
+
+typedef struct views {
+    view **all;
+    int count, room;
+    uint64_t generation; /* changes with every registration */
+} views;
+
+/* A mend_point() in the source. */
+typedef struct place {
+    struct place *next;
+    const mend_site *site;
+    uint64_t hash;
+    void *frame, *function; /* of the last arrival */
+    bool has_buffer;
+    jmp_buf buffer; /* of the last save here */
+    long arrivals, last_arrival;
+    bool repeated; /* met twice with no other place in between */
+    bool reopened; /* met again after another place */
+} place;
+
+/* The saved description of a version, in memory. */
+typedef struct meta_view {
+    char label[LABEL_MAX + 1];
+    int fate;
+    unsigned flags;
+    uint64_t bytes, span_bytes, inside, hash;
+    int leader; /* index */
+    int dynamic;
+} meta_view;
+
+typedef struct meta {
+    int finished;
+    int ranks;
+    long points;
+    uint64_t place;
+    char place_text[256];
+    int open_count;
+    uint64_t open[OPEN_MAX];
+    int view_count;
+    meta_view *views;
+} meta;
+
+typedef enum landing { LANDING_NONE, LANDING_INIT, LANDING_POINT, LANDING_FINALIZE } landing;
+
+typedef struct builder {
+    mend_flow_builder *build;
+    void *arg;
+} builder;
+
+struct learner;
+struct planner;
+struct origin;
+
+struct mend_flow {
+    /* looked at by every arrival */
+    long points, next; /* this arrival's number; the next one with something to do */
+    const mend_site *site;
+    void *frame;
+    pthread_t owner;
+    bool quiet; /* nothing but points < next has to be asked */
+    /* the rest */
+    jmp_buf now, start;
+    landing landing;
+    void *start_frame, *start_function;
+    bool is_default, open, joining, fresh, finished, has_data, failed, inside, own_store,
+        settled_by_end;
+    int status;
+    char status_text[512];
+    mend_flow_options options;
+    char *name, *report;
+    mend_flow_store store;
+    mend_flow_repair repair;
+    bool has_repair, store_open;
+    void *process; /* mend_process *, when this context started it */
+    MPI_Comm comm;
+    int rank, size, saved_size;
+    MPI_Errhandler handler;
+    bool has_handler;
+    views views;
+    place *places, *place;
+    builder *builders;
+    int builder_count;
+    /* versions */
+    long base, version,
+        tried; /* version = base + points; newest saved or restored; highest tried */
+    double last_save, last_points_time;
+    long last_save_points, last_look;
+    bool save_asked;
+    int repairs;
+    /* between agreeing on a version and having restored it */
+    long target;
+    meta *meta;
+    bool reading;
+    void *meta_buffer;
+    size_t meta_room;
+    void *cards;
+    mend_flow_part *parts;
+    int part_room;
+    struct learner *learner;
+    struct planner *planner;
+    struct origin *origin;
+    /* figures */
+    double seconds_saving, seconds_restoring, failed_at;
+    long saves, save_errors, restores;
+};
+
+/* context.c */
+mend_flow *flow_of(mend_flow *flow);   /* NULL: the default context */
+mend_flow *flow_catching(void);        /* the context that catches MPI errors, or NULL */
+int flow_fail(mend_flow *f, int code); /* notes the thread's message; applies the policy */
+void flow_forget_setup(mend_flow *f);  /* set-up will run again: views and builders */
+int flow_say(mend_flow *f, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* views.c */
+void views_free(views *v);
+view *views_find(const views *v, const char *label);
+int views_arrange(views *v); /* looks at pointers, sets fate, leader, span */
+void *view_address(const view *v);
+size_t view_bytes(const view *v);
+uint64_t view_hash(const view *v);
+int views_parts(mend_flow *f, int *count); /* fills f->parts: the saved views */
+
+/* meta.c */
+int meta_write(mend_flow *f, const place *at, int finished,
+               size_t *bytes); /* into f->meta_buffer */
+int meta_read(const void *bytes, size_t size, meta **m);
+void meta_free(meta *m);
+
+/* point.c */
+void point_schedule(mend_flow *f); /* when is the next arrival with something to do? */
+place *place_of(mend_flow *f, mend_site *site);
+int place_open(const mend_flow *f, const place *at, uint64_t *open); /* loops around this place */
+
+/* save.c */
+int save_version(mend_flow *f, const place *at, int level,
+                 int finished); /* level: the planner's, or 0 */
+
+/* recover.c */
+int recover_meet(mend_flow *f, bool repair); /* stage A */
+int recover_here(mend_flow *f, place *at);   /* stage B */
+int recover_views(mend_flow *f, bool all);   /* the local part of B */
+int recover_after_failure(mend_flow *f, mend_site *site);
+void recover_end(mend_flow *f);
+int run_builders(mend_flow *f);
+
+/* jump.c */
+void jump_catch(mend_flow *f); /* set the error handler on f->comm */
+void jump_release(mend_flow *f,
+                  bool catching);       /* ERRORS_RETURN while the store uses it, and back */
+_Noreturn void jump_away(mend_flow *f); /* a failure was seen: to the right landing */
+_Noreturn void jump_to_start(mend_flow *f);
+_Noreturn void jump_to_place(mend_flow *f, place *at);
+bool jump_frame_alive(void *frame, void *function);
+bool jump_can_start(const mend_flow *f);
+void *jump_function_of(void *frame,
+                       bool *in_signal); /* start of the function that owns the frame */
+
+/* backing.c */
+int backing_store(mend_flow *f);             /* Mend's store into f->store */
+unsigned backing_levels(const mend_flow *f); /* the levels that it was opened with */
+int backing_process(mend_flow *f, int spares, bool required,
+                    bool *released); /* into f->repair, f->comm */
+bool backing_is_replacement(const mend_flow *f);
+int backing_process_end(
+    mend_flow *f); /* MEND_ERR_PEER_FAILED: repaired, there is work to do again */
+void backing_settled(mend_flow *f);
+
+/* learn.c */
+int learn_start(mend_flow *f);
+void learn_free(mend_flow *f);
+void learn_reset(mend_flow *f); /* a failure: end the running experiment, undo it */
+void learn_drop(mend_flow *f);  /* the same when views are gone */
+bool learn_active(const mend_flow *f);
+bool learn_running(const mend_flow *f);
+bool learn_rehearsal(const mend_flow *f);
+int learn_arrive(mend_flow *f, bool due, bool *save); /* 1: a run begins, go on into the loop */
+int learn_left(mend_flow *f); /* the program left the loop inside an experiment */
+int learn_rollback(mend_flow *f);
+
+/* plan.c */
+int plan_start(mend_flow *f);
+void plan_free(mend_flow *f);
+void *plan_state(mend_flow *f,
+                 size_t *bytes); /* what rank 0 has learnt, to be copied to the others */
+int plan_due(mend_flow *f, double *seconds_ahead); /* 0, or the planner's level that is due */
+unsigned plan_levels(const mend_flow *f, int due); /* the store's levels for it */
+void plan_saved(mend_flow *f, int level, double seconds);
+void plan_failed(mend_flow *f);
+void plan_recovered(mend_flow *f, double seconds);
+
+/* origin.c */
+int origin_take(mend_flow *f, char *stack);
+void origin_put(mend_flow *f);
+void origin_free(mend_flow *f);
+
+/* report.c */
+int report_to_file(mend_flow *f);
+
+#endif

@@ -1,0 +1,471 @@
+/* Learn mode: which views need not be saved, found by experiment.
+ *
+ * A view is dead at a safe point if the next iteration overwrites it before it reads it. Then a
+ * version without it is as good. That cannot be seen from outside, but it can be tried: what a
+ * restore of such a version would do is done right here, before the version is saved. An experiment
+ * at a point where a save is due:
+ *
+ *   1. Copy all views (the shadow).
+ *   2. Reference: run the iteration. At the next arrival take the hash of every view; put the
+ * shadow back.
+ *   3. Control (in the first experiment): run it again. Other hashes: the program does not repeat
+ * itself bitwise or has state that is no view; learning ends with a warning.
+ *   4. Trial: fill a candidate with zeros, run the iteration, compare the hashes of all views on
+ * all ranks, put the shadow back. In the first experiment each candidate by itself, then always all
+ * dead ones together.
+ *   5. Save. Views that passed are left out, and a restore fills them with zeros. So the first
+ * iteration after a restore has been run already, at this very point, and has given bitwise the
+ * state that it should.
+ *
+ * That makes it safe for state that is read rarely: nothing is concluded from one point for
+ * another.
+ *
+ * Safeguards. Only views of floating-point type (or flagged MEND_TRY) are tried: zeros in an index
+ * could crash the program. Small views never. Views with flags, aliases and overlaps never. A view
+ * that failed once is never tried again. stdout is silent during the runs that are undone. A trial
+ * that leaves the loop (a convergence test that read the view) is undone by an ordinary rollback,
+ * and learning ends.
+ *
+ * A death inside an experiment: the shadow is put back first, then it is a failure like any other.
+ */
+#include <base/event.h>
+#include <base/fail.h>
+#include <base/log.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flow.h"
+
+enum { SMALL_BYTES = 4096, SMALL_SHARE = 100, CANDIDATES_MAX = 64 };
+
+typedef enum stage { REST, REFERENCE, CONTROL, SINGLE, TOGETHER } stage;
+
+struct shadow {
+    view *of;
+    size_t bytes, room;
+    void *copy;
+    uint64_t hash;
+};
+
+struct learner {
+    stage stage;
+    bool off, controlled;
+    bool fresh_dead; /* a view was found dead by itself in this experiment */
+    const place *at;
+    long points;
+    uint64_t generation;
+    struct shadow *shadows;
+    int count, room;
+    int candidate; /* SINGLE: index of the shadow under trial */
+    int muted;     /* the real stdout while it is silent, else -1 */
+    int experiments;
+};
+
+int learn_start(mend_flow *f)
+{
+    f->learner = calloc(1, sizeof *f->learner);
+    if (!f->learner)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for learn mode");
+    f->learner->muted = -1;
+    return 0;
+}
+
+bool learn_active(const mend_flow *f)
+{
+    return f->learner && !f->learner->off;
+}
+
+bool learn_running(const mend_flow *f)
+{
+    return f->learner && f->learner->stage != REST;
+}
+
+/* ---- stdout ---- */
+
+static void mute(struct learner *l)
+{
+    if (l->muted >= 0)
+        return;
+    fflush(stdout);
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    l->muted = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100);
+    if (null >= 0 && l->muted >= 0)
+        dup2(null, STDOUT_FILENO);
+    if (null >= 0)
+        close(null);
+}
+
+static void unmute(struct learner *l)
+{
+    if (l->muted < 0)
+        return;
+    fflush(stdout);
+    dup2(l->muted, STDOUT_FILENO);
+    close(l->muted);
+    l->muted = -1;
+}
+
+/* ---- the shadow ---- */
+
+static bool material(const view *v)
+{
+    return v->fate == FATE_SAVED || v->fate == FATE_PART || v->fate == FATE_DEAD;
+}
+
+static int shadow_room(struct learner *l, int count)
+{
+    if (l->room >= count)
+        return 0;
+    struct shadow *all = realloc(l->shadows, (size_t)count * sizeof *all);
+    if (!all)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for learn mode");
+    memset(all + l->room, 0, (size_t)(count - l->room) * sizeof *all);
+    l->shadows = all;
+    l->room = count;
+    return 0;
+}
+
+static int shadow_copy(struct shadow *s, view *v)
+{
+    s->of = v;
+    s->bytes = view_bytes(v);
+    if (s->room < s->bytes) {
+        void *copy = realloc(s->copy, s->bytes);
+        if (!copy)
+            return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a copy of view '%s'", v->label);
+        s->copy = copy;
+        s->room = s->bytes;
+    }
+    if (s->bytes)
+        memcpy(s->copy, view_address(v), s->bytes);
+    return 0;
+}
+
+static int take_shadow(mend_flow *f)
+{
+    struct learner *l = f->learner;
+    int rc = views_arrange(&f->views);
+    if (!rc)
+        rc = shadow_room(l, f->views.count);
+    l->count = 0;
+    for (int i = 0; i < f->views.count && !rc; i++)
+        if (material(f->views.all[i]))
+            rc = shadow_copy(&l->shadows[l->count++], f->views.all[i]);
+    l->generation = f->views.generation;
+    return rc;
+}
+
+/* Dynamic views may have been reallocated by the run; several may share a count, so counts are set
+ * last. */
+static int put_shadow(mend_flow *f)
+{
+    struct learner *l = f->learner;
+    for (int i = 0; i < l->count; i++) {
+        struct shadow *s = &l->shadows[i];
+        view *v = s->of;
+        if (!v->pointer && v->bytes != s->bytes)
+            return mend_fail(MEND_ERR_UNSUPPORTED,
+                             "learn mode: view '%s' was named again with another length inside the "
+                             "loop; make it dynamic",
+                             v->label);
+        if (v->pointer && view_bytes(v) != s->bytes) {
+            void *moved = realloc(*v->pointer, s->bytes ? s->bytes : 1);
+            if (!moved)
+                return mend_fail(MEND_ERR_NO_MEMORY, "no memory to put view '%s' back", v->label);
+            *v->pointer = moved;
+        }
+    }
+    for (int i = 0; i < l->count; i++)
+        if (l->shadows[i].of->pointer)
+            *l->shadows[i].of->count = l->shadows[i].bytes / l->shadows[i].of->element;
+    for (int i = 0; i < l->count; i++)
+        if (l->shadows[i].bytes)
+            memcpy(view_address(l->shadows[i].of), l->shadows[i].copy, l->shadows[i].bytes);
+    return 0;
+}
+
+/* ---- comparing ---- */
+
+static void note_hashes(struct learner *l)
+{
+    for (int i = 0; i < l->count; i++)
+        l->shadows[i].hash = view_hash(l->shadows[i].of);
+}
+
+static bool same_hashes(const struct learner *l)
+{
+    for (int i = 0; i < l->count; i++)
+        if (l->shadows[i].hash != view_hash(l->shadows[i].of))
+            return false;
+    return true;
+}
+
+/* 0: the same on all ranks. 1: not. 2: somebody left the loop. */
+static int verdict(mend_flow *f, int mine, int *all)
+{
+    int rc = MPI_Allreduce(&mine, all, 1, MPI_INT, MPI_MAX, f->comm);
+    return rc == MPI_SUCCESS ? 0 : mend_fail(MEND_ERR_MPI, "MPI_Allreduce failed in learn mode");
+}
+
+/* ---- candidates ---- */
+
+static bool candidate(const mend_flow *f, const struct shadow *s, size_t total)
+{
+    const view *v = s->of;
+    bool typed = v->floating || (v->flags & MEND_TRY);
+    (void)f;
+    return typed && !v->never_dead && (v->fate == FATE_SAVED || v->fate == FATE_DEAD) &&
+           v->span_bytes == s->bytes && !(v->flags & (MEND_CONTROL | MEND_KEEP)) && !v->total &&
+           s->bytes >= SMALL_BYTES && s->bytes >= total / SMALL_SHARE;
+}
+
+/* All ranks try the same labels; sizes may differ, so the choice is rank 0's: a bit per shadow. */
+static int choose_candidates(mend_flow *f, uint64_t *chosen)
+{
+    struct learner *l = f->learner;
+    size_t total = 0;
+    *chosen = 0;
+    for (int i = 0; i < l->count; i++)
+        total += l->shadows[i].bytes;
+    for (int i = 0; i < l->count && i < CANDIDATES_MAX; i++)
+        if (candidate(f, &l->shadows[i], total))
+            *chosen |= (uint64_t)1 << i;
+    uint64_t mine = *chosen;
+    int rc = MPI_Allreduce(&mine, chosen, 1, MPI_UINT64_T, MPI_BAND, f->comm);
+    return rc == MPI_SUCCESS ? 0 : mend_fail(MEND_ERR_MPI, "MPI_Allreduce failed in learn mode");
+}
+
+static int next_candidate(const struct learner *l, uint64_t chosen, int from)
+{
+    for (int i = from; i < l->count && i < CANDIDATES_MAX; i++)
+        if (((chosen >> i) & 1) && !l->shadows[i].of->tested)
+            return i;
+    return -1;
+}
+
+static void blank(view *v)
+{
+    if (view_bytes(v))
+        memset(view_address(v), 0, view_bytes(v));
+}
+
+static int dead_count(const struct learner *l)
+{
+    int n = 0;
+    for (int i = 0; i < l->count; i++)
+        n += l->shadows[i].of->dead;
+    return n;
+}
+
+/* ---- the course of an experiment ---- */
+
+static int begin_run(mend_flow *f, stage next)
+{
+    f->learner->stage = next;
+    f->points = f->learner->points;
+    mute(f->learner);
+    return 1;
+}
+
+static int end_experiment(mend_flow *f, bool *save)
+{
+    struct learner *l = f->learner;
+    l->stage = REST;
+    l->experiments++;
+    f->points = l->points;
+    unmute(l);
+    *save = true;
+    mend_event("flow.learn", ev_int("point", f->points), ev_int("dead", dead_count(l)),
+               ev_int("views", l->count));
+    return 0;
+}
+
+static void switch_off(mend_flow *f, const char *why)
+{
+    struct learner *l = f->learner;
+    mend_log(MEND_LOG_WARNING, "learn mode ends: %s; every view is saved", why);
+    mend_event("flow.learn_off", ev_str("why", why));
+    for (int i = 0; i < f->views.count; i++)
+        f->views.all[i]->dead = false;
+    unmute(l);
+    l->off = true;
+    l->stage = REST;
+}
+
+/* The next thing to try with the shadow in place: a single candidate, all dead ones, or nothing
+ * more. */
+static int next_trial(mend_flow *f, bool *save)
+{
+    struct learner *l = f->learner;
+    uint64_t chosen;
+    int rc = choose_candidates(f, &chosen);
+    if (rc)
+        return rc;
+    int i = l->stage == TOGETHER ? -1 : next_candidate(l, chosen, 0);
+    if (i >= 0) {
+        l->candidate = i;
+        blank(l->shadows[i].of);
+        return begin_run(f, SINGLE);
+    }
+    if (l->stage == TOGETHER || dead_count(l) == 0 ||
+        (l->stage == SINGLE && dead_count(l) == 1 && l->fresh_dead))
+        return end_experiment(f, save);
+    for (int k = 0; k < l->count; k++)
+        if (l->shadows[k].of->dead)
+            blank(l->shadows[k].of);
+    return begin_run(f, TOGETHER);
+}
+
+static void judge_single(struct learner *l, int differs)
+{
+    view *v = l->shadows[l->candidate].of;
+    v->tested = true;
+    v->dead = !differs;
+    v->never_dead = differs;
+    l->fresh_dead |= !differs;
+}
+
+/* Not dead here, all together: they are saved this time, and tried one by one at the next save. */
+static void judge_together(struct learner *l, int differs)
+{
+    for (int i = 0; i < l->count && differs; i++) {
+        l->shadows[i].of->tested &= !l->shadows[i].of->dead;
+        l->shadows[i].of->dead = false;
+    }
+}
+
+static int start_experiment(mend_flow *f)
+{
+    struct learner *l = f->learner;
+    l->at = f->place;
+    l->points = f->points;
+    l->fresh_dead = false;
+    int rc = take_shadow(f);
+    return rc ? rc : begin_run(f, REFERENCE);
+}
+
+/* An arrival at another place: the loop was left, or there are loops inside it. */
+static int wrong_place(mend_flow *f, bool *save)
+{
+    struct learner *l = f->learner;
+    *save = false;
+    if (l->stage == REFERENCE || l->stage == CONTROL) {
+        switch_off(f, "the next safe point was another one"); /* nothing was disturbed */
+        return 0;
+    }
+    return learn_left(f);
+}
+
+int learn_arrive(mend_flow *f, bool due, bool *save)
+{
+    struct learner *l = f->learner;
+    int differs = 0;
+    *save = false;
+    if (l->stage == REST)
+        return due ? start_experiment(f) : 0;
+    if (f->place != l->at)
+        return wrong_place(f, save);
+    if (l->stage == REFERENCE)
+        note_hashes(l);
+    int rc = verdict(f, !same_hashes(l), &differs);
+    if (rc)
+        return rc;
+    if (differs == 2)
+        return learn_rollback(f);
+    if ((rc = put_shadow(f)) != 0)
+        return rc;
+    switch (l->stage) {
+    case REFERENCE:
+        if (!l->controlled)
+            return begin_run(f, CONTROL);
+        break;
+    case CONTROL:
+        l->controlled = true;
+        if (differs) {
+            switch_off(f,
+                       "an iteration that was run twice gave two results (state that is no view?)");
+            return end_experiment(f, save);
+        }
+        break;
+    case SINGLE: judge_single(l, differs); break;
+    case TOGETHER: judge_together(l, differs); break;
+    case REST: break;
+    }
+    return next_trial(f, save);
+}
+
+/* ---- trials that went out of the loop, failures ---- */
+
+/* Everybody goes back to the last version, or to the start; nothing that a trial did counts. */
+int learn_rollback(mend_flow *f)
+{
+    for (int i = 0; i < f->views.count; i++)
+        f->views.all[i]->never_dead = true;
+    switch_off(f, "a trial left the loop");
+    f->learner->count = 0;
+    int rc = recover_meet(f, false);
+    if (rc)
+        return rc;
+    f->has_data = false;
+    if (!jump_can_start(f))
+        return mend_fail(
+            MEND_ERR_STATE,
+            "learn mode: a trial left the loop, and the function that called MPI_Init has "
+            "returned");
+    jump_to_start(f);
+}
+
+/* This rank has left the loop inside an experiment. The others may have, too, or wait with their
+ * hashes. */
+int learn_left(mend_flow *f)
+{
+    int all;
+    if (f->learner->stage == REFERENCE || f->learner->stage == CONTROL) {
+        switch_off(f, "the loop ended");
+        return 0;
+    }
+    int rc = verdict(f, 2, &all);
+    return rc ? rc : learn_rollback(f);
+}
+
+void learn_reset(mend_flow *f)
+{
+    struct learner *l = f->learner;
+    if (!l)
+        return;
+    unmute(l);
+    if (l->stage != REST && l->count)
+        put_shadow(f);
+    l->stage = REST;
+}
+
+/* The views are gone: nothing can be put back. */
+void learn_drop(mend_flow *f)
+{
+    struct learner *l = f->learner;
+    if (!l)
+        return;
+    unmute(l);
+    l->stage = REST;
+    l->count = 0;
+}
+
+bool learn_rehearsal(const mend_flow *f)
+{
+    return f->learner && f->learner->stage != REST;
+}
+
+void learn_free(mend_flow *f)
+{
+    struct learner *l = f->learner;
+    if (!l)
+        return;
+    unmute(l);
+    for (int i = 0; i < l->room; i++)
+        free(l->shadows[i].copy);
+    free(l->shadows);
+    free(l);
+    f->learner = NULL;
+}

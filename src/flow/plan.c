@@ -1,0 +1,104 @@
+/* `auto`: the planner inside the job says when to save, and at which levels.
+ *
+ * Rank 0 asks the planner and tells the others (point.c). After each save all ranks get a copy of
+ * what it has learnt, so that a new rank 0 goes on from there. Levels of the store, from the
+ * cheapest up, are the planner's levels 1, 2, …; a failure of level i is believed to come four
+ * times as seldom as one of level i-1. */
+#include <base/event.h>
+#include <base/fail.h>
+#include <mend/plan.h>
+#include <mend/store.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "flow.h"
+
+struct planner {
+    mend_plan_online online;
+    int levels;
+    unsigned bits[MEND_PLAN_LEVELS + 1]; /* store levels of a save of planner level i */
+    int due;                             /* level of the save that was announced */
+};
+
+/* Seconds of a clock that all nodes share, for another rank may go on with them. */
+static double clock_of_all(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int plan_start(mend_flow *f)
+{
+    struct planner *p = calloc(1, sizeof *p);
+    unsigned used = backing_levels(f), below = 0;
+    mend_plan_online_options o = {0};
+    if (!p)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the planner");
+    for (int i = 0; i < MEND_LEVEL_COUNT && p->levels < MEND_PLAN_LEVELS; i++) {
+        if (!(used & MEND_LEVEL_BIT(i)))
+            continue;
+        below |= MEND_LEVEL_BIT(i);
+        p->bits[++p->levels] = below;
+    }
+    o.levels = p->levels ? p->levels : (p->levels = 1);
+    for (int i = 0; i < o.levels; i++) {
+        o.mtbf[i] = f->options.mtbf * (double)(1L << (2 * i));
+        o.checkpoint[i] = 0.1;
+    }
+    int rc = mend_plan_online_start(&p->online, &o, clock_of_all());
+    if (rc) {
+        free(p);
+        return rc;
+    }
+    f->planner = p;
+    return 0;
+}
+
+void plan_free(mend_flow *f)
+{
+    free(f->planner);
+    f->planner = NULL;
+}
+
+void *plan_state(mend_flow *f, size_t *bytes)
+{
+    *bytes = f->planner ? sizeof f->planner->online : 0;
+    return f->planner ? &f->planner->online : NULL;
+}
+
+int plan_due(mend_flow *f, double *seconds_ahead)
+{
+    struct planner *p = f->planner;
+    p->due = mend_plan_online_due(&p->online, clock_of_all());
+    double period = mend_plan_online_period(&p->online, 1);
+    for (int i = 2; period <= 0 && i <= p->levels; i++)
+        period = mend_plan_online_period(&p->online, i);
+    *seconds_ahead = period > 0 ? period : 1;
+    return p->due;
+}
+
+unsigned plan_levels(const mend_flow *f, int due)
+{
+    return f->planner && due >= 1 && due <= f->planner->levels ? f->planner->bits[due] : 0;
+}
+
+void plan_saved(mend_flow *f, int level, double seconds)
+{
+    double now = clock_of_all();
+    if (f->planner)
+        mend_plan_online_saved(&f->planner->online, level > 0 ? level : 1, now - seconds, now);
+}
+
+void plan_failed(mend_flow *f)
+{
+    if (f->planner)
+        mend_plan_online_failure(&f->planner->online, 1, clock_of_all());
+}
+
+void plan_recovered(mend_flow *f, double seconds)
+{
+    double now = clock_of_all();
+    if (f->planner)
+        mend_plan_online_recovered(&f->planner->online, 1, now - seconds, now);
+}

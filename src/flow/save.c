@@ -1,0 +1,78 @@
+/* One save.
+ *
+ * 1. Arrange the views: which bytes, each once.
+ * 2. Describe them (meta.c).
+ * 3. Give all to the store as one version; it returns when the program may go on.
+ * 4. Remember where to come back to if this version is taken.
+ *
+ * A death before 3 or inside it: no such version, all go back to the one before. After 3: the store
+ * tells after the repair whether the version became complete everywhere; if not, again the one
+ * before. A save that the store could not do (disk full, still busy) is an event, not the end of
+ * the job. */
+#include <base/event.h>
+#include <base/fail.h>
+#include <base/fault.h>
+#include <base/log.h>
+#include <string.h>
+
+#include "flow.h"
+
+static uint64_t total_bytes(const mend_flow_part *parts, int count)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += parts[i].bytes;
+    return sum;
+}
+
+static void remember(mend_flow *f, const place *at)
+{
+    for (place *p = f->places; p; p = p->next)
+        if (p == at) {
+            memcpy(p->buffer, f->now, sizeof p->buffer);
+            p->has_buffer = true;
+        }
+}
+
+int save_version(mend_flow *f, const place *at, int level, int finished)
+{
+    double begin = mend_now();
+    size_t meta_bytes;
+    int count = 0;
+    long version = f->base + f->points + (finished ? 1 : 0);
+    MEND_FAULT_POINT(flow_save_before);
+    int rc = views_arrange(&f->views);
+    if (!rc)
+        rc = views_parts(f, &count);
+    if (!rc)
+        rc = meta_write(f, at, finished, &meta_bytes);
+    if (rc)
+        return rc;
+    if (finished)
+        count = 0;
+    f->parts[count] = (mend_flow_part){META_REGION, "mend.flow", f->meta_buffer, meta_bytes, 0, 0};
+    unsigned levels = finished ? backing_levels(f) : plan_levels(f, level);
+    rc = f->store.save(f->store.arg, version, f->parts, count + 1, levels);
+    MEND_FAULT_POINT(flow_save_after);
+    double seconds = mend_now() - begin;
+    f->tried = version > f->tried ? version : f->tried;
+    f->seconds_saving += seconds;
+    if (rc == MEND_ERR_PEER_FAILED)
+        return rc;
+    f->last_save = mend_now();
+    if (rc) {
+        f->save_errors++;
+        mend_log(MEND_LOG_WARNING, "version %ld was not saved: %s", version, mend_error_text());
+        mend_event("flow.save_failed", ev_int("version", version), ev_int("code", rc));
+        return 0;
+    }
+    f->version = version;
+    f->saves++;
+    if (at)
+        remember(f, at);
+    plan_saved(f, level, seconds);
+    mend_event("flow.save", ev_int("version", version), ev_int("point", f->points),
+               ev_int("bytes", (long long)total_bytes(f->parts, count)),
+               ev_real("seconds", seconds));
+    return 0;
+}
