@@ -86,6 +86,13 @@ void mend_code_encode(const mend_code *code, size_t length, uint8_t *const data[
         apply(code->k, code->m, code->tables, length, data, parity);
 }
 
+void mend_code_row(const mend_code *code, size_t length, int row, uint8_t *const data[],
+                   uint8_t *parity)
+{
+    uint8_t *out[1] = {parity};
+    apply(code->k, 1, code->tables + (size_t)row * (size_t)code->k * 32, length, data, out);
+}
+
 void mend_code_add(const mend_code *code, size_t length, int row, int column, const uint8_t *data,
                    uint8_t *parity)
 {

@@ -21,6 +21,10 @@ void mend_code_free(mend_code *code);
 void mend_code_encode(const mend_code *code, size_t length, uint8_t *const data[],
                       uint8_t *const parity[]);
 
+/* Only parity `row`, from all data pieces: for a holder of one row. */
+void mend_code_row(const mend_code *code, size_t length, int row, uint8_t *const data[],
+                   uint8_t *parity);
+
 /* Parity `row` (0..m-1) += the contribution of data piece `column` (0..k-1). Parity starts as
  * zeros; the pieces may come in any order, each once: for a holder that receives one piece after
  * the other. */

@@ -1,0 +1,211 @@
+/* The background engine: one thread per store that takes saves from a queue, in order, and carries
+ * each to its levels. The same order on every rank: saves are collective. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+static const struct level_ops *const levels[MEND_LEVEL_COUNT] = {
+    [MEND_LEVEL_MEMORY] = &level_memory,   [MEND_LEVEL_LOCAL] = &level_local,
+    [MEND_LEVEL_PARTNER] = &level_partner, [MEND_LEVEL_ERASURE] = &level_erasure,
+    [MEND_LEVEL_GLOBAL] = &level_global,
+};
+
+/* All ranks' worst code: 0 if all succeeded. */
+static int agree(mend_store *store, int rc)
+{
+    int64_t worst = rc;
+    int broken = net_all_min(store->net, WORK, &worst, 1);
+    return broken ? broken : (int)worst;
+}
+
+/* Commit of one version at one level:
+ *   1. every rank does its local work (writes its file);
+ *   2. all agree that it is done: otherwise nobody goes on with this level;
+ *   3. copies or parity are exchanged and written;
+ *   4. all agree again. This is the commit: whoever learns of it knows that every part is complete
+ * and durable.
+ *   5. what the level need not keep any more is removed.
+ * A death before 4: some parts may be missing; the previous version is untouched, and is found by
+ * whoever asks next. A death inside 4: some ranks may not learn of it, but all parts are complete;
+ * both versions can be restored. A death in 5: files that are left over are removed by the next
+ * prune. */
+static int run_level(mend_store *store, struct job *job, mend_level level)
+{
+    const struct level_ops *ops = levels[level];
+    double start = mend_now();
+
+    atomic_store(&store->level_now, level);
+    int rc = ops->prepare ? ops->prepare(store, job) : 0;
+    if (ops->exchange) {
+        int all = ops->prepare ? agree(store, rc) : rc;
+        rc = all == 0 ? ops->exchange(store, job) : rc ? rc : all;
+    }
+    int mine = rc;
+    MEND_FAULT_POINT(store_before_commit);
+    rc = agree(store, rc);
+    MEND_FAULT_POINT(store_after_commit);
+    double seconds = mend_now() - start;
+    if (rc) {
+        mend_event("store.level_failed", ev_str("store", store->name),
+                   ev_int("version", job->version), ev_str("level", mend_level_name(level)),
+                   ev_str("error", mend_error_name(rc)),
+                   ev_str("here", mine ? mend_error_text() : ""), ev_real("seconds", seconds));
+        return rc;
+    }
+    store->stats.level_seconds[level] = seconds;
+    mend_event(job->rebuild ? "store.rebuild" : "store.commit", ev_str("store", store->name),
+               ev_int("version", job->version), ev_str("level", mend_level_name(level)),
+               ev_int("bytes", (long long)job->slot->head.stream_bytes),
+               ev_real("seconds", seconds));
+    return 0;
+}
+
+static void note_result(mend_store *store, struct job *job, mend_level level, int rc)
+{
+    pthread_mutex_lock(&store->lock);
+    struct known *k = known_add(store, job->version, job->id);
+    if (k && rc == 0)
+        k->reached |= MEND_LEVEL_BIT(level);
+    else if (k)
+        k->failed |= MEND_LEVEL_BIT(level);
+    if (rc == 0) {
+        job->reached |= MEND_LEVEL_BIT(level);
+        store->stats.commits++;
+    } else {
+        store->stats.failures++;
+        if (!job->error)
+            job->error = rc;
+    }
+    pthread_mutex_unlock(&store->lock);
+}
+
+static void run_job(mend_store *store, struct job *job)
+{
+    double start = mend_now();
+
+    if (!job->rebuild)
+        delta_note(store, job);
+    for (int level = 0; level < MEND_LEVEL_COUNT; level++) {
+        if (!(job->levels & MEND_LEVEL_BIT(level)))
+            continue;
+        int rc = run_level(store, job, (mend_level)level);
+        note_result(store, job, (mend_level)level, rc);
+        if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
+            break;
+        if (rc == 0)
+            prune_level(store, (mend_level)level);
+    }
+    unsigned own = job->reached & LEVELS_OWN_FILE;
+    if (own && !job->rebuild)
+        delta_committed(store, job, BASE_OWN, own, job->own_delta);
+    store->stats.seconds_background += mend_now() - start;
+}
+
+static int job_result(const struct job *job)
+{
+    if (job->error == MEND_ERR_PEER_FAILED || job->error == MEND_ERR_MPI || !job->error)
+        return job->error;
+    return job->reached ? MEND_ERR_DEGRADED : MEND_ERR_NOT_SAVED;
+}
+
+void job_free(mend_store *store, struct job *job)
+{
+    (void)store;
+    if (job->slot)
+        job->slot->users--;
+    free(job->changed);
+    free(job);
+}
+
+/* Take the next job, run it, tell. Called with the lock held, returns with it held. */
+static void step(mend_store *store)
+{
+    struct job *job = store->queue;
+
+    store->queue = job->next;
+    store->current = job;
+    pthread_mutex_unlock(&store->lock);
+    if (net_broken(store->net))
+        job->error = MEND_ERR_PEER_FAILED;
+    else
+        run_job(store, job);
+    pthread_mutex_lock(&store->lock);
+    if (!job->rebuild || job_result(job) == MEND_ERR_PEER_FAILED)
+        store->result = job_result(job);
+    store->current = NULL;
+    store->pending--;
+    job_free(store, job);
+    pthread_cond_broadcast(&store->changed);
+}
+
+static void *engine_main(void *argument)
+{
+    mend_store *store = argument;
+
+    pthread_mutex_lock(&store->lock);
+    for (;;) {
+        while (!store->queue && !store->stop)
+            pthread_cond_wait(&store->changed, &store->lock);
+        if (!store->queue)
+            break;
+        step(store);
+    }
+    pthread_mutex_unlock(&store->lock);
+    return NULL;
+}
+
+int engine_start(mend_store *store)
+{
+    sigset_t all, old;
+
+    if (!store->threaded || store->running)
+        return 0;
+    store->stop = false;
+    sigfillset(&all); /* the application's signals are not for this thread */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int error = pthread_create(&store->thread, NULL, engine_main, store);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (error)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no background thread: %s", strerror(error));
+    store->running = true;
+    return 0;
+}
+
+void engine_stop(mend_store *store)
+{
+    if (!store->running)
+        return;
+    pthread_mutex_lock(&store->lock);
+    store->stop = true;
+    pthread_cond_broadcast(&store->changed);
+    pthread_mutex_unlock(&store->lock);
+    pthread_join(store->thread, NULL);
+    store->running = false;
+}
+
+void engine_push(mend_store *store, struct job *job)
+{
+    pthread_mutex_lock(&store->lock);
+    struct job **end = &store->queue;
+    while (*end)
+        end = &(*end)->next;
+    *end = job;
+    store->pending++;
+    if (store->running)
+        pthread_cond_broadcast(&store->changed);
+    while (!store->running && store->queue) /* no thread may use MPI: do it now */
+        step(store);
+    pthread_mutex_unlock(&store->lock);
+}
+
+void engine_drain(mend_store *store)
+{
+    net_set_urgent(store->net, true);
+    pthread_mutex_lock(&store->lock);
+    while (store->pending)
+        pthread_cond_wait(&store->changed, &store->lock);
+    pthread_mutex_unlock(&store->lock);
+    net_set_urgent(store->net, false);
+}

@@ -1,0 +1,282 @@
+/* What the files of this layer share. */
+#ifndef STORE_INTERNAL_H
+#define STORE_INTERNAL_H
+
+#ifndef MPI_VERSION
+#define MEND_STORE_NO_MPI /* net.c and open.c include mpi.h themselves */
+#endif
+#include <mend/store.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <base/event.h>
+#include <base/fail.h>
+#include <base/fault.h>
+#include <base/io.h>
+#include <image/folder.h>
+#include <image/image.h>
+
+#include "net.h"
+
+#define NAME_MAX_LENGTH 64
+#define PATH_ROOM       4096
+#define PAGE            4096u
+#define LEVELS_OWN_FILE                                                      \
+    (MEND_LEVEL_BIT(MEND_LEVEL_LOCAL) | MEND_LEVEL_BIT(MEND_LEVEL_PARTNER) | \
+     MEND_LEVEL_BIT(MEND_LEVEL_ERASURE))
+#define GROUP_MAX 32
+
+/* ---- place.c: who lives where, who helps whom. Pure functions of the cards that all ranks
+ * exchanged. ------------- */
+
+struct card {
+    char domain[64];
+    uint64_t folder_device, folder_inode; /* of the local folder; 0: none */
+};
+
+struct group {
+    int size, parity;      /* k = size - parity */
+    int index;             /* mine */
+    int member[GROUP_MAX]; /* logical ranks */
+};
+
+struct place {
+    struct card *cards; /* by logical rank */
+    int partner;        /* who holds my copy; -1: nobody */
+    int holds;          /* whose copy I hold; -1: nobody's */
+    bool partner_apart; /* on another domain */
+    struct group group; /* size 1: no redundancy possible */
+    bool group_apart;
+    int folder_peers; /* ranks that share my local folder, me included */
+    int folder_index; /* mine among them */
+};
+
+int place_make(struct place *place, struct card *cards, int rank, int size, int k, int m);
+void place_partners(const struct card *cards, int size, int *partner, bool *apart);
+void place_groups(const struct card *cards, int size, int k, int m, int rank, struct group *group,
+                  bool *apart);
+int place_domain_from_file(const char *path, int rank, char domain[64]);
+
+/* ---- slot.c: one copy of one rank's data in memory
+ * --------------------------------------------------------------- */
+
+struct slot {
+    uint8_t *memory;
+    size_t room;
+    mend_image_head head; /* whose data, which version; valid if complete */
+    uint64_t *sums;       /* of the blocks; NULL: not yet computed */
+    bool complete;
+    bool poisoned;   /* a message may still write to it: never used again */
+    int users;       /* jobs and open parts */
+    uint64_t *stale; /* pages mode: what differs from the application's tracked data */
+    uint64_t stale_bits;
+    uint64_t serial; /* layout that `stale` refers to */
+};
+
+struct slots {
+    struct slot **list;
+    int count;
+};
+
+struct mend_store;
+
+int slot_reserve(struct mend_store *store, struct slot *slot, size_t bytes);
+int slot_add(struct mend_store *store, struct slots *slots, struct slot **slot);
+void slot_forget(struct slot *slot); /* content is nothing any more */
+void slot_free(struct mend_store *store, struct slot *slot);
+int slot_sum(struct slot *slot); /* compute sums */
+int slot_verify(const struct slot *slot);
+int slot_set_head(struct slot *slot, const mend_image_head *head); /* copies the regions */
+struct slot *slot_find(const struct slots *slots, int64_t version, uint64_t id, int rank);
+
+/* ---- versions that this process knows of
+ * ---------------------------------------------------------------------------- */
+
+struct known {
+    int64_t version;
+    uint64_t id;
+    unsigned reached; /* levels where it is committed and kept */
+    unsigned failed;
+};
+
+/* A base for deltas of one kind of file (own or global). */
+struct base {
+    int64_t version; /* -1: none */
+    uint64_t id;
+    unsigned levels; /* at which it is committed */
+    int chain;
+    uint64_t serial;   /* layout */
+    uint64_t *changed; /* pages changed since, by the stream's numbering */
+};
+
+enum base_kind { BASE_OWN, BASE_GLOBAL, BASES };
+
+/* ---- the background engine
+ * --------------------------------------------------------------------------------------- */
+
+struct job {
+    struct job *next;
+    struct slot *slot;
+    int64_t version;
+    uint64_t id;
+    unsigned levels; /* wanted */
+    unsigned reached;
+    bool full, rebuild;
+    bool own_done; /* the own file is written */
+    bool own_delta;
+    uint64_t *changed; /* pages changed since the previous save; NULL: unknown, all */
+    uint64_t serial;   /* layout of the slot */
+    int error;         /* first */
+};
+
+struct pages; /* userfaultfd */
+
+/* ---- an opened part of a version, see restore.c
+ * ---------------------------------------------------------------------- */
+
+struct part {
+    mend_image *image; /* or */
+    struct slot *slot; /* memory of our own */
+    uint8_t *buffer;   /* what image reads from, if it came by message */
+    const mend_image_head *head;
+};
+
+struct region {
+    int id;
+    char label[MEND_IMAGE_LABEL];
+    uint8_t *address;
+    size_t bytes;
+    bool global;
+    uint64_t global_offset, global_total;
+};
+
+struct mend_store {
+    char name[MEND_IMAGE_NAME];
+    mend_store_options options;
+    char *local_dir, *global_dir, *domain, *topology; /* what options point to */
+    char *local, *global;                             /* folders of this store; NULL: none */
+    unsigned levels;                                  /* in use */
+    struct net *net;
+    struct place place;
+    int rank, size; /* logical; size 1 with alone */
+    bool alone, threaded;
+
+    struct region *regions; /* ascending ids */
+    int region_count, region_room;
+
+    struct slots own, held;
+    uint64_t serial;        /* counts layouts */
+    mend_image_head layout; /* of the last save, to see changes */
+
+    int64_t last;     /* last version saved or restored */
+    int64_t turn;     /* saves so far, for level[].every */
+    int64_t floor;    /* restored version; what lies above and is not ours is abandoned */
+    bool saved_since; /* something was saved since the last restore or open */
+
+    pthread_mutex_t lock; /* guards all below, slots' users, known */
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool running, stop;
+    struct job *queue;
+    struct job *current;
+    int pending;
+    int result;          /* of the last save */
+    struct known *known; /* ascending versions */
+    int known_count;
+    struct known *bad; /* found damaged everywhere since the last bind */
+    int bad_count;
+    atomic_bool cancel;
+    _Atomic uint64_t bytes_done, bytes_total;
+    atomic_int level_now;
+    double budget_from;    /* throttle: when, and */
+    uint64_t budget_bytes; /* how much was written since */
+
+    struct base base[BASES];
+    uint64_t *hashes; /* hash mode: of the pages of the last save */
+    uint64_t hash_count, hash_serial;
+    struct slot *last_copy; /* cmp mode */
+    struct pages *pages;
+
+    struct part *open_part;
+    mend_store_stats stats;
+};
+
+/* ---- region.c ---- */
+/* The head that a save of these regions and streams will have; regions malloc'ed. ids NULL: all. */
+int layout_make(mend_store *store, const int *ids, int id_count, const mend_store_stream *streams,
+                int stream_count, mend_image_head *head);
+bool layout_same(const mend_image_head *a, const mend_image_head *b);
+struct region *region_find(mend_store *store, int id);
+
+/* ---- engine.c ---- */
+int engine_start(mend_store *store);
+void engine_stop(mend_store *store); /* waits for the thread; drops what is queued */
+void engine_push(mend_store *store, struct job *job);
+void engine_drain(mend_store *store); /* until nothing is pending */
+void job_free(mend_store *store, struct job *job);
+
+/* ---- version.c ---- */
+struct known *known_find(mend_store *store, int64_t version, uint64_t id);
+struct known *known_add(mend_store *store, int64_t version, uint64_t id);
+void known_forget(mend_store *store);
+bool known_kept(const mend_store *store, int64_t version, uint64_t id, unsigned levels);
+bool known_any(const mend_store *store,
+               unsigned levels); /* some version is committed at one of them */
+/* After a commit at `level`: drop what is beyond its count, remove files. Called with no lock held.
+ */
+void prune_level(mend_store *store, mend_level level);
+void prune_files(mend_store *store);
+
+/* ---- levels ---- */
+struct level_ops {
+    int (*prepare)(mend_store *store, struct job *job); /* local work only; may be NULL */
+    int (*exchange)(
+        mend_store *store,
+        struct job *job); /* with messages; goes on on errors so that peers can; may be NULL */
+};
+extern const struct level_ops level_memory, level_local, level_partner, level_erasure, level_global;
+
+/* ---- file.c: images written by the engine ---- */
+struct file_sink {
+    mend_store *store;
+    int fd;
+    uint64_t at;
+    const char *path;
+};
+int file_sink_write(void *context, const void *bytes, size_t count);
+int throttle(mend_store *store, size_t bytes); /* 0 or MEND_ERR_CANCELLED */
+int file_write_image(mend_store *store, struct job *job, const char *folder,
+                     enum mend_file_kind kind, enum base_kind base, int compress);
+int file_write_own(mend_store *store, struct job *job);
+int file_path(const char *folder, const mend_file *file, char path[PATH_ROOM]);
+
+/* ---- delta.c ---- */
+void delta_note(mend_store *store, struct job *job); /* find what changed, for all bases */
+bool delta_choose(mend_store *store, struct job *job, enum base_kind kind);
+void delta_committed(mend_store *store, struct job *job, enum base_kind kind, unsigned levels,
+                     bool was_delta);
+void delta_reset(mend_store *store);
+void delta_free(mend_store *store);
+
+/* ---- pages.c ---- */
+bool pages_work(void); /* self-test, once */
+
+/* ---- restore.c ---- */
+struct item; /* inventory.c */
+int part_read(struct part *part, uint64_t at, void *to, size_t count);
+void part_close(mend_store *store, struct part *part);
+const mend_image_region *part_region(const struct part *part, int id);
+
+static inline uint64_t page_count(uint64_t bytes)
+{
+    return (bytes + PAGE - 1) / PAGE;
+}
+
+static inline size_t bitmap_words(uint64_t bits)
+{
+    return (size_t)((bits + 63) / 64);
+}
+
+#endif

@@ -1,0 +1,166 @@
+/* Level memory: the slot itself, and a second copy in the partner's memory. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+enum { TAG_SIZES = 11, TAG_HEAD, TAG_SUMS, TAG_DATA };
+
+struct sizes {
+    uint64_t head, stream, sums;
+};
+
+/* A held slot to receive into: one whose version need not be kept. */
+static int held_slot(mend_store *store, size_t bytes, struct slot **out)
+{
+    struct slot *found = NULL;
+    int rc = 0;
+
+    pthread_mutex_lock(&store->lock);
+    for (int i = 0; !found && i < store->held.count; i++) {
+        struct slot *s = store->held.list[i];
+        if (s->poisoned || s->users)
+            continue;
+        if (!s->complete ||
+            !known_kept(store, s->head.version, s->head.save_id, MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)))
+            found = s;
+    }
+    /* tight: the only copy is given up while another level has a version */
+    for (int i = 0; !found && store->options.memory_tight && i < store->held.count; i++) {
+        struct slot *s = store->held.list[i];
+        if (!s->poisoned && !s->users &&
+            known_any(store, MEND_LEVELS_ALL & ~MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)))
+            found = s;
+    }
+    if (!found)
+        rc = slot_add(store, &store->held, &found);
+    if (rc == 0) {
+        slot_forget(found);
+        rc = slot_reserve(store, found, bytes);
+    }
+    pthread_mutex_unlock(&store->lock);
+    *out = found;
+    return rc;
+}
+
+/* Message one: how much is to come. Both directions at once. */
+static int swap_sizes(mend_store *store, const struct sizes *mine, struct sizes *theirs)
+{
+    bool poisoned = false;
+    struct sizes *box = calloc(2, sizeof *box);
+    if (!box)
+        return net_break(store->net), mend_fail(MEND_ERR_NO_MEMORY, "no memory");
+    box[0] = *mine;
+    int rc = net_receive(store->net, WORK, store->place.holds, TAG_SIZES, &box[1], sizeof *box);
+    if (rc == 0)
+        rc = net_send(store->net, WORK, store->place.partner, TAG_SIZES, &box[0], sizeof *box);
+    int ended = net_complete(store->net, WORK, &poisoned);
+    *theirs = box[1];
+    if (!poisoned)
+        free(box);
+    return rc ? rc : ended;
+}
+
+/* The peer's copy as it arrives. */
+struct incoming {
+    struct sizes sizes;
+    struct slot *slot;
+    uint8_t *head;
+    uint64_t *sums;
+};
+
+static int adopt(struct incoming *in)
+{
+    mend_image_head head;
+    int rc = mend_image_unpack_head(in->head, in->sizes.head, &head);
+    if (rc)
+        return rc;
+    if (head.stream_bytes != in->sizes.stream)
+        rc = mend_fail(MEND_ERR_DAMAGED, "the partner's header does not fit its data");
+    if (rc == 0)
+        rc = slot_set_head(in->slot, &head);
+    free(head.regions);
+    if (rc)
+        return rc;
+    in->slot->sums = in->sums;
+    in->sums = NULL;
+    in->slot->complete = true;
+    return 0;
+}
+
+/* Head, data and sums in both directions. The sums are computed while the data is on its way. */
+static int swap_data(mend_store *store, struct slot *own, const uint8_t *head, size_t head_bytes,
+                     struct incoming *in, bool *poisoned)
+{
+    struct net *net = store->net;
+    int to = store->place.partner, from = store->place.holds;
+
+    int rc = net_receive(net, WORK, from, TAG_HEAD, in->head, in->sizes.head);
+    if (rc == 0)
+        rc = net_receive(net, WORK, from, TAG_DATA, in->slot->memory, in->sizes.stream);
+    if (rc == 0)
+        rc = net_receive(net, WORK, from, TAG_SUMS, in->sums, in->sizes.sums);
+    if (rc == 0)
+        rc = net_send(net, WORK, to, TAG_HEAD, head, head_bytes);
+    if (rc == 0)
+        rc = net_send(net, WORK, to, TAG_DATA, own->memory, own->head.stream_bytes);
+    int summed = slot_sum(own);
+    if (summed) /* the partner waits for them: give up the store rather than let it wait */
+        net_break(net);
+    else if (rc == 0)
+        rc = net_send(net, WORK, to, TAG_SUMS, own->sums,
+                      (own->head.stream_bytes + own->head.block - 1) / own->head.block *
+                          sizeof *own->sums);
+    MEND_FAULT_POINT(store_memory_send);
+    int ended = net_complete(net, WORK, poisoned);
+    store->stats.bytes_sent += own->head.stream_bytes;
+    return rc ? rc : summed ? summed : ended;
+}
+
+static int memory_exchange(mend_store *store, struct job *job)
+{
+    struct slot *own = job->slot;
+    struct incoming in = {0};
+    uint8_t *head = NULL;
+    size_t head_bytes = 0;
+    bool poisoned = false;
+
+    if (store->place.partner < 0)
+        return slot_sum(own);
+    int rc = mend_image_pack_head(&own->head, &head, &head_bytes);
+    uint64_t blocks = (own->head.stream_bytes + own->head.block - 1) / own->head.block;
+    struct sizes mine = {rc ? 0 : head_bytes, own->head.stream_bytes, blocks * sizeof(uint64_t)};
+    int swapped = swap_sizes(store, &mine, &in.sizes);
+    if (rc == 0)
+        rc = swapped;
+    if (rc == 0)
+        rc = held_slot(store, in.sizes.stream, &in.slot);
+    if (rc == 0) {
+        in.head = malloc(in.sizes.head);
+        in.sums = malloc(in.sizes.sums ? in.sizes.sums : 1);
+        if (!in.head || !in.sums)
+            rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for the partner's header");
+    }
+    int64_t ready = rc; /* nobody sends what the other cannot take */
+    int agreed = swapped ? swapped : net_all_min(store->net, WORK, &ready, 1);
+    if (agreed == 0 && ready == 0) {
+        rc = swap_data(store, own, head, head_bytes, &in, &poisoned);
+        if (rc == 0) {
+            pthread_mutex_lock(&store->lock);
+            rc = adopt(&in);
+            pthread_mutex_unlock(&store->lock);
+        }
+    } else if (rc == 0) {
+        rc = agreed ? agreed : (int)ready;
+    }
+    if (poisoned) {
+        in.slot->poisoned = own->poisoned = true;
+        return rc;
+    }
+    free(in.head);
+    free(in.sums);
+    free(head);
+    return rc;
+}
+
+const struct level_ops level_memory = {.exchange = memory_exchange};

@@ -1,0 +1,56 @@
+/* Messages between the ranks of a store. net.c is the only file of this layer that calls MPI.
+ *
+ * A net has two lanes, each a communicator of its own: `CALL` for the application's thread inside
+ * store calls, `WORK` for the background thread. Ranks are logical ranks. Nothing here waits for
+ * ever: every operation is started without blocking and tested until it is complete, a member is
+ * known to be dead, or the net is stopped; the first who sees a death revokes both lanes, so that
+ * all others see it too.
+ */
+#ifndef STORE_NET_H
+#define STORE_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum lane { CALL, WORK };
+
+struct net;
+
+/* A net of this process alone, as `rank` of 1. */
+int net_alone(int rank, struct net **net);
+void net_close(struct net *net); /* collective if not broken */
+/* From now on everything on this net fails with MEND_ERR_PEER_FAILED, here and on the peers. */
+void net_break(struct net *net);
+bool net_broken(const struct net *net);
+/* The background lane does not sleep between tests while somebody waits for it. */
+void net_set_urgent(struct net *net, bool urgent);
+
+int net_rank(const struct net *net);
+int net_size(const struct net *net);
+/* May the background thread use MPI? */
+bool net_threads(const struct net *net);
+
+/* values[i] = the smallest values[i] of all ranks. */
+int net_all_min(struct net *net, enum lane lane, int64_t *values, int count);
+/* Every rank's `bytes` bytes, in order of rank. */
+int net_gather(struct net *net, enum lane lane, const void *mine, size_t bytes, void *all);
+/* Every rank's bytes, one after the other; *all is malloc'ed, sizes has room for every rank. */
+int net_gather_var(struct net *net, enum lane lane, const void *mine, size_t bytes, uint8_t **all,
+                   size_t *sizes);
+
+/* One message to one rank. Bytes may be any number; at most NET_POSTS posts are under way. */
+#define NET_POSTS 1024
+struct post;
+int net_send(struct net *net, enum lane lane, int to, int tag, const void *bytes, size_t count);
+int net_receive(struct net *net, enum lane lane, int from, int tag, void *bytes, size_t count);
+/* Complete all that was posted on the lane. On failure the memory of posts that could not be ended
+ * safely may still be written to: then *poisoned is set and the caller must not free it. poisoned
+ * may be NULL. */
+int net_complete(struct net *net, enum lane lane, bool *poisoned);
+
+#ifdef MPI_VERSION
+int net_open(MPI_Comm comm, int logical_rank, struct net **net);
+#endif
+
+#endif

@@ -1,0 +1,232 @@
+/* Another number of ranks than saved: regions that are parts of a global array find their new
+ * places. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "obtain.h"
+#include "restore.h"
+
+enum { TAG_SLICE = 61 };
+
+#define SLICE ((size_t)16 << 20)
+
+/* A wish: bytes [offset, offset+bytes) of global array `id`. A gift: the same, of a saved part. */
+struct extent {
+    int32_t id, present;
+    uint64_t offset, bytes, total;
+};
+
+static bool chosen(const int *ids, int count, int id)
+{
+    if (!ids)
+        return true;
+    for (int i = 0; i < count; i++)
+        if (ids[i] == id)
+            return true;
+    return false;
+}
+
+/* Every rank's wishes; malloc'ed, ends[r] = where rank r's end. */
+static int gather_wishes(mend_store *store, const int *ids, int count, struct extent **all,
+                         int *ends)
+{
+    struct extent *mine = calloc((size_t)store->region_count + 1, sizeof *mine);
+    size_t *sizes = malloc((size_t)store->size * sizeof *sizes);
+    uint8_t *bytes = NULL;
+    int n = 0, rc = mine && sizes
+                        ? 0
+                        : mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d ranks", store->size);
+
+    for (int i = 0; rc == 0 && i < store->region_count; i++) {
+        const struct region *r = &store->regions[i];
+        if (!chosen(ids, count, r->id))
+            continue;
+        if (!r->global)
+            rc = mend_fail(MEND_ERR_RANK_COUNT,
+                           "the version was saved by another number of ranks, and region %d has no "
+                           "global layout",
+                           r->id);
+        mine[n++] = (struct extent){r->id, 1, r->global_offset, r->bytes, r->global_total};
+    }
+    rc = restore_agree(store, rc);
+    if (rc == 0)
+        rc = net_gather_var(store->net, CALL, mine, (size_t)n * sizeof *mine, &bytes, sizes);
+    for (int r = 0, end = 0; rc == 0 && r < store->size; r++)
+        ends[r] = end += (int)(sizes[r] / sizeof *mine);
+    free(mine);
+    free(sizes);
+    *all = (struct extent *)(void *)bytes;
+    return rc;
+}
+
+/* What the part has of a wish. */
+static bool overlap(const struct extent *wish, const struct extent *gift, uint64_t *from,
+                    uint64_t *bytes)
+{
+    uint64_t end = wish->offset + wish->bytes < gift->offset + gift->bytes
+                       ? wish->offset + wish->bytes
+                       : gift->offset + gift->bytes;
+    *from = wish->offset > gift->offset ? wish->offset : gift->offset;
+    *bytes = end > *from ? end - *from : 0;
+    return wish->id == gift->id && *bytes > 0;
+}
+
+/* One round's gifts: what the parts that are open now have. */
+struct round {
+    mend_store *store;
+    struct extent *wishes;
+    const int *wish_ends;
+    struct extent *gifts;
+    int *gift_ends;
+    struct part *part; /* mine */
+    uint8_t *slice;
+    uint64_t *filled; /* by region of mine: bytes that arrived */
+    bool write;       /* false: only count */
+};
+
+static int gather_gifts(struct round *r)
+{
+    mend_store *store = r->store;
+    uint32_t n = r->part ? r->part->head->region_count : 0;
+    struct extent *mine = calloc(n + 1, sizeof *mine);
+    size_t *sizes = malloc((size_t)store->size * sizeof *sizes);
+    uint8_t *bytes = NULL;
+    int count = 0;
+
+    if (!mine || !sizes) {
+        net_break(store->net);
+        free(mine);
+        free(sizes);
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d ranks", store->size);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const mend_image_region *s = &r->part->head->regions[i];
+        if (s->flags & MEND_REGION_GLOBAL)
+            mine[count++] = (struct extent){s->id, 1, s->global_offset, s->bytes, s->global_total};
+    }
+    int rc = net_gather_var(store->net, CALL, mine, (size_t)count * sizeof *mine, &bytes, sizes);
+    for (int p = 0, end = 0; rc == 0 && p < store->size; p++)
+        r->gift_ends[p] = end += (int)(sizes[p] / sizeof *mine);
+    free(r->gifts);
+    r->gifts = (struct extent *)(void *)bytes;
+    free(mine);
+    free(sizes);
+    return rc;
+}
+
+/* Bytes [from, from+bytes) of one array from `giver` to `taker`, in slices. */
+static int move_extent(struct round *r, int giver, int taker, int id, uint64_t from, uint64_t bytes)
+{
+    mend_store *store = r->store;
+    const struct region *to = taker == store->rank ? region_find(store, id) : NULL;
+    const mend_image_region *saved = giver == store->rank ? part_region(r->part, id) : NULL;
+    int rc = 0;
+
+    if (to)
+        r->filled[to - store->regions] += bytes;
+    if (!r->write)
+        return 0;
+    for (uint64_t at = 0; rc == 0 && at < bytes; at += SLICE) {
+        size_t n = bytes - at < SLICE ? (size_t)(bytes - at) : SLICE;
+        if (saved)
+            rc =
+                part_read(r->part, saved->offset + (from + at - saved->global_offset), r->slice, n);
+        if (rc) { /* verified before: the disk changed its mind. The taker waits: let all know */
+            net_break(store->net);
+            return rc;
+        }
+        if (giver != taker && saved)
+            rc = net_send(store->net, CALL, taker, TAG_SLICE, r->slice, n);
+        else if (giver != taker && to)
+            rc = net_receive(store->net, CALL, giver, TAG_SLICE, r->slice, n);
+        int ended = giver != taker ? net_complete(store->net, CALL, NULL) : 0;
+        if (rc == 0)
+            rc = ended;
+        if (rc == 0 && to)
+            memcpy(to->address + (from + at - to->global_offset), r->slice, n);
+    }
+    return rc;
+}
+
+/* Every pair of a wish and a gift, in the same order on every rank; the two concerned move bytes.
+ */
+static int move_round(struct round *r)
+{
+    int me = r->store->rank, rc = 0;
+    for (int taker = 0; rc == 0 && taker < r->store->size; taker++)
+        for (int w = taker ? r->wish_ends[taker - 1] : 0; rc == 0 && w < r->wish_ends[taker]; w++)
+            for (int giver = 0; rc == 0 && giver < r->store->size; giver++)
+                for (int g = giver ? r->gift_ends[giver - 1] : 0;
+                     rc == 0 && g < r->gift_ends[giver]; g++) {
+                    uint64_t from, bytes;
+                    if ((me == taker || me == giver) &&
+                        overlap(&r->wishes[w], &r->gifts[g], &from, &bytes))
+                        rc = move_extent(r, giver, taker, r->wishes[w].id, from, bytes);
+                }
+    return rc;
+}
+
+/* Are all my regions covered? Overlapping gifts count more than once, so this is a lower bound
+ * check. */
+static int check_filled(const struct round *r, const int *ids, int count)
+{
+    for (int i = 0; i < r->store->region_count; i++) {
+        const struct region *region = &r->store->regions[i];
+        if (chosen(ids, count, region->id) && r->filled[i] < region->bytes)
+            return mend_fail(MEND_ERR_REGION,
+                             "region %d: only %llu of %zu bytes are in the version", region->id,
+                             (unsigned long long)r->filled[i], region->bytes);
+    }
+    return 0;
+}
+
+/* All saved parts, as many at a time as there are ranks now. */
+static int all_rounds(struct round *r, const struct inventory *inv, const struct attempt *a)
+{
+    int rc = 0, n = r->store->size;
+    for (int first = 0; rc == 0 && first < a->ranks; first += n) {
+        int want = first + r->store->rank < a->ranks ? first + r->store->rank : -2;
+        rc = obtain_part(r->store, inv, a, want, &r->part);
+        if (rc == 0)
+            rc = gather_gifts(r);
+        if (rc == 0)
+            rc = move_round(r);
+        part_close(r->store, r->part);
+        r->part = NULL;
+    }
+    return rc;
+}
+
+/* Protocol: 1. all wishes are known to all; a region without a global layout fails all. 2. all
+ * saved parts are obtained and verified, round by round, and it is counted whether they cover the
+ * wishes: nothing is written yet. 3. once more, and now the bytes move. */
+int redistribute(mend_store *store, const struct inventory *inv, const struct attempt *a,
+                 const int *ids, int count)
+{
+    int *ends = calloc((size_t)store->size * 2, sizeof *ends);
+    struct round r = {
+        .store = store, .wish_ends = ends, .gift_ends = ends ? ends + store->size : NULL};
+
+    r.slice = malloc(SLICE);
+    r.filled = calloc((size_t)store->region_count + 1, sizeof *r.filled);
+    int rc = restore_agree(
+        store, ends && r.slice && r.filled ? 0 : mend_fail(MEND_ERR_NO_MEMORY, "no memory"));
+    if (rc == 0)
+        rc = gather_wishes(store, ids, count, &r.wishes, ends);
+    if (rc == 0)
+        rc = all_rounds(&r, inv, a);
+    if (rc == 0)
+        rc = restore_agree(store, check_filled(&r, ids, count));
+    r.write = true;
+    if (rc == 0)
+        rc = all_rounds(&r, inv, a);
+    if (rc == 0)
+        mend_event("store.redistribute", ev_int("version", a->version), ev_int("from", a->ranks),
+                   ev_int("to", store->size));
+    free(r.slice);
+    free(r.filled);
+    free(r.wishes);
+    free(r.gifts);
+    free(ends);
+    return rc;
+}

@@ -1,0 +1,431 @@
+/* Saving: the part inside the application's call. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "internal.h"
+#include "pages.h"
+
+struct mend_store_sink {
+    uint8_t *at, *end;
+};
+
+void *mend_store_put_room(mend_store_sink *sink, size_t count)
+{
+    if (!sink || count > (size_t)(sink->end - sink->at)) {
+        mend_fail(MEND_ERR_ARGUMENT, "a stream has more bytes than announced");
+        return NULL;
+    }
+    void *room = sink->at;
+    sink->at += count;
+    return room;
+}
+
+int mend_store_put(mend_store_sink *sink, const void *bytes, size_t count)
+{
+    void *room = mend_store_put_room(sink, count);
+    if (!room)
+        return MEND_ERR_ARGUMENT;
+    memcpy(room, bytes, count);
+    return 0;
+}
+
+/* ---- a free copy
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+static bool memory_level(const mend_store *store)
+{
+    return store->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY);
+}
+
+/* A slot that nobody reads and whose version the memory level need not keep. */
+static struct slot *free_slot(mend_store *store)
+{
+    for (int i = 0; i < store->own.count; i++) {
+        struct slot *s = store->own.list[i];
+        if (!s->users && !s->poisoned &&
+            !(s->complete && known_kept(store, s->head.version, s->head.save_id,
+                                        MEND_LEVEL_BIT(MEND_LEVEL_MEMORY))))
+            return s;
+    }
+    for (int i = 0; store->options.memory_tight && i < store->own.count; i++) {
+        struct slot *s = store->own.list[i];
+        if (!s->users && !s->poisoned &&
+            known_any(store, MEND_LEVELS_ALL & ~MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)))
+            return s;
+    }
+    return NULL;
+}
+
+/* How many copies this store may have: those that the memory level keeps, and those for saves under
+ * way. */
+static int slot_limit(const mend_store *store)
+{
+    int kept = memory_level(store) ? store->options.level[MEND_LEVEL_MEMORY].keep : 0;
+    return kept + store->options.buffers;
+}
+
+/* Wait for a free copy, at most max_stall seconds. */
+static int acquire_slot(mend_store *store, size_t bytes, struct slot **out)
+{
+    struct timespec end;
+    int rc = 0;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    double until = (double)end.tv_sec + (double)end.tv_nsec * 1e-9 + store->options.max_stall;
+    end.tv_sec = (time_t)until;
+    end.tv_nsec = (long)((until - (double)end.tv_sec) * 1e9);
+    pthread_mutex_lock(&store->lock);
+    while (!(*out = free_slot(store)) && rc == 0) {
+        if (store->own.count < slot_limit(store)) {
+            rc = slot_add(store, &store->own, out);
+            break;
+        }
+        if (!store->pending) /* all are kept, and nothing under way will change that */
+            rc = slot_add(store, &store->own, out);
+        else if (pthread_cond_timedwait(&store->changed, &store->lock, &end))
+            rc = mend_fail(MEND_ERR_BUSY,
+                           "no copy became free within %g s: the levels are slower than the saves",
+                           store->options.max_stall);
+        if (*out)
+            break;
+    }
+    if (rc == 0) {
+        (*out)->users++;
+        if (bytes > (*out)->room)
+            rc = slot_reserve(store, *out, bytes);
+        if (rc)
+            (*out)->users--;
+    }
+    pthread_mutex_unlock(&store->lock);
+    return rc;
+}
+
+static void release_slot(mend_store *store, struct slot *slot)
+{
+    if (!slot)
+        return;
+    pthread_mutex_lock(&store->lock);
+    slot->users--;
+    pthread_mutex_unlock(&store->lock);
+}
+
+/* ---- agreement
+ * -----------------------------------------------------------------------------------------------------
+ */
+
+/* Larger is later, and no two attempts have the same. */
+static int64_t new_id(void)
+{
+    struct timespec now;
+    uint32_t noise = 0;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (getrandom(&noise, sizeof noise, GRND_NONBLOCK) != sizeof noise)
+        noise = (uint32_t)now.tv_nsec * 2654435761u;
+    uint64_t micro = (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+    return (int64_t)((micro << 11 ^ noise % 2048u) & INT64_MAX);
+}
+
+struct agreed {
+    int64_t id, turn;
+    unsigned levels;
+};
+
+static unsigned due_levels(const mend_store *store, int64_t turn)
+{
+    unsigned due = 0;
+    for (int level = 0; level < MEND_LEVEL_COUNT; level++)
+        if ((store->levels & MEND_LEVEL_BIT(level)) &&
+            turn % store->options.level[level].every == 0)
+            due |= MEND_LEVEL_BIT(level);
+    return due;
+}
+
+/* One reduction: is everybody ready, is it the same version, what is its id. */
+static int agree_to_save(mend_store *store, int rc, int64_t version, const mend_save_options *o,
+                         struct agreed *agreed)
+{
+    int64_t choice = (int64_t)o->levels << 2 | (o->sync != 0) << 1 | (o->full != 0);
+    int64_t v[] = {rc,           version,
+                   -version,     choice,
+                   -choice,      -store->last,
+                   -store->turn, store->rank == 0 || store->alone ? new_id() : INT64_MAX};
+
+    int broken = net_all_min(store->net, CALL, v, (int)(sizeof v / sizeof *v));
+    if (broken)
+        return broken;
+    if (v[0])
+        return rc ? rc
+                  : mend_fail((int)v[0], "another rank could not save version %lld",
+                              (long long)version);
+    if (v[1] != -v[2])
+        return mend_fail(MEND_ERR_ARGUMENT, "ranks save different versions, from %lld to %lld",
+                         (long long)v[1], (long long)-v[2]);
+    if (v[3] != -v[4])
+        return mend_fail(MEND_ERR_ARGUMENT, "ranks save version %lld with different options",
+                         (long long)version);
+    if (version <= -v[5])
+        return mend_fail(MEND_ERR_VERSION, "version %lld is not larger than %lld",
+                         (long long)version, (long long)-v[5]);
+    agreed->id = v[7];
+    agreed->turn = -v[6];
+    agreed->levels = o->levels ? o->levels : due_levels(store, agreed->turn);
+    return 0;
+}
+
+/* ---- copying
+ * -------------------------------------------------------------------------------------------------------
+ */
+
+static int copy_stream(const mend_store_stream *stream, uint8_t *to)
+{
+    mend_store_sink sink = {to, to + stream->bytes};
+    int rc = stream->produce(&sink, stream->arg);
+    if (rc)
+        return mend_fail(MEND_ERR_STREAM, "the producer of stream %d failed with %d", stream->id,
+                         rc);
+    if (sink.at != sink.end)
+        return mend_fail(MEND_ERR_STREAM, "stream %d lacks %zu of its %zu bytes", stream->id,
+                         (size_t)(sink.end - sink.at), stream->bytes);
+    return 0;
+}
+
+/* The one copy. Gaps between regions are zeros, so that an image has nothing of other versions in
+ * it. */
+static int fill_slot(mend_store *store, struct slot *slot, const mend_image_head *head,
+                     const mend_save_options *o)
+{
+    int registered = (int)head->region_count - o->stream_count, rc = 0;
+    uint64_t end = 0;
+
+    for (int i = 0; rc == 0 && i < (int)head->region_count; i++) {
+        const mend_image_region *r = &head->regions[i];
+        memset(slot->memory + end, 0, r->offset - end);
+        end = r->offset + r->bytes;
+        if (i >= registered) {
+            rc = copy_stream(&o->streams[i - registered], slot->memory + r->offset);
+            continue;
+        }
+        const struct region *from = region_find(store, r->id);
+        if (r->bytes && !pages_copy(store, slot, r, from))
+            memcpy(slot->memory + r->offset, from->address, r->bytes);
+    }
+    return rc;
+}
+
+/* A layout that differs from the last one starts a new numbering of pages: deltas begin afresh. */
+static int note_layout(mend_store *store, const mend_image_head *head)
+{
+    if (layout_same(&store->layout, head))
+        return 0;
+    struct slot holder = {.head = store->layout};
+    int rc = slot_set_head(&holder, head);
+    if (rc == 0) {
+        store->layout = holder.head;
+        store->serial++;
+    }
+    return rc;
+}
+
+static int check_choice(const mend_store *store, const mend_save_options *o, long version)
+{
+    if (version < 0)
+        return mend_fail(MEND_ERR_VERSION, "version %ld is negative", version);
+    if (o->levels & ~store->levels)
+        return mend_fail(MEND_ERR_ARGUMENT, "the store was not opened with all of the levels 0x%x",
+                         o->levels);
+    if (o->id_count < 0 || o->stream_count < 0 || (o->stream_count && !o->streams))
+        return mend_fail(MEND_ERR_ARGUMENT, "a negative number of regions or streams");
+    if (!store->levels)
+        return mend_fail(MEND_ERR_CONFIG, "store %s has no level: set a local or global folder",
+                         store->name);
+    return 0;
+}
+
+/* What one save holds while it is being made. */
+struct making {
+    mend_image_head head;
+    struct slot *slot;
+    struct job *job;
+};
+
+static int prepare(mend_store *store, const mend_save_options *o, struct making *m)
+{
+    int rc = layout_make(store, o->ids, o->id_count, o->streams, o->stream_count, &m->head);
+    if (rc == 0)
+        rc = note_layout(store, &m->head);
+    if (rc == 0 && !(m->job = calloc(1, sizeof *m->job)))
+        rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for a save");
+    if (rc == 0)
+        rc = acquire_slot(store, m->head.stream_bytes, &m->slot);
+    return rc;
+}
+
+/* After everybody agreed to save: copy, and hand over to the engine. */
+static int carry_out(mend_store *store, struct making *m, const struct agreed *agreed,
+                     const mend_save_options *o)
+{
+    m->head.version = m->job->version;
+    m->head.save_id = m->job->id = (uint64_t)agreed->id;
+    pthread_mutex_lock(&store->lock);
+    slot_forget(m->slot);
+    pthread_mutex_unlock(&store->lock);
+    m->job->changed = pages_take(store, &m->head);
+    int rc = fill_slot(store, m->slot, &m->head, o);
+    if (rc == 0)
+        rc = slot_set_head(m->slot, &m->head);
+    int64_t worst = rc;
+    if (o->stream_count) { /* only a producer can fail now */
+        int broken = net_all_min(store->net, CALL, &worst, 1);
+        if (rc == 0 && (broken || worst))
+            rc = broken ? broken : mend_fail((int)worst, "another rank's stream failed");
+    }
+    if (rc) {
+        pages_lost(store);
+        return rc;
+    }
+    MEND_FAULT_POINT(store_save_copied);
+    pthread_mutex_lock(&store->lock);
+    m->slot->complete = true;
+    known_add(store, m->head.version, m->head.save_id);
+    store->stats.saves++;
+    store->stats.bytes_saved += m->head.stream_bytes;
+    pthread_mutex_unlock(&store->lock);
+    store->last = m->head.version;
+    store->turn = agreed->turn + 1;
+    m->job->slot = m->slot;
+    m->job->levels = agreed->levels;
+    m->job->full = o->full;
+    m->job->serial = store->serial;
+    m->slot = NULL;
+    engine_push(store, m->job);
+    m->job = NULL;
+    return 0;
+}
+
+/* Protocol of a save:
+ *   1. every rank makes ready all that can fail: layout, a free copy, memory;
+ *   2. one reduction agrees on readiness, version, levels and the save id. A rank that is not ready
+ * fails all;
+ *   3. the copy;
+ *   4. the background engine takes over (engine.c).
+ * A death before 2 fails the call for all; after 2, the commit in the engine. */
+int mend_store_save_with(mend_store *store, long version, const mend_save_options *options)
+{
+    static const mend_save_options none;
+    const mend_save_options *o = options ? options : &none;
+    struct making m = {0};
+    struct agreed agreed = {0};
+
+    if (!store)
+        return mend_fail(MEND_ERR_ARGUMENT, "no store");
+    double start = mend_now();
+    int rc = check_choice(store, o, version);
+    if (rc == 0)
+        rc = prepare(store, o, &m);
+    rc = agree_to_save(store, rc, version, o, &agreed);
+    if (rc == 0) {
+        m.job->version = version;
+        rc = carry_out(store, &m, &agreed, o);
+    }
+    release_slot(store, m.slot);
+    free(m.job);
+    free(m.head.regions);
+    store->stats.seconds_blocked += mend_now() - start;
+    mend_event("store.save", ev_str("store", store->name), ev_int("version", version),
+               ev_str("error", rc ? mend_error_name(rc) : ""),
+               ev_real("seconds", mend_now() - start));
+    if (rc == 0 && (o->sync || store->options.sync))
+        rc = mend_store_wait(store);
+    return rc;
+}
+
+int mend_store_save(mend_store *store, long version)
+{
+    return mend_store_save_with(store, version, NULL);
+}
+
+/* ---- waiting
+ * -------------------------------------------------------------------------------------------------------
+ */
+
+static int result_text(mend_store *store, int rc)
+{
+    if (rc == MEND_ERR_DEGRADED)
+        return mend_fail(rc, "version %lld was not saved at every level it was meant for",
+                         (long long)store->last);
+    if (rc == MEND_ERR_NOT_SAVED)
+        return mend_fail(rc, "version %lld was not saved at any level", (long long)store->last);
+    return rc ? mend_fail(rc, "a process died while version %lld was being saved",
+                          (long long)store->last)
+              : 0;
+}
+
+int mend_store_wait(mend_store *store)
+{
+    if (!store)
+        return mend_fail(MEND_ERR_ARGUMENT, "no store");
+    engine_drain(store);
+    int64_t worst =
+        store->result; /* commits are agreed, so all have the same, unless somebody died */
+    int broken = net_all_min(store->net, CALL, &worst, 1);
+    return broken ? broken : result_text(store, (int)worst);
+}
+
+int mend_store_test(mend_store *store, int *done)
+{
+    if (!store || !done)
+        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
+    pthread_mutex_lock(&store->lock);
+    *done = store->pending == 0;
+    int rc = *done ? store->result : 0;
+    pthread_mutex_unlock(&store->lock);
+    return result_text(store, rc);
+}
+
+int mend_store_progress(mend_store *store, mend_store_progress_info *info)
+{
+    if (!store || !info)
+        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
+    pthread_mutex_lock(&store->lock);
+    *info = (mend_store_progress_info){
+        .version = store->current ? (long)store->current->version : (long)store->last,
+        .pending = store->pending,
+        .level = (mend_level)atomic_load(&store->level_now),
+        .bytes_done = atomic_load(&store->bytes_done),
+        .bytes_total = atomic_load(&store->bytes_total),
+    };
+    if (info->bytes_done > info->bytes_total)
+        info->bytes_done = info->bytes_total;
+    pthread_mutex_unlock(&store->lock);
+    return 0;
+}
+
+int mend_store_cancel(mend_store *store)
+{
+    if (!store)
+        return mend_fail(MEND_ERR_ARGUMENT, "no store");
+    atomic_store(&store->cancel, true);
+    engine_drain(store);
+    int64_t nothing = 0;
+    int rc = net_all_min(store->net, CALL, &nothing, 1);
+    atomic_store(&store->cancel, false);
+    return rc;
+}
+
+int mend_store_reached(mend_store *store, long version, unsigned *levels)
+{
+    int rc = MEND_ERR_VERSION;
+    if (!store || !levels)
+        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
+    pthread_mutex_lock(&store->lock);
+    for (int i = store->known_count - 1; rc && i >= 0; i--)
+        if (store->known[i].version == version) {
+            *levels = store->known[i].reached;
+            rc = 0;
+        }
+    pthread_mutex_unlock(&store->lock);
+    return rc ? mend_fail(rc, "version %ld is not known", version) : 0;
+}

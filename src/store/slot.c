@@ -1,0 +1,146 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "internal.h"
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+static void count_memory(mend_store *store, size_t more, size_t less)
+{
+    store->stats.memory += more;
+    store->stats.memory -= less;
+    if (store->stats.memory > store->stats.memory_peak)
+        store->stats.memory_peak = store->stats.memory;
+}
+
+/* Room for `bytes`, touched: the copy inside a save call must not meet fresh pages, which cost
+ * eight times the copy. The old mapping goes first, so that the peak is not the sum of both. */
+int slot_reserve(mend_store *store, struct slot *slot, size_t bytes)
+{
+    if (bytes <= slot->room)
+        return 0;
+    size_t room = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    if (bytes < HUGE_PAGE)
+        room = (bytes + PAGE - 1) / PAGE * PAGE;
+    if (room < bytes)
+        return mend_fail(MEND_ERR_NO_MEMORY, "%zu bytes are too many", bytes);
+    if (slot->room)
+        munmap(slot->memory, slot->room);
+    count_memory(store, 0, slot->room);
+    slot->room = 0;
+    slot->memory = NULL;
+    free(slot->stale);
+    slot->stale = NULL;
+    void *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a copy of %zu bytes", bytes);
+    madvise(p, room, MADV_HUGEPAGE);
+    if (madvise(p, room, 23 /* MADV_POPULATE_WRITE */) != 0)
+        memset(p, 0, room);
+    slot->memory = p;
+    slot->room = room;
+    count_memory(store, room, 0);
+    return 0;
+}
+
+int slot_add(mend_store *store, struct slots *slots, struct slot **out)
+{
+    (void)store;
+    struct slot *slot = calloc(1, sizeof *slot);
+    struct slot **bigger = realloc(slots->list, (size_t)(slots->count + 1) * sizeof *bigger);
+    if (bigger)
+        slots->list = bigger;
+    if (!slot || !bigger) {
+        free(slot);
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for one more copy");
+    }
+    slots->list[slots->count++] = slot;
+    *out = slot;
+    return 0;
+}
+
+void slot_forget(struct slot *slot)
+{
+    slot->complete = false;
+    free(slot->head.regions);
+    slot->head = (mend_image_head){0};
+    free(slot->sums);
+    slot->sums = NULL;
+}
+
+void slot_free(mend_store *store, struct slot *slot)
+{
+    slot_forget(slot);
+    count_memory(store, 0, slot->room);
+    if (slot->poisoned)
+        return; /* left to the message that may still arrive */
+    if (slot->room)
+        munmap(slot->memory, slot->room);
+    free(slot->stale);
+    free(slot);
+}
+
+static uint64_t blocks_of(const mend_image_head *head)
+{
+    return (head->stream_bytes + head->block - 1) / head->block;
+}
+
+static size_t block_length(const mend_image_head *head, uint64_t block)
+{
+    uint64_t left = head->stream_bytes - block * head->block;
+    return left < head->block ? (size_t)left : head->block;
+}
+
+int slot_sum(struct slot *slot)
+{
+    uint64_t n = blocks_of(&slot->head);
+    if (slot->sums)
+        return 0;
+    uint64_t *sums = malloc((n ? n : 1) * sizeof *sums);
+    if (!sums)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %llu checksums", (unsigned long long)n);
+    for (uint64_t i = 0; i < n; i++)
+        sums[i] = mend_image_sum(slot->head.save_id, i, slot->memory + i * slot->head.block,
+                                 block_length(&slot->head, i));
+    slot->sums = sums;
+    return 0;
+}
+
+int slot_verify(const struct slot *slot)
+{
+    uint64_t n = blocks_of(&slot->head);
+    for (uint64_t i = 0; slot->sums && i < n; i++)
+        if (slot->sums[i] != mend_image_sum(slot->head.save_id, i,
+                                            slot->memory + i * slot->head.block,
+                                            block_length(&slot->head, i)))
+            return mend_fail(MEND_ERR_DAMAGED,
+                             "block %llu of version %lld, rank %d changed in memory",
+                             (unsigned long long)i, (long long)slot->head.version, slot->head.rank);
+    return 0;
+}
+
+int slot_set_head(struct slot *slot, const mend_image_head *head)
+{
+    size_t bytes = head->region_count * sizeof *head->regions;
+    mend_image_region *regions = malloc(bytes ? bytes : 1);
+    if (!regions)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %u regions", head->region_count);
+    if (bytes)
+        memcpy(regions, head->regions, bytes);
+    free(slot->head.regions);
+    slot->head = *head;
+    slot->head.regions = regions;
+    return 0;
+}
+
+struct slot *slot_find(const struct slots *slots, int64_t version, uint64_t id, int rank)
+{
+    for (int i = 0; i < slots->count; i++) {
+        struct slot *s = slots->list[i];
+        if (s->complete && !s->poisoned && s->head.version == version && s->head.save_id == id &&
+            s->head.rank == rank)
+            return s;
+    }
+    return NULL;
+}

@@ -1,0 +1,196 @@
+/* What this process knows of versions, and what may go. Knowledge is only ever used to remove: what
+ * can be restored is asked anew each time (inventory.c). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define KNOWN_MAX 256
+
+static const unsigned levels_of_kind[MEND_FILE_KINDS] = {
+    [MEND_FILE_OWN] = LEVELS_OWN_FILE,
+    [MEND_FILE_COPY] = MEND_LEVEL_BIT(MEND_LEVEL_PARTNER),
+    [MEND_FILE_PARITY] = MEND_LEVEL_BIT(MEND_LEVEL_ERASURE),
+    [MEND_FILE_GLOBAL] = MEND_LEVEL_BIT(MEND_LEVEL_GLOBAL),
+    [MEND_FILE_BUNDLE] = MEND_LEVEL_BIT(MEND_LEVEL_GLOBAL),
+};
+
+struct known *known_find(mend_store *store, int64_t version, uint64_t id)
+{
+    for (int i = 0; i < store->known_count; i++)
+        if (store->known[i].version == version && store->known[i].id == id)
+            return &store->known[i];
+    return NULL;
+}
+
+/* Entries that no level keeps are dropped from the old end when there are too many. */
+static void known_trim(mend_store *store)
+{
+    for (int i = 0; store->known_count >= KNOWN_MAX && i < store->known_count - 1;) {
+        if (store->known[i].reached) {
+            i++;
+            continue;
+        }
+        store->known_count--;
+        memmove(&store->known[i], &store->known[i + 1],
+                (size_t)(store->known_count - i) * sizeof *store->known);
+    }
+}
+
+struct known *known_add(mend_store *store, int64_t version, uint64_t id)
+{
+    struct known *k = known_find(store, version, id);
+    if (k)
+        return k;
+    known_trim(store);
+    k = realloc(store->known, (size_t)(store->known_count + 1) * sizeof *k);
+    if (!k)
+        return NULL;
+    store->known = k;
+    int at = store->known_count++;
+    while (at > 0 && k[at - 1].version > version) {
+        k[at] = k[at - 1];
+        at--;
+    }
+    k[at] = (struct known){.version = version, .id = id};
+    return &k[at];
+}
+
+void known_forget(mend_store *store)
+{
+    store->known_count = 0;
+}
+
+bool known_kept(const mend_store *store, int64_t version, uint64_t id, unsigned levels)
+{
+    for (int i = 0; i < store->known_count; i++)
+        if (store->known[i].version == version && store->known[i].id == id)
+            return (store->known[i].reached & levels) != 0;
+    return false;
+}
+
+bool known_any(const mend_store *store, unsigned levels)
+{
+    for (int i = 0; i < store->known_count; i++)
+        if (store->known[i].reached & levels)
+            return true;
+    return false;
+}
+
+static int64_t newest_at(const mend_store *store, unsigned levels)
+{
+    for (int i = store->known_count - 1; i >= 0; i--)
+        if (store->known[i].reached & levels)
+            return store->known[i].version;
+    return -1;
+}
+
+/* ---- files
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+struct listed {
+    mend_file file;
+    bool keep;
+};
+
+/* Whose task is it to remove this file? */
+static bool is_mine(const mend_store *store, const mend_file *f)
+{
+    switch (f->kind) {
+    case MEND_FILE_OWN:
+    case MEND_FILE_PARITY:
+    case MEND_FILE_GLOBAL:
+        return f->rank == store->rank ||
+               (!store->alone && store->rank == 0 && f->rank >= store->size);
+    case MEND_FILE_COPY: return f->rank == store->place.holds;
+    case MEND_FILE_BUNDLE: return store->rank == 0;
+    default: return false;
+    }
+}
+
+/* Keep a file if a level keeps its version, if it is newer than all that is committed, or if it is
+ * of a past that was not yet replaced by anything. */
+static bool wanted(mend_store *store, const mend_file *f)
+{
+    unsigned levels = levels_of_kind[f->kind];
+    int64_t newest = newest_at(store, levels);
+
+    if (newest < 0 || known_kept(store, f->version, f->save_id, levels))
+        return true;
+    bool abandoned = f->version > store->floor && newest > store->floor &&
+                     !known_find(store, f->version, f->save_id);
+    return f->version >= newest && !abandoned;
+}
+
+/* The bases of what is kept are kept. */
+static void keep_bases(const char *folder, struct listed *list, int count)
+{
+    for (int i = count - 1; i >= 0; i--) { /* newest first: a base is older than its deltas */
+        mend_image *image = NULL;
+        char path[PATH_ROOM];
+        const mend_file *f = &list[i].file;
+        if (!list[i].keep || f->kind == MEND_FILE_PARITY || f->kind == MEND_FILE_BUNDLE ||
+            file_path(folder, f, path) || mend_image_open_file(path, &image))
+            continue;
+        const mend_image_head *head = mend_image_info(image);
+        for (int b = 0; head->base_version >= 0 && b < i; b++)
+            if (list[b].file.kind == f->kind && list[b].file.rank == f->rank &&
+                list[b].file.version == head->base_version && list[b].file.save_id == head->base_id)
+                list[b].keep = true;
+        mend_image_close(image);
+    }
+}
+
+static void prune_folder(mend_store *store, const char *folder)
+{
+    mend_file *files = NULL;
+    int count = 0, n = 0;
+
+    if (!folder || mend_folder_list(folder, &files, &count) || !count)
+        return;
+    struct listed *list = malloc((size_t)count * sizeof *list);
+    pthread_mutex_lock(&store->lock);
+    for (int i = 0; list && i < count; i++)
+        if (is_mine(store, &files[i]))
+            list[n++] = (struct listed){files[i], wanted(store, &files[i])};
+    pthread_mutex_unlock(&store->lock);
+    if (list)
+        keep_bases(folder, list, n);
+    for (int i = 0; i < n; i++) {
+        char path[PATH_ROOM];
+        if (list[i].keep || file_path(folder, &list[i].file, path))
+            continue;
+        MEND_FAULT_POINT(store_prune);
+        int rc = mend_io_remove(path);
+        mend_event("store.prune", ev_str("store", store->name),
+                   ev_int("version", list[i].file.version), ev_str("file", path),
+                   ev_str("error", rc ? mend_error_text() : ""));
+    }
+    free(list);
+    free(files);
+}
+
+void prune_files(mend_store *store)
+{
+    prune_folder(store, store->local);
+    prune_folder(store, store->global);
+}
+
+void prune_level(mend_store *store, mend_level level)
+{
+    unsigned bit = MEND_LEVEL_BIT(level);
+    int kept = 0;
+
+    pthread_mutex_lock(&store->lock);
+    for (int i = store->known_count - 1; i >= 0; i--) {
+        struct known *k = &store->known[i];
+        if ((k->reached & bit) && ++kept > store->options.level[level].keep)
+            k->reached &= ~bit;
+    }
+    pthread_mutex_unlock(&store->lock);
+    if (level == MEND_LEVEL_GLOBAL)
+        prune_folder(store, store->global);
+    else if (level != MEND_LEVEL_MEMORY)
+        prune_folder(store, store->local);
+}
