@@ -27,7 +27,7 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
-	rm -rf build build-debug build-asan build-tsan
+	rm -rf build build-debug build-asan build-tsan build-clang build-fuzz
 
 help:
 	@echo "make            build everything into build/"

@@ -1,6 +1,12 @@
 # What may be chosen, and how everything is compiled.
 option(MEND_WITH_MPI "Build the layers that need MPI (process, store, flow, capsule)" ON)
 set(MEND_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
+option(MEND_FUZZ "Build the fuzz targets (needs clang)" OFF)
+# Tests that build everything another way (sanitizers, clang, fuzzers) belong to the outer build only.
+set(MEND_INNER_BUILDS OFF)
+if(MEND_WITH_MPI AND NOT MEND_SANITIZE AND CMAKE_BINARY_DIR STREQUAL "${CMAKE_SOURCE_DIR}/build")
+    set(MEND_INNER_BUILDS ON)
+endif()
 
 if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
@@ -20,6 +26,11 @@ add_compile_options($<$<COMPILE_LANGUAGE:C>:-Wall> $<$<COMPILE_LANGUAGE:C>:-Wext
     $<$<COMPILE_LANGUAGE:C>:-Werror> $<$<COMPILE_LANGUAGE:C>:-fno-strict-aliasing> -fno-omit-frame-pointer)
 if(MEND_SANITIZE)
     add_compile_options(-fsanitize=${MEND_SANITIZE} -fno-sanitize-recover=all)
+    # gcc sees more than there is through the instrumentation
+    add_compile_options(-Wno-format-truncation -Wno-maybe-uninitialized)
+    if(CMAKE_C_COMPILER_ID STREQUAL Clang)
+        add_compile_options(-Wno-unknown-warning-option)
+    endif()
     add_link_options(-fsanitize=${MEND_SANITIZE})
 endif()
 

@@ -41,6 +41,9 @@ function(mend_unit_test)
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 120)
     endif()
+    if(MEND_SANITIZE)
+        math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 4")
+    endif()
     add_test(NAME unit.${ARG_NAME} COMMAND test_${ARG_NAME} ${ARG_ARGS})
     set_tests_properties(unit.${ARG_NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "unit;${ARG_LABELS}")
 endfunction()
@@ -118,4 +121,77 @@ function(mend_cli_test)
     set_tests_properties(cli.${ARG_NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77
         LABELS "cli;${ARG_LABELS}"
         ENVIRONMENT "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+endfunction()
+
+# mend_fuzzer(NAME n SOURCES … [SECONDS s] [MAXLEN bytes])
+# A libFuzzer target (LLVMFuzzerTestOneInput) against libmend-core with the address and undefined
+# sanitizers. It is built by clang in a build of its own (test build.fuzz) and runs for a few seconds in
+# `make check` (at most 20, all together within MEND_FUZZ_BUDGET), for 30 times SECONDS (default 60) in `make campaign`.
+# Seeds are taken from tests/fuzz/corpus/NAME/ and a dictionary from tests/fuzz/NAME.dict, if there.
+set(MEND_FUZZ_BUDGET 240 CACHE STRING "Seconds of one core that all fuzzers together take in make check")
+set_property(GLOBAL PROPERTY MEND_FUZZERS "")
+function(mend_fuzzer)
+    cmake_parse_arguments(ARG "" "NAME;SECONDS;MAXLEN" "SOURCES" ${ARGN})
+    if(NOT ARG_SECONDS)
+        set(ARG_SECONDS 60)
+    endif()
+    if(NOT ARG_MAXLEN)
+        set(ARG_MAXLEN 65536)
+    endif()
+    set_property(GLOBAL APPEND PROPERTY MEND_FUZZERS "${ARG_NAME}:${ARG_SECONDS}:${ARG_MAXLEN}")
+    if(NOT MEND_FUZZ)
+        return()
+    endif()
+    add_executable(fuzz_${ARG_NAME} EXCLUDE_FROM_ALL ${ARG_SOURCES})
+    set_target_properties(fuzz_${ARG_NAME} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz OUTPUT_NAME ${ARG_NAME})
+    get_property(built GLOBAL PROPERTY MEND_LAYERS_BUILT)
+    foreach(layer IN LISTS built)
+        target_include_directories(fuzz_${ARG_NAME} PRIVATE
+            $<TARGET_PROPERTY:mend_${layer},INTERFACE_INCLUDE_DIRECTORIES> ${CMAKE_SOURCE_DIR}/src/${layer})
+    endforeach()
+    target_link_libraries(fuzz_${ARG_NAME} PRIVATE mend-core_static)
+    target_link_options(fuzz_${ARG_NAME} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzzers fuzz_${ARG_NAME})
+endfunction()
+
+# Called after all fuzzers are known: share the budget among them.
+function(mend_fuzz_tests)
+    get_property(fuzzers GLOBAL PROPERTY MEND_FUZZERS)
+    list(LENGTH fuzzers count)
+    if(count EQUAL 0 OR NOT MEND_INNER_BUILDS)
+        return()
+    endif()
+    math(EXPR share "${MEND_FUZZ_BUDGET} / ${count}")
+    if(share GREATER 20)
+        set(share 20)
+    endif()
+    foreach(fuzzer IN LISTS fuzzers)
+        string(REGEX MATCH "^(.*):([0-9]+):([0-9]+)$" matched "${fuzzer}")
+        set(name ${CMAKE_MATCH_1})
+        set(seconds ${CMAKE_MATCH_2})
+        set(length ${CMAKE_MATCH_3})
+        math(EXPR long "30 * ${seconds}")
+        if(seconds GREATER share)
+            set(seconds ${share})
+        endif()
+        add_test(NAME fuzz.${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/harness/fuzz
+            ${CMAKE_BINARY_DIR}-fuzz ${name} ${seconds} ${length})
+        add_test(NAME fuzz_long.${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/harness/fuzz
+            ${CMAKE_BINARY_DIR}-fuzz ${name} ${long} ${length})
+        math(EXPR short_limit "${seconds} * 5 + 120")
+        math(EXPR long_limit "${long} * 2 + 120")
+        set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT ${short_limit})
+        set_tests_properties(fuzz_long.${name} PROPERTIES LABELS "fuzz;campaign" TIMEOUT ${long_limit})
+        set_tests_properties(fuzz.${name} fuzz_long.${name} PROPERTIES FIXTURES_REQUIRED fuzz_build
+            SKIP_RETURN_CODE 77)
+    endforeach()
+endfunction()
+
+# The same sources built another way, as one test: sanitizers (and their unit tests), clang, fuzzers.
+function(mend_inner_build kind)
+    add_test(NAME build.${kind} COMMAND ${CMAKE_SOURCE_DIR}/tests/harness/inner-build
+        ${kind} ${CMAKE_BINARY_DIR}-${kind})
+    set_tests_properties(build.${kind} PROPERTIES LABELS build TIMEOUT 1500 PROCESSORS 2
+        SKIP_RETURN_CODE 77 COST 1000)
 endfunction()

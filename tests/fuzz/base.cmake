@@ -1,0 +1,2 @@
+mend_fuzzer(NAME config SOURCES config.c)
+mend_fuzzer(NAME fault SOURCES fault.c)
