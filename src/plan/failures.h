@@ -1,0 +1,31 @@
+/* Where the simulator's failures come from. */
+#ifndef PLAN_FAILURES_H
+#define PLAN_FAILURES_H
+
+#include "random.h"
+#include "site.h"
+
+typedef struct failures {
+    const site *site;
+    const mend_plan_trace *trace;
+    double chance;  /* that a failure of the trace hits these cores */
+    double inverse; /* 1 / shape of the Weibull distribution */
+    double mean;    /* of the Weibull distribution of scale 1 */
+    generator generator;
+    /* of one run */
+    double next[MEND_PLAN_LEVELS];
+    double shift; /* of the trace */
+    size_t event;
+} failures;
+
+/* Errors: MEND_ERR_CONFIG when the trace does not fit the model. */
+int mend_plan_failures_init(failures *failures, const mend_plan_model *model, const site *site,
+                            const mend_plan_trace *trace);
+void mend_plan_failures_start(failures *failures, uint64_t seed, uint64_t run);
+
+/* The time of the next failure and its level (0-based); infinity when there is none. */
+double mend_plan_failures_next(const failures *failures, int *level);
+/* That failure has happened: go on to the one after it. */
+void mend_plan_failures_pass(failures *failures, int level);
+
+#endif

@@ -1,0 +1,221 @@
+#include "planning.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+enum option_code {
+    OPT_JSON = 256,
+    OPT_SVG,
+    OPT_METHOD,
+    OPT_OBJECTIVE,
+    OPT_SINGLE,
+    OPT_INTERVALS,
+    OPT_CORES,
+    OPT_RUNS,
+    OPT_SEED,
+    OPT_TRACE,
+    OPT_HELP
+};
+
+static const struct option options[] = {
+    {"json", no_argument, NULL, OPT_JSON},
+    {"svg", required_argument, NULL, OPT_SVG},
+    {"method", required_argument, NULL, OPT_METHOD},
+    {"objective", required_argument, NULL, OPT_OBJECTIVE},
+    {"single-level", no_argument, NULL, OPT_SINGLE},
+    {"intervals", required_argument, NULL, OPT_INTERVALS},
+    {"cores", required_argument, NULL, OPT_CORES},
+    {"help", no_argument, NULL, OPT_HELP},
+    {"runs", required_argument, NULL, OPT_RUNS},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"trace", required_argument, NULL, OPT_TRACE},
+    {0},
+};
+
+static int parse_number(const char *text, double least, double most, double *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtod(text, &end);
+    return !errno && end != text && !*end && *value >= least && *value <= most;
+}
+
+static int take_option(planning *p, int option)
+{
+    double number;
+    char *end;
+    switch (option) {
+    case OPT_JSON: p->json = 1; return 0;
+    case OPT_SVG: p->svg = optarg; return 0;
+    case OPT_SINGLE: p->request.single_level = 1; return 0;
+    case OPT_INTERVALS: p->intervals = optarg; return 0;
+    case OPT_TRACE: p->trace = optarg; return 0;
+    case OPT_METHOD:
+        if (mend_plan_method_parse(optarg, &p->request.method))
+            return tool_wrong_use(p->command, "%s", mend_error_text());
+        return 0;
+    case OPT_OBJECTIVE:
+        if (mend_plan_objective_parse(optarg, &p->request.objective))
+            return tool_wrong_use(p->command, "%s", mend_error_text());
+        return 0;
+    case OPT_CORES:
+        if (!parse_number(optarg, 1, 1e15, &p->cores))
+            return tool_wrong_use(p->command, "--cores needs a number from 1, not \"%s\"", optarg);
+        return 0;
+    case OPT_RUNS:
+        if (!parse_number(optarg, 1, 1e8, &number) || number != rint(number))
+            return tool_wrong_use(p->command, "--runs needs a whole number from 1, not \"%s\"",
+                                  optarg);
+        p->runs = (int)number;
+        return 0;
+    case OPT_SEED:
+        errno = 0;
+        p->seed = strtoull(optarg, &end, 10);
+        if (errno || end == optarg || *end || *optarg == '-')
+            return tool_wrong_use(p->command, "--seed needs a whole number, not \"%s\"", optarg);
+        return 0;
+    default: return tool_wrong_use(p->command, "the options are not understood");
+    }
+}
+
+int planning_options(planning *p, int argc, char **argv, const char *help, int *done)
+{
+    int option, is_plan = !strcmp(p->command, "plan");
+    *done = 1;
+    optind = 1;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (option == OPT_HELP) {
+            fputs(help, stdout);
+            return TOOL_OK;
+        }
+        if (option == '?' ||
+            (is_plan && (option == OPT_RUNS || option == OPT_SEED || option == OPT_TRACE)))
+            return tool_wrong_use(p->command, "the option %s is not known or has no value",
+                                  argv[optind - 1]);
+        int code = take_option(p, option);
+        if (code)
+            return code;
+    }
+    if (optind + 1 != argc)
+        return tool_wrong_use(p->command, optind == argc ? "the model's file is missing"
+                                                         : "there is more than one file");
+    p->file = argv[optind];
+    *done = 0;
+    return TOOL_OK;
+}
+
+int planning_failed(const planning *p, int code)
+{
+    tool_failed(p->command, "%s", mend_error_text());
+    return code == MEND_ERR_INFEASIBLE || code == MEND_ERR_NO_MEMORY ? TOOL_FAILED : TOOL_WRONG_USE;
+}
+
+/* "X1,X2,…": the intervals of every level. Whole multiples of each other make a nested plan. */
+static int given_plan(planning *p)
+{
+    char *text = strdup(p->intervals), *rest = NULL;
+    int count = 0;
+    mend_plan *plan = &p->plan;
+    memset(plan, 0, sizeof *plan);
+    plan->nested = 1;
+    for (char *item = text ? strtok_r(text, ",", &rest) : NULL; item;
+         item = strtok_r(NULL, ",", &rest)) {
+        if (count == p->model.levels || !parse_number(item, 1, 1e12, &plan->intervals[count])) {
+            free(text);
+            return tool_wrong_use(p->command, "--intervals needs %d numbers from 1, not \"%s\"",
+                                  p->model.levels, p->intervals);
+        }
+        count++;
+    }
+    free(text);
+    if (count != p->model.levels)
+        return tool_wrong_use(p->command, "--intervals needs %d numbers, not \"%s\"",
+                              p->model.levels, p->intervals);
+    double above = 1;
+    for (int i = count - 1; i >= 0; i--) {
+        double x = plan->intervals[i];
+        if (x != 1 && fmod(x, above) != 0)
+            plan->nested = 0;
+        above = fmax(above, x);
+    }
+    if (!(p->model.cores > 0))
+        return tool_wrong_use(p->command, "--intervals needs --cores when cores are free");
+    plan->cores = p->model.cores;
+    plan->converged = 1;
+    plan->model_seconds = mend_plan_first_order(&p->model, plan);
+    int code = mend_plan_expect(&p->model, plan, &plan->expected);
+    return code ? planning_failed(p, code) : TOOL_OK;
+}
+
+int planning_prepare(planning *p)
+{
+    int code = mend_plan_model_read(&p->model, p->file);
+    if (code)
+        return planning_failed(p, code);
+    if (p->cores > 0) {
+        p->model.cores = p->cores;
+        if (mend_plan_model_check(&p->model))
+            return planning_failed(p, MEND_ERR_CONFIG);
+    }
+    if (p->intervals)
+        return given_plan(p);
+    code = mend_plan_make(&p->model, &p->request, &p->plan);
+    return code ? planning_failed(p, code) : TOOL_OK;
+}
+
+const char *planning_method(const planning *p)
+{
+    return p->intervals ? "given" : mend_plan_method_name(p->plan.method);
+}
+
+void planning_json_number(const char *before, double value)
+{
+    if (isfinite(value))
+        printf("%s%.15g", before, value);
+    else
+        printf("%snull", before);
+}
+
+void planning_json_shares(const mend_plan_outcome *o)
+{
+    planning_json_number("\"shares\":{\"work\":", o->work / o->seconds);
+    planning_json_number(",\"checkpoint\":", o->checkpoint / o->seconds);
+    planning_json_number(",\"restart\":", o->restart / o->seconds);
+    planning_json_number(",\"lost\":", o->lost / o->seconds);
+    putchar('}');
+}
+
+const char *planning_time(double seconds)
+{
+    static char buffers[4][32];
+    static int next;
+    char *text = buffers[next++ % 4];
+    double unit = 1;
+    const char *name = "s";
+    if (seconds >= 2 * 86400)
+        unit = 86400, name = "d";
+    else if (seconds >= 2 * 3600)
+        unit = 3600, name = "h";
+    else if (seconds >= 120)
+        unit = 60, name = "min";
+    snprintf(text, sizeof buffers[0], "%.4g %s", seconds / unit, name);
+    return text;
+}
+
+int planning_svg(const planning *p, void (*draw)(FILE *, void *), void *what)
+{
+    FILE *out = fopen(p->svg, "we");
+    if (!out)
+        return tool_failed(p->command, "cannot write %s: %s", p->svg, strerror(errno));
+    draw(out, what);
+    int bad = ferror(out);
+    if (fclose(out) || bad)
+        return tool_failed(p->command, "cannot write %s: %s", p->svg, strerror(errno));
+    return TOOL_OK;
+}

@@ -1,0 +1,140 @@
+/* mend simulate: play a plan out against random or recorded failures. */
+#include <math.h>
+#include <plan/plots.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "planning.h"
+#include "tool.h"
+
+static const char help[] =
+    "Usage: mend simulate FILE.ini [OPTIONS]\n"
+    "Play a plan out and compare its mean time with the exact expectation.\n\n"
+    "  --runs N         how often (default 1000)\n"
+    "  --seed S         of the random numbers (default 1); the same seed, the same result\n"
+    "  --trace FILE     recorded failures, lines of 'TIME LEVEL', instead of random ones\n"
+    "  --method M       best (default), algorithm1, algorithm1-once, young, daly\n"
+    "  --objective O    time (default), core-hours, energy; with the method best\n"
+    "  --single-level   algorithm 1 with the highest level for all failures\n"
+    "  --cores N        this many cores, whatever the file says\n"
+    "  --intervals X,…  simulate these numbers of intervals, from level 1 up, instead\n"
+    "  --json           print JSON\n"
+    "  --svg FILE       draw the times of the runs and where the time went\n\n"
+    "The file is described in mend-plan(1); [job] failures and jitter are for this command.\n";
+
+typedef struct result {
+    const planning *planning;
+    mend_plan_sample sample;
+    double *seconds;
+    int is_exact; /* the exact expectation holds for these failures */
+} result;
+
+static const char *distribution(const planning *p)
+{
+    static char text[40];
+    if (p->trace)
+        return "trace";
+    if (p->model.weibull_shape == 1)
+        return "exponential";
+    snprintf(text, sizeof text, "weibull %.6g", p->model.weibull_shape);
+    return text;
+}
+
+static void print_json(const result *r)
+{
+    const planning *p = r->planning;
+    const mend_plan_sample *s = &r->sample;
+    printf("{\"mend\":1,\"method\":\"%s\",\"failures_from\":\"%s\",\"runs\":%d,\"seed\":%llu",
+           planning_method(p), distribution(p), s->runs, (unsigned long long)p->seed);
+    planning_json_number(",\"cores\":", p->plan.cores);
+    planning_json_number(",\"mean_seconds\":", s->mean.seconds);
+    planning_json_number(",\"standard_error\":", s->standard_error);
+    planning_json_number(",\"confidence95\":[", s->low);
+    planning_json_number(",", s->high);
+    planning_json_number("],\"deviation\":", s->deviation);
+    planning_json_number(",\"fastest_seconds\":", s->fastest);
+    planning_json_number(",\"slowest_seconds\":", s->slowest);
+    planning_json_number(",\"expected_seconds\":", r->is_exact ? p->plan.expected.seconds : NAN);
+    planning_json_number(",\"failures\":", s->mean.failures);
+    planning_json_number(",\"core_hours\":",
+                         mend_plan_value(MEND_PLAN_CORE_HOURS, p->plan.cores, &s->mean));
+    planning_json_number(",\"joules\":", s->mean.joules);
+    putchar(',');
+    planning_json_shares(&s->mean);
+    printf(",\"levels\":[");
+    for (int i = 0; i < p->model.levels; i++) {
+        printf("%s{\"level\":%d", i ? "," : "", i + 1);
+        planning_json_number(",\"intervals\":", p->plan.intervals[i]);
+        planning_json_number(",\"share_checkpoint\":",
+                             s->mean.level_checkpoint[i] / s->mean.seconds);
+        putchar('}');
+    }
+    puts("]}");
+}
+
+static void print_text(const result *r)
+{
+    const planning *p = r->planning;
+    const mend_plan_sample *s = &r->sample;
+    const mend_plan_outcome *o = &s->mean;
+    printf("plan       %s on %.10g cores, intervals", planning_method(p), p->plan.cores);
+    for (int i = 0; i < p->model.levels; i++)
+        printf(" %.8g", p->plan.intervals[i]);
+    printf("\nfailures   %s, %.4g in a run\n", distribution(p), o->failures);
+    printf("mean       %s (%.8g s) of %d runs, 95 %% between %.8g and %.8g s\n",
+           planning_time(o->seconds), o->seconds, s->runs, s->low, s->high);
+    if (r->is_exact)
+        printf("expected   %s (%.8g s), %.2f standard errors away\n",
+               planning_time(p->plan.expected.seconds), p->plan.expected.seconds,
+               s->standard_error > 0 ? (o->seconds - p->plan.expected.seconds) / s->standard_error
+                                     : 0);
+    printf("           work %.1f %%, checkpoints %.1f %%, restarts %.1f %%, lost work %.1f %%\n",
+           100 * o->work / o->seconds, 100 * o->checkpoint / o->seconds,
+           100 * o->restart / o->seconds, 100 * o->lost / o->seconds);
+    printf("runs       fastest %s, slowest %s\n", planning_time(s->fastest),
+           planning_time(s->slowest));
+}
+
+static void draw(FILE *out, void *what)
+{
+    const result *r = what;
+    mend_plan_plot_simulation(out, &r->sample, r->seconds,
+                              r->is_exact ? &r->planning->plan.expected : NULL,
+                              "Mend: a plan played out");
+}
+
+static int simulate(const planning *p, result *r)
+{
+    mend_plan_trace trace = {0};
+    int code = p->trace ? mend_plan_trace_read(&trace, p->trace) : 0;
+    if (code)
+        return planning_failed(p, code);
+    mend_plan_trial trial = {
+        .runs = p->runs, .seed = p->seed, .trace = p->trace ? &trace : NULL, .seconds = r->seconds};
+    code = mend_plan_simulate(&p->model, &p->plan, &trial, &r->sample);
+    mend_plan_trace_free(&trace);
+    return code ? planning_failed(p, code) : TOOL_OK;
+}
+
+int mend_cmd_simulate(int argc, char **argv)
+{
+    planning p = {.command = "simulate", .runs = 1000, .seed = 1};
+    int done, code = planning_options(&p, argc, argv, help, &done);
+    if (done)
+        return code;
+    if ((code = planning_prepare(&p)) != TOOL_OK)
+        return code;
+    result r = {.planning = &p, .is_exact = !p.trace && p.model.weibull_shape == 1};
+    r.seconds = malloc((size_t)p.runs * sizeof *r.seconds);
+    if (!r.seconds)
+        return tool_failed(p.command, "no memory for %d runs", p.runs);
+    code = simulate(&p, &r);
+    if (code == TOOL_OK && p.svg)
+        code = planning_svg(&p, draw, &r);
+    if (code == TOOL_OK && p.json)
+        print_json(&r);
+    else if (code == TOOL_OK)
+        print_text(&r);
+    free(r.seconds);
+    return code;
+}
