@@ -12,6 +12,7 @@ struct reading {
     const char *rest;
     int line;
     int code;
+    int code_line; /* where `code` came from */
     mend_ini_entry *entry;
     void *user;
 };
@@ -41,6 +42,7 @@ static int on_entry(void *user, const char *section, const char *name, const cha
     if (!name || reading->code)
         return reading->code == MEND_OK;
     reading->code = reading->entry(reading->user, section, name, value ? value : "", reading->line);
+    reading->code_line = reading->line;
     return reading->code == MEND_OK;
 }
 
@@ -48,13 +50,12 @@ int mend_ini_read_text(const char *text, const char *path, mend_ini_entry *entry
 {
     struct reading reading = {.rest = text, .entry = entry, .user = user};
     int line = ini_parse_stream(next_line, &reading, on_entry, &reading);
-    if (reading.code)
-        return reading.code;
     if (line < 0)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory to read %s", path);
-    if (line > 0)
+    /* libinih goes on after a line that does not parse: the first error is the one to tell */
+    if (line > 0 && (!reading.code || line < reading.code_line))
         return mend_fail(MEND_ERR_CONFIG, "%s:%d: this line does not parse", path, line);
-    return MEND_OK;
+    return reading.code;
 }
 
 int mend_ini_read(const char *path, mend_ini_entry *entry, void *user)

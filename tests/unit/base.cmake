@@ -1,1 +1,5 @@
 mend_unit_test(NAME base_fault SOURCES test_base_fault.c)
+mend_unit_test(NAME base_io SOURCES test_base_io.c)
+mend_unit_test(NAME base_io_faults SOURCES test_base_io_faults.c TIMEOUT 300)
+mend_unit_test(NAME base_config SOURCES test_base_config.c)
+mend_unit_test(NAME base_event SOURCES test_base_event.c)
