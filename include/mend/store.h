@@ -344,6 +344,11 @@ MEND_API int mend_store_restore_newest(mend_store *store, long *version);
 MEND_API int mend_store_begin_restore(mend_store *store, long version, int rank);
 MEND_API int mend_store_end_restore(mend_store *store);
 
+/* The same for this rank's own part, from its own memory or local file, without anybody's help. Not
+ * collective. Does not count as a restore: the next allowed version stays. Errors: MEND_ERR_NO_VERSION
+ * (not here), MEND_ERR_DAMAGED. */
+MEND_API int mend_store_begin_restore_own(mend_store *store, long version);
+
 /* Inside begin/end: number of ranks that saved the version, regions in this part, and their ids and
  * lengths by index or by id. Any out pointer may be NULL; label is valid until end. Not collective.
  * Errors: MEND_ERR_STATE (outside begin/end), MEND_ERR_REGION. */
@@ -365,6 +370,10 @@ MEND_API int mend_store_read(mend_store *store, int id, size_t offset, void *to,
  * Collective. Agreed. Errors: MEND_ERR_PEER_FAILED, MEND_ERR_IO (some file could not be removed).
  */
 MEND_API int mend_store_prune(mend_store *store, long before);
+
+/* Remove every version from all levels, also those of earlier runs; the next may have any number.
+ * Collective. Agreed. Errors: MEND_ERR_PEER_FAILED, MEND_ERR_IO (some file could not be removed). */
+MEND_API int mend_store_discard(mend_store *store);
 
 typedef struct mend_store_stats {
     uint64_t saves;         /* calls that returned 0 */

@@ -226,6 +226,8 @@ bool known_any(const mend_store *store,
                unsigned levels); /* some version is committed at one of them */
 /* After a commit at `level`: drop what is beyond its count, remove files. Called with no lock held.
  */
+/* Is it this rank's task to remove the file? */
+bool version_is_mine(const mend_store *store, const mend_file *file);
 void prune_level(mend_store *store, mend_level level);
 void prune_files(mend_store *store);
 

@@ -26,17 +26,31 @@ static void mark_bad(mend_store *store, const struct attempt *a)
     store->bad[store->bad_count++] = (struct known){.version = a->version, .id = a->id};
 }
 
-/* Complete attempts, newest first, one per version number (the latest attempt). */
+/* A complete attempt that was made later under a number that is not larger: the program had gone
+ * back (restored an older version, or begun anew) before it saved that one. What it had saved above
+ * belongs to an abandoned past, even where a level has not yet removed it. */
+static bool is_outlived(const struct attempt *a, const struct attempt *complete, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (complete[i].version <= a->version && complete[i].id > a->id)
+            return true;
+    return false;
+}
+
+/* Complete attempts, newest first, one per version number, none of an abandoned past. */
 static int restorable(mend_store *store, const struct inventory *inv, struct attempt **out,
                       int *count)
 {
     struct attempt *all = NULL;
-    int n = 0, total = 0, rc = inventory_attempts(inv, &all, &total);
+    int n = 0, complete = 0, total = 0, rc = inventory_attempts(inv, &all, &total);
     if (rc)
         return rc;
     for (int i = 0; i < total; i++)
-        if (!is_bad(store, &all[i]) && (n == 0 || all[n - 1].version != all[i].version) &&
-            inventory_complete(store, inv, &all[i]))
+        if (!is_bad(store, &all[i]) && inventory_complete(store, inv, &all[i]))
+            all[complete++] = all[i];
+    for (int i = 0; i < complete; i++) /* the list behind i is still whole: older versions */
+        if (!is_outlived(&all[i], all + i + 1, complete - i - 1) &&
+            (n == 0 || all[n - 1].version != all[i].version))
             all[n++] = all[i];
     *out = all;
     *count = n;

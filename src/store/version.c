@@ -94,8 +94,7 @@ struct listed {
     bool keep;
 };
 
-/* Whose task is it to remove this file? */
-static bool is_mine(const mend_store *store, const mend_file *f)
+bool version_is_mine(const mend_store *store, const mend_file *f)
 {
     switch (f->kind) {
     case MEND_FILE_OWN:
@@ -152,7 +151,7 @@ static void prune_folder(mend_store *store, const char *folder)
     struct listed *list = malloc((size_t)count * sizeof *list);
     pthread_mutex_lock(&store->lock);
     for (int i = 0; list && i < count; i++)
-        if (is_mine(store, &files[i]))
+        if (version_is_mine(store, &files[i]))
             list[n++] = (struct listed){files[i], wanted(store, &files[i])};
     pthread_mutex_unlock(&store->lock);
     if (list)
