@@ -29,6 +29,10 @@
 #define UPPER_ARENA 0x080000000000UL /*  8 TiB: mappings of the upper half */
 #define UPPER_BREAK 0x070000000000UL /*  7 TiB: emulated program break */
 
+/* Files of the upper half have numbers from here on; those of the lower half are below. */
+#define UPPER_FILES 400
+#define SIGNAL_LEAVE 62 /* the lower half's: this thread's memory will be replaced */
+
 /* --- neutral handles and constants ---------------------------------------------------------
  * A real MPI handle crosses the border as an integer: Open MPI's are pointers, MPICH's are ints,
  * both fit. Special values (ranks, tags, MPI_IN_PLACE, the layout of a status) cross in Open MPI's
@@ -93,6 +97,11 @@ enum predefined {
 
 /* --- functions of the lower half: those of the table, and these ------------------------------ */
 struct upper;
+struct comm_spec { /* a communicator to be made again */
+    unsigned long name; /* the same on all members */
+    int size;
+    const int *ranks; /* members as world ranks */
+};
 #define LOWER_SERVICES(X)                                                              \
     X(int, Init_thread, (int required, int *provided))                                 \
     X(int, Finalize, (void))                                                           \
@@ -121,7 +130,9 @@ struct upper;
     X(int, Cancel, (handle_t r))                                                       \
     X(int, self_copy, (const void *from, size_t bytes, void *to, int n, handle_t t))   \
     X(int, clock_gettime, (int clk, void *ts))                                         \
-    X(int, write_image, (struct upper * upper, const char *dir))
+    X(int, write_image, (struct upper * upper, const char *dir))                       \
+    X(int, resumed, (void))                                                            \
+    X(int, comms_rebuild, (int n, const struct comm_spec *spec, handle_t *out))
 
 /* BELOW_ROW(Name, name, ...) is called for each row that has a function in the lower half. */
 #define BELOW_FORWARD(...)     BELOW_ROW(__VA_ARGS__)
@@ -134,6 +145,7 @@ struct upper;
 struct lower {
     void *thread_pointer;          /* of the lower half */
     const char *name;              /* which MPI library this is */
+    int rolls_back;                /* files that have grown are cut when an image is resumed */
     int thread_pointer_fast;       /* x86_64: wrfsbase may be used */
     int *tid_address;              /* &pd->tid of the upper half's main thread */
     struct upper *upper;           /* for callbacks: user-defined operations */
@@ -169,6 +181,8 @@ struct upper {
     int nthreads;                         /* size of the part of threads[] in use */
     int release;                          /* futex: parked threads wait for it */
     void *volatile thread_pointer_inside; /* of the thread that is inside the lower half */
+    /* pending requests, for a lower half that must end them */
+    void (*each_request)(void (*visit)(handle_t real, int is_receive));
     void (*user_op)(int slot, void *in, void *inout, int *n, handle_t type); /* called from below */
     struct upper_thread threads[MAX_THREADS];
 };

@@ -220,8 +220,8 @@ static int run(struct options *o, struct chaos_plan *plan, double *seconds)
         chaos_undo_due(&o->job, now, false);
         if (zero < 0 && chaos_look(&o->job) >= o->wait_ranks)
             zero = now;
-        bool due = zero >= 0 && next < plan->count && next < o->max &&
-                   now >= zero + plan->fault[next].at;
+        bool due =
+            zero >= 0 && next < plan->count && next < o->max && now >= zero + plan->fault[next].at;
         if (due) {
             struct chaos_fault *fault = &plan->fault[next++];
             chaos_look(&o->job);
@@ -272,9 +272,9 @@ static void print_json(FILE *out, const struct options *o, const struct chaos_pl
                                             f->done_at, "kind", chaos_kind_name[f->kind], "hit",
                                             f->hit, "result", f->result));
     }
-    json_t *root = json_pack("{s:i,s:I,s:f,s:f,s:i,s:o}", "mend", 1, "seed", (json_int_t)o->seed,
-                             "mtbf", o->mtbf, "seconds", seconds, "exit_code", code, "faults",
-                             faults);
+    json_t *root =
+        json_pack("{s:i,s:I,s:f,s:f,s:i,s:o}", "mend", 1, "seed", (json_int_t)o->seed, "mtbf",
+                  o->mtbf, "seconds", seconds, "exit_code", code, "faults", faults);
     json_dumpf(root, out, JSON_INDENT(2));
     fputc('\n', out);
     json_decref(root);

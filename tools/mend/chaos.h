@@ -7,7 +7,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum chaos_kind { CHAOS_KILL, CHAOS_NODE, CHAOS_STOP, CHAOS_FILL, CHAOS_BREAK, CHAOS_FLIP, CHAOS_KINDS };
+enum chaos_kind {
+    CHAOS_KILL,
+    CHAOS_NODE,
+    CHAOS_STOP,
+    CHAOS_FILL,
+    CHAOS_BREAK,
+    CHAOS_FLIP,
+    CHAOS_KINDS
+};
 enum { CHAOS_TARGETS = 64 };
 
 extern const char *const chaos_kind_name[CHAOS_KINDS];
@@ -15,11 +23,11 @@ extern const char *const chaos_kind_name[CHAOS_KINDS];
 /* One fault. Targets are launcher ranks (or a node); if none is named they are drawn from those
  * alive by `draw`, which the seed has fixed beforehand. */
 struct chaos_fault {
-    double at;     /* seconds after the first rank was seen */
+    double at; /* seconds after the first rank was seen */
     enum chaos_kind kind;
-    int count;     /* processes to hit, when they are drawn */
+    int count; /* processes to hit, when they are drawn */
     int target[CHAOS_TARGETS], targets;
-    double lasts;  /* stop, fill, break: seconds until it is undone; 0: never */
+    double lasts; /* stop, fill, break: seconds until it is undone; 0: never */
     uint64_t draw;
     /* what came of it */
     double done_at;
@@ -54,7 +62,7 @@ struct chaos_job {
     const char *storage; /* folder to fill, break or damage; %d stands for the node */
     unsigned long long fill_limit;
     struct chaos_process *process;
-    int count, largest;  /* alive now; most ever seen */
+    int count, largest; /* alive now; most ever seen */
     struct chaos_undo *undo;
 };
 

@@ -64,8 +64,8 @@ static bool read_stat(pid_t pid, struct seen *p)
 /* The rank that a launcher gave to a process: -1 if it is none. */
 static int rank_of(pid_t pid)
 {
-    static const char *const names[] = {"PMIX_RANK=", "OMPI_COMM_WORLD_RANK=", "PMI_RANK=",
-                                        "SLURM_PROCID="};
+    static const char *const names[] = {
+        "PMIX_RANK=", "OMPI_COMM_WORLD_RANK=", "PMI_RANK=", "SLURM_PROCID="};
     static char text[1 << 18];
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/environ", pid);
@@ -375,7 +375,9 @@ int chaos_act(struct chaos_job *job, struct chaos_fault *fault, double now)
                                               .born = p->born});
     }
     snprintf(fault->result, sizeof fault->result, "%s",
-             done == 0 ? "gone already" : kills ? "killed" : "stopped");
+             done == 0 ? "gone already"
+             : kills   ? "killed"
+                       : "stopped");
     if (fault->kind == CHAOS_NODE && done && job->storage && strstr(job->storage, "%d")) {
         char path[PATH_MAX];
         storage_path(job, fault, path);

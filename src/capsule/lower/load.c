@@ -22,6 +22,11 @@
 #include "lower.h"
 
 extern char **environ;
+static char **first_environ; /* as the kernel passed it: MPI_Init changes it, and moves it */
+void load_remember_environment(void)
+{
+    first_environ = environ;
+}
 
 struct elf {
     Elf64_Ehdr eh;
@@ -121,10 +126,11 @@ static void *build_stack(int argc, char **argv, const struct elf *ldso)
         memcpy(top, s, n_);        \
         top;                       \
     })
+    char **env = first_environ ? first_environ : environ;
     int envc = 0;
-    while (environ[envc])
+    while (env[envc])
         envc++;
-    Elf64_auxv_t *av = (Elf64_auxv_t *)(environ + envc + 1);
+    Elf64_auxv_t *av = (Elf64_auxv_t *)(env + envc + 1);
     int avc = 0;
     while (av[avc].a_type != AT_NULL)
         avc++;
@@ -134,7 +140,7 @@ static void *build_stack(int argc, char **argv, const struct elf *ldso)
         w[n++] = (uintptr_t)PUSH_STR(argv[i]);
     w[n++] = 0;
     for (int i = 0; i < envc; i++)
-        w[n++] = (uintptr_t)PUSH_STR(environ[i]);
+        w[n++] = (uintptr_t)PUSH_STR(env[i]);
     w[n++] = 0;
     for (int i = 0; i < avc; i++) {
         uint64_t t = av[i].a_type, v = av[i].a_un.a_val;

@@ -23,8 +23,10 @@ extern struct steering steering;
 extern unsigned long steering_traps; /* system calls redirected so far */
 long arena_mmap(size_t length, int prot, int flags, int fd, long offset);
 void steering_install(void);
+extern int main_tid;
 
 /* --- load.c --- */
+void load_remember_environment(void); /* before MPI_Init, if that comes first */
 void load_and_enter(int argc, char **argv) __attribute__((noreturn));
 void disable_pointer_authentication(void);
 
@@ -49,6 +51,36 @@ struct run { /* a stretch of a region with content */
     uintptr_t from, to;
 };
 int snapshot_write(struct upper *upper, const char *dir);
+size_t snapshot_to(struct upper *upper, int fd); /* the image's size */
 void restart(const char *dir) __attribute__((noreturn));
+/* In two steps: put the image into memory in place of whatever upper half was there; run it. */
+void image_load(int fd, const char *name);
+void image_resume(void) __attribute__((noreturn));
+/* Nothing of an upper half remains in this process: memory, files, handlers, timers. Its threads
+ * must be gone already, and the caller on a stack of the lower half. */
+void upper_wipe(void);
+
+/* --- recover*.c: the job repairs itself when ranks die --- */
+extern int recovering;                             /* this job does; set by recover_main */
+void recover_main(int argc, char **argv) __attribute__((noreturn));
+void recover_error(int rc, const char *function);  /* repairs, or ends the job: no return if it was a failure */
+int recover_checkpoint(struct upper *upper);
+void recover_resumed(void);
+void recover_finalize(void);
+
+/* --- output.c: what the application prints, held back until it cannot be rolled back --- */
+extern int output_held;
+void output_open(const char *dir);
+void output_play(int rank);        /* this process plays that rank from now on */
+void output_start(void);           /* ... from its very beginning */
+long output_write(int fd, const char *bytes, size_t count); /* from the trap handler */
+void output_commit(void);          /* everything written so far will not be rolled back */
+void output_direct(void);          /* hold back no more */
+struct output_state {
+    uint64_t from[2], to[2]; /* bytes held back, by number: standard output, standard error */
+};
+struct output_state output_state(void);
+const char *output_bytes(int stream);
+void output_restore(const struct output_state *state, const char *out, const char *err);
 double seconds_now(void);
 #endif

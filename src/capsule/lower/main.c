@@ -39,6 +39,8 @@ int main(int argc, char **argv)
 #endif
     if ((uintptr_t)&lower < UPPER_END)
         die("the lower half must be a position-independent program");
+    if (argc > 1 && !strcmp(argv[1], "--online"))
+        recover_main(argc - 2, argv + 2);
     if (argc == 3 && !strcmp(argv[1], "--restart"))
         restart(argv[2]);
     if (argc < 2) {

@@ -3,7 +3,7 @@
  * be resumed on top of another MPI library. Most wrappers are made from functions.def; the rest is
  * below.
  */
-#include "lower.h"
+#include "recover.h"
 #include <mpi.h>
 #include <stdlib.h>
 #include <time.h>
@@ -61,7 +61,7 @@ static void status_out(const MPI_Status *s, struct status *n)
 // clang-format off
 #define BELOW_ROW(Name, name, ...) \
     static int lower_##Name(LIST(PARAM, __VA_ARGS__)) \
-    { EACH(BEFORE, __VA_ARGS__) int rc = MPI_##Name(LIST(ARG, __VA_ARGS__)); EACH(AFTER, __VA_ARGS__) return rc; }
+    { EACH(BEFORE, __VA_ARGS__) int rc = GUARD(#Name, MPI_##Name(LIST(ARG, __VA_ARGS__))); EACH(AFTER, __VA_ARGS__) return rc; }
 #define FUNCTION BELOW
 #include "../functions.def"
 #undef FUNCTION
@@ -70,16 +70,32 @@ static void status_out(const MPI_Status *s, struct status *n)
 
 /* ---- by hand ---- */
 
-static int lower_Init_thread(int required, int *provided)
+MPI_Comm app_world, app_self;
+handle_t request_consumed;
+void fill_predefined(void)
 {
-    int rc = MPI_Init_thread(NULL, NULL, required, provided);
 #define PREDEFINED(kind, symbol, name, fortran) lower.predef[PRE_##name] = (handle_t)(name);
 #include "../predefined.def"
 #undef PREDEFINED
+    lower.predef[PRE_MPI_COMM_WORLD] = (handle_t)app_world;
+    lower.predef[PRE_MPI_COMM_SELF] = (handle_t)app_self;
+}
+static int lower_Init_thread(int required, int *provided)
+{
+    if (recovering) {
+        MPI_Query_thread(provided);
+        return 0;
+    }
+    int rc = MPI_Init_thread(NULL, NULL, required, provided);
+    app_world = MPI_COMM_WORLD;
+    app_self = MPI_COMM_SELF;
+    fill_predefined();
     return rc;
 }
 static int lower_Finalize(void)
 {
+    if (recovering)
+        recover_finalize();
     return MPI_Finalize();
 }
 static double lower_Wtime(void)
@@ -119,15 +135,18 @@ static int lower_Comm_size(handle_t c, int *n)
 static int lower_Comm_free(handle_t c)
 {
     MPI_Comm x = COMM(c);
-    return MPI_Comm_free(&x);
+    comm_gone(x);
+    return GUARD("Comm_free", MPI_Comm_free(&x));
 }
 static int lower_Comm_set_errhandler(handle_t c, handle_t e)
 {
+    if (recovering) /* every error comes to us first */
+        return 0;
     return MPI_Comm_set_errhandler(COMM(c), (MPI_Errhandler)e);
 }
 static int lower_comm_agree_max(handle_t c, int *v)
 {
-    return MPI_Allreduce(MPI_IN_PLACE, v, 1, MPI_INT, MPI_MAX, COMM(c));
+    return GUARD("Allreduce", MPI_Allreduce(MPI_IN_PLACE, v, 1, MPI_INT, MPI_MAX, COMM(c)));
 }
 
 /* Members of a communicator as world ranks: all that is needed to build an
@@ -136,7 +155,7 @@ static int lower_comm_world_ranks(handle_t c, int *ranks)
 {
     MPI_Group w, g;
     int n;
-    MPI_Comm_group(MPI_COMM_WORLD, &w);
+    MPI_Comm_group(app_world, &w);
     MPI_Comm_group(COMM(c), &g);
     MPI_Group_size(g, &n);
     int *id = malloc(n * sizeof *id);
@@ -151,7 +170,7 @@ static int lower_comm_world_ranks(handle_t c, int *ranks)
 static MPI_Group group_of(int n, const int *ranks)
 {
     MPI_Group w, g;
-    MPI_Comm_group(MPI_COMM_WORLD, &w);
+    MPI_Comm_group(app_world, &w);
     MPI_Group_incl(w, n, (int *)ranks, &g);
     MPI_Group_free(&w);
     return g;
@@ -165,8 +184,9 @@ static int lower_comm_create(handle_t comm, int n, const int *ranks, handle_t *o
 {
     MPI_Group g = group_of(n, ranks);
     MPI_Comm c;
-    int rc = MPI_Comm_create(COMM(comm), g, &c);
+    int rc = GUARD("Comm_create", MPI_Comm_create(COMM(comm), g, &c));
     group_done(g);
+    comm_made(c);
     *out = (handle_t)c;
     return rc;
 }
@@ -174,8 +194,9 @@ static int lower_comm_from_ranks(int n, const int *ranks, int tag, handle_t *out
 {
     MPI_Group g = group_of(n, ranks);
     MPI_Comm c;
-    int rc = MPI_Comm_create_group(MPI_COMM_WORLD, g, tag, &c);
+    int rc = GUARD("Comm_create_group", MPI_Comm_create_group(app_world, g, tag, &c));
     group_done(g);
+    comm_made(c);
     *out = (handle_t)c;
     return rc;
 }
@@ -268,7 +289,7 @@ static int lower_Wait(handle_t r, struct status *s)
 {
     MPI_Request q = REQ(r);
     MPI_Status st;
-    int rc = MPI_Wait(&q, s ? &st : MPI_STATUS_IGNORE);
+    int rc = GUARD_REQUEST("Wait", r, q, MPI_Wait(&q, s ? &st : MPI_STATUS_IGNORE));
     if (s)
         status_out(&st, s);
     return rc;
@@ -277,7 +298,7 @@ static int lower_Test(handle_t r, int *flag, struct status *s)
 {
     MPI_Request q = REQ(r);
     MPI_Status st;
-    int rc = MPI_Test(&q, flag, &st);
+    int rc = GUARD_REQUEST("Test", r, q, MPI_Test(&q, flag, &st));
     if (*flag)
         status_out(&st, s);
     return rc;
@@ -286,7 +307,7 @@ static int lower_Cancel(handle_t r)
 {
     MPI_Request q = REQ(r);
     MPI_Cancel(&q);
-    return MPI_Wait(&q, MPI_STATUS_IGNORE);
+    return GUARD_REQUEST("Wait", r, q, MPI_Wait(&q, MPI_STATUS_IGNORE));
 }
 /* Deliver drained bytes into a buffer of any datatype: let MPI do it. */
 static int lower_self_copy(const void *from, size_t bytes, void *to, int n, handle_t t)
@@ -300,7 +321,51 @@ static int lower_clock_gettime(int clk, void *ts)
 }
 static int lower_write_image(struct upper *u, const char *dir)
 {
-    return snapshot_write(u, dir);
+    return recovering ? recover_checkpoint(u) : snapshot_write(u, dir);
+}
+static int lower_resumed(void)
+{
+    if (recovering)
+        recover_resumed();
+    return 0;
+}
+/* Make the communicators of all ranks again. In each round every rank names its oldest one that is
+ * missing; those that all their members have named are made by one MPI_Comm_split. (With
+ * MPI_Comm_create_group Open MPI hangs for ever if a member dies, and a revoke does not help.) */
+static int lower_comms_rebuild(int n, const struct comm_spec *spec, handle_t *out)
+{
+    int me, size;
+    MPI_Comm_rank(app_world, &me);
+    MPI_Comm_size(app_world, &size);
+    unsigned long mine, *named = malloc(size * sizeof *named);
+    for (int i = 0;;) {
+        mine = i < n ? spec[i].name | 1 : 0;
+        GUARD("Allgather", MPI_Allgather(&mine, 1, MPI_UNSIGNED_LONG, named, 1, MPI_UNSIGNED_LONG,
+                                         app_world));
+        int left = 0;
+        for (int r = 0; r < size; r++)
+            left |= named[r] != 0;
+        if (!left)
+            break;
+        int ready = i < n, key = 0, color = size;
+        for (int k = 0; i < n && k < spec[i].size; k++) {
+            int r = spec[i].ranks[k];
+            if (named[r] != mine)
+                ready = 0;
+            if (r < color)
+                color = r;
+            if (r == me)
+                key = k;
+        }
+        MPI_Comm c;
+        GUARD("Comm_split", MPI_Comm_split(app_world, ready ? color : MPI_UNDEFINED, key, &c));
+        if (!ready)
+            continue;
+        comm_made(c);
+        out[i++] = (handle_t)c;
+    }
+    free(named);
+    return 0;
 }
 
 struct lower lower = {

@@ -81,7 +81,7 @@ static void audit(const struct upper *u, const struct run *rn, size_t nruns)
     free(low);
 }
 
-int snapshot_write(struct upper *u, const char *dir)
+size_t snapshot_to(struct upper *u, int fd)
 {
     double t0 = seconds_now();
     struct image_header h = {.magic = IMAGE_MAGIC,
@@ -149,14 +149,6 @@ int snapshot_write(struct upper *u, const char *dir)
         audit(u, rn, h.nruns);
     size_t head = sizeof h + h.nregions * sizeof *rg + h.nruns * sizeof *rn;
     h.data_offset = ROUND_UP(head, page_size);
-
-    char path[4096], tmp[4200];
-    mkdir(dir, 0777);
-    snprintf(path, sizeof path, "%s/ckpt.%d.img", dir, u->rank);
-    snprintf(tmp, sizeof tmp, "%s.tmp", path);
-    int fd = open(tmp, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
-    if (fd < 0)
-        die("cannot create %s: %s", tmp, strerror(errno));
     double t1 = seconds_now(), c1 = clk(CLOCK_THREAD_CPUTIME_ID);
     write_all(fd, &h, sizeof h);
     write_all(fd, rg, h.nregions * sizeof *rg);
@@ -175,10 +167,6 @@ int snapshot_write(struct upper *u, const char *dir)
         if (hidden)
             mprotect((void *)rn[i].from, rn[i].to - rn[i].from, rg[r].prot);
     }
-    if (getenv("MEND_CAPSULE_FSYNC"))
-        fsync(fd);
-    if (close(fd) || rename(tmp, path))
-        die("cannot finish %s: %s", path, strerror(errno));
     double t2 = seconds_now();
     if (getenv("MEND_CAPSULE_VERBOSE"))
         fprintf(stderr,
@@ -189,5 +177,22 @@ int snapshot_write(struct upper *u, const char *dir)
                 steering_traps);
     free(rg);
     free(rn);
+    return h.data_offset + h.bytes;
+}
+
+int snapshot_write(struct upper *u, const char *dir)
+{
+    char path[4096], tmp[4200];
+    mkdir(dir, 0777);
+    snprintf(path, sizeof path, "%s/ckpt.%d.img", dir, u->rank);
+    snprintf(tmp, sizeof tmp, "%s.tmp", path);
+    int fd = open(tmp, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0666);
+    if (fd < 0)
+        die("cannot create %s: %s", tmp, strerror(errno));
+    snapshot_to(u, fd);
+    if (getenv("MEND_CAPSULE_FSYNC"))
+        fsync(fd);
+    if (close(fd) || rename(tmp, path))
+        die("cannot finish %s: %s", path, strerror(errno));
     return 0;
 }

@@ -20,13 +20,14 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "lower.h"
 
 struct steering steering = {UPPER_ARENA, UPPER_BREAK};
 unsigned long steering_traps;
-static int main_tid;
+int main_tid;
 
 /* mmap() somewhere in the arena.  Addresses only grow, and wrap at the end. */
 long arena_mmap(size_t len, int prot, int flags, int fd, long off)
@@ -99,6 +100,7 @@ static void upper_exit(int status)
     if (raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0) ==
         main_tid) { /* no fork()ed child, no other thread */
         thread_pointer_set(lower.thread_pointer);
+        output_direct();
         exit(status);
     }
     raw_syscall(SYS_exit_group, status, 0, 0, 0, 0, 0);
@@ -113,6 +115,16 @@ static void on_sigsys(int sig, siginfo_t *si, void *context)
     case SYS_mmap: r = upper_mmap(A(0), A(1), A(2), A(3), A(4), A(5)); break;
     case SYS_mremap: r = upper_mremap(A(0), A(1), A(2), A(3), A(4)); break;
     case SYS_brk: r = upper_brk(A(0)); break;
+    case SYS_write: r = output_write(A(0), (const char *)A(1), A(2)); break;
+    case SYS_writev: {
+        const struct iovec *part = (const struct iovec *)A(1);
+        r = 0;
+        for (unsigned long i = 0; i < A(2) && r >= 0; i++) {
+            long w = output_write(A(0), part[i].iov_base, part[i].iov_len);
+            r = w < 0 ? w : r + w;
+        }
+        break;
+    }
     case SYS_exit_group: upper_exit(A(0)); break;
     case SYS_set_tid_address:
         lower.tid_address = (int *)A(0);
@@ -126,33 +138,44 @@ static void on_sigsys(int sig, siginfo_t *si, void *context)
 
 void steering_install(void)
 {
+    static int installed;
+    if (installed++) /* filters add up, and cannot be removed */
+        return;
     main_tid = syscall(SYS_gettid);
     struct sigaction sa = {.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigfillset(&sa.sa_mask); /* no handler of the application in between */
     sigaction(SIGSYS, &sa, NULL);
+    unsigned hold = output_held ? SYS_write : ~0u, holdv = output_held ? SYS_writev : ~0u;
     /* The system call number is tested first: for every other call the outcome
      * depends on (arch, nr) only, and the kernel then caches "allow" per call. */
     struct sock_filter f[] = {
 #define LOAD(field, word) \
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field) + (word))
         /* 0*/ LOAD(arch, 0),
-        /* 1*/ BPF_JUMP(BPF_JMP | BPF_JEQ, ARCH_AUDIT, 0, 14),
+        /* 1*/ BPF_JUMP(BPF_JMP | BPF_JEQ, ARCH_AUDIT, 0, 19),
         /* 2*/ LOAD(nr, 0),
-        /* 3*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_mmap, 5, 0),
-        /* 4*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_mremap, 4, 0),
-        /* 5*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_brk, 3, 0),
-        /* 6*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_set_tid_address, 2, 0),
-        /* 7*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_exit_group, 1, 0),
-        /* 8*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_rseq, 0, 7),
-        /* 9*/ LOAD(instruction_pointer, 4),
-        /*10*/ BPF_JUMP(BPF_JMP | BPF_JGE, UPPER_BREAK >> 32, 0, 5),
-        /*11*/ BPF_JUMP(BPF_JMP | BPF_JGE, UPPER_END >> 32, 4, 0),
+        /* 3*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_mmap, 10, 0),
+        /* 4*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_mremap, 9, 0),
+        /* 5*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_brk, 8, 0),
+        /* 6*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_set_tid_address, 7, 0),
+        /* 7*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_exit_group, 6, 0),
+        /* 8*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_rseq, 5, 0),
+        /* files 1 and 2, if what is printed is held back (output.c) */
+        /* 9*/ BPF_JUMP(BPF_JMP | BPF_JEQ, hold, 1, 0),
+        /*10*/ BPF_JUMP(BPF_JMP | BPF_JEQ, holdv, 0, 10),
+        /*11*/ LOAD(args[0], 0),
+        /*12*/ BPF_JUMP(BPF_JMP | BPF_JEQ, 1, 1, 0),
+        /*13*/ BPF_JUMP(BPF_JMP | BPF_JEQ, 2, 0, 7),
+        /*14*/ LOAD(instruction_pointer, 4),
+        /*15*/ BPF_JUMP(BPF_JMP | BPF_JGE, UPPER_BREAK >> 32, 0, 5),
+        /*16*/ BPF_JUMP(BPF_JMP | BPF_JGE, UPPER_END >> 32, 4, 0),
         /* rseq from the upper half: no such call.  An errno, not a trap: a new
          * thread registers rseq with all signals blocked, and a blocked SIGSYS kills. */
-        /*12*/ LOAD(nr, 0),
-        /*13*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_rseq, 0, 1),
-        /*14*/ BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        /*15*/ BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-        /*16*/ BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        /*17*/ LOAD(nr, 0),
+        /*18*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_rseq, 0, 1),
+        /*19*/ BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        /*20*/ BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+        /*21*/ BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog p = {sizeof f / sizeof *f, f};
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -32,9 +32,11 @@ static void checkpoint(void)
         os_go_on();
     } else { /* a new process; upper.lower was replaced */
         in_lower = 0;
+        unbind_requests();
         os_resumed();
         rebind();
         wtime_shift += t - LOWER(Wtime);
+        LOWER(resumed);
     }
 }
 void checkpoint_at_collective(const object *c)
@@ -62,6 +64,7 @@ __attribute__((constructor)) static void init_core(void)
     }
     ((struct lower *)upper.lower)->upper = &upper;
     upper.user_op = run_user_op;
+    upper.each_request = each_request;
     const char *s;
     if ((s = getenv("MEND_CAPSULE_AT")))
         ckpt_at = atol(s);

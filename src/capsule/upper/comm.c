@@ -39,8 +39,20 @@ void unref_comm(object *c)
 
 void rebind_comms(void)
 {
+    int n = 0, i = 0;
+    EACH_LIVE(c, KIND_COMM) n += !c->predefined;
+    struct comm_spec *spec = malloc((n + 1) * sizeof *spec);
+    handle_t *made = malloc((n + 1) * sizeof *made);
     EACH_LIVE(c, KIND_COMM)
-    LOWER(comm_from_ranks, c->comm.size, c->comm.ranks, c->comm.id, &c->real);
+    if (!c->predefined)
+        spec[i++] = (struct comm_spec){(unsigned long)c->comm.id << 1, c->comm.size, c->comm.ranks};
+    LOWER(comms_rebuild, n, spec, made);
+    i = 0;
+    EACH_LIVE(c, KIND_COMM)
+    if (!c->predefined)
+        c->real = made[i++];
+    free(spec);
+    free(made);
     LOWER(Comm_set_errhandler, COMM_WORLD->real, COMM_WORLD->comm.errh->real);
     EACH_LIVE(c, KIND_COMM)
     if (c->comm.errh->real != upper.lower->predef[PRE_MPI_ERRORS_ARE_FATAL])

@@ -115,6 +115,8 @@ void run_user_op(int slot, void *in, void *inout, int *n, handle_t type);
 extern const struct status empty_status;
 object *new_request(int is_recv, void *buf, int n, object *type, int peer, int tag, object *comm);
 void rebind_requests(void);
+void unbind_requests(void);
+void each_request(void (*visit)(handle_t real, int is_receive));
 extern long *sent_to, *received_from; /* messages to / from each world rank */
 static inline void count_send(const object *c, int dest)
 {

@@ -15,7 +15,7 @@
 
 /* As with addresses, the number tells the owner: what the application opens is
  * moved to numbers from fd_base on, which are free in a new process, too. */
-static int fd_base = 400;
+static int fd_base = UPPER_FILES;
 static int moved(int fd, int cloexec)
 {
     if (fd < 0 || fd >= fd_base)
@@ -65,7 +65,7 @@ FILE *fopen64(const char *, const char *) __attribute__((alias("fopen")));
 
 static struct file {
     int fd, flags, cloexec;
-    off_t at;
+    off_t at, length;
     char path[512];
 } * files;
 static int nfiles;
@@ -82,7 +82,8 @@ void note_files(void)
         struct file f = {.fd = fd,
                          .flags = fcntl(fd, F_GETFL),
                          .cloexec = fcntl(fd, F_GETFD),
-                         .at = lseek(fd, 0, SEEK_CUR)};
+                         .at = lseek(fd, 0, SEEK_CUR),
+                         .length = st.st_size};
         snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
         ssize_t n = readlink(link, f.path, sizeof f.path - 1);
         if (n < 0 || !S_ISREG(st.st_mode)) {
@@ -103,6 +104,10 @@ void reopen_files(void)
             fprintf(stderr, "mend: cannot open %s again: %s\n", f->path, strerror(errno));
             continue;
         }
+        struct stat st;
+        if (upper.lower->rolls_back && (f->flags & O_ACCMODE) != O_RDONLY && !fstat(fd, &st) &&
+            st.st_size > f->length && ftruncate(fd, f->length))
+            fprintf(stderr, "mend: cannot cut %s: %s\n", f->path, strerror(errno));
         lseek(fd, f->at, SEEK_SET);
         dup3(fd, f->fd, f->cloexec & FD_CLOEXEC ? O_CLOEXEC : 0);
         close(fd);

@@ -41,6 +41,7 @@ static int install(int sig)
     struct sigaction k = act[sig];
     sigdelset(&k.sa_mask, SIGSYS);
     sigdelset(&k.sa_mask, SIGNAL_PARK);
+    sigdelset(&k.sa_mask, SIGNAL_LEAVE);
     if (k.sa_handler != SIG_DFL && k.sa_handler != SIG_IGN) {
         k.sa_sigaction = on_signal;
         k.sa_flags |= SA_SIGINFO;
@@ -58,7 +59,7 @@ int sigaction(int sig, const struct sigaction *new, struct sigaction *old)
         NEXT(sigaction)(sig, NULL, &prev);
     if (old)
         *old = prev;
-    if (!new || sig == SIGSYS || sig == SIGNAL_PARK)
+    if (!new || sig == SIGSYS || sig == SIGNAL_PARK || sig == SIGNAL_LEAVE)
         return 0;
     act[sig] = *new;
     act_set[sig] = 1;
@@ -76,6 +77,7 @@ static int set_mask(int how, const sigset_t *set, sigset_t *old)
         s = *set;
         sigdelset(&s, SIGSYS);
         sigdelset(&s, SIGNAL_PARK);
+        sigdelset(&s, SIGNAL_LEAVE);
         set = &s;
     }
     return syscall(SYS_rt_sigprocmask, how, set, old, 8);

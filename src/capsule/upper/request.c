@@ -162,3 +162,15 @@ int core_Cancel(object **h)
     r->req.status.cancelled = 1;
     return rc;
 }
+
+/* A request that is not bound yet has the null handle: whoever walks the list may rely on it. */
+void unbind_requests(void)
+{
+    EACH_LIVE(r, KIND_REQ) r->real = upper.lower->predef[PRE_MPI_REQUEST_NULL];
+}
+void each_request(void (*visit)(handle_t real, int is_receive))
+{
+    EACH_LIVE(r, KIND_REQ)
+    if (!r->req.done)
+        visit(r->real, r->req.is_recv);
+}

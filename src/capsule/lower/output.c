@@ -1,0 +1,143 @@
+/* output.c - what the application prints, held back until it cannot be rolled back any more.
+ *
+ * The bytes that a rank writes to its standard output (and error) are numbered from its start. They
+ * are kept in memory, and in the image, until a version is complete; then they go to the file
+ * DIR/output/RANK.out (RANK.err), each at the place of its number. Whoever plays the rank next may
+ * write the same bytes to the same places again: nothing is doubled, and nothing is lost.
+ * `mend run` prints the files as they grow.
+ *
+ * output_write runs in the trap handler, with the upper half's thread pointer: no libc but memcpy.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lower.h"
+
+#define HELD_MAX (256ul << 20) /* more than that is not held back: it is written at once */
+
+int output_held;
+static char folder[4096];
+static int direct;
+static volatile int lock;
+static struct stream {
+    char *held; /* bytes from..to-1 */
+    uint64_t from, to;
+    int file;
+} streams[2] = {{.file = -1}, {.file = -1}};
+
+void output_open(const char *dir)
+{
+    snprintf(folder, sizeof folder, "%s/output", dir);
+    if (mkdir(folder, 0700) && errno != EEXIST)
+        die("cannot make %s: %s", folder, strerror(errno));
+    for (int i = 0; i < 2; i++) {
+        streams[i].held = mmap(NULL, HELD_MAX, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (streams[i].held == MAP_FAILED)
+            die("no memory to hold back output: %s", strerror(errno));
+    }
+    output_held = 1;
+}
+
+void output_play(int rank)
+{
+    char path[4200];
+    if (!output_held)
+        return;
+    for (int i = 0; i < 2; i++) {
+        if (streams[i].file >= 0)
+            close(streams[i].file);
+        snprintf(path, sizeof path, "%s/%d.%s", folder, rank, i ? "err" : "out");
+        streams[i].file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (streams[i].file < 0)
+            die("cannot open %s: %s", path, strerror(errno));
+    }
+    direct = 0;
+}
+
+void output_start(void)
+{
+    for (int i = 0; i < 2; i++)
+        streams[i].from = streams[i].to = 0;
+    lock = 0;
+}
+
+static void flush(struct stream *s)
+{
+    uint64_t at = s->from;
+    while (at < s->to) {
+        long n = raw_syscall(SYS_pwrite64, s->file, (long)(s->held + (at - s->from)),
+                             (long)(s->to - at), (long)at, 0, 0);
+        if (n == -EINTR || n == -EAGAIN)
+            continue;
+        if (n <= 0) /* a full disk: keep the bytes and try at the next commit */
+            break;
+        at += (uint64_t)n;
+    }
+    memmove(s->held, s->held + (at - s->from), s->to - at);
+    s->from = at;
+}
+
+void output_commit(void)
+{
+    for (int i = 0; output_held && i < 2; i++)
+        flush(&streams[i]);
+}
+
+void output_direct(void)
+{
+    output_commit();
+    direct = 1;
+}
+
+long output_write(int fd, const char *bytes, size_t count)
+{
+    struct stream *s = &streams[fd == 2];
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
+        raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+    if (count > HELD_MAX)
+        count = HELD_MAX;
+    if (s->to - s->from + count > HELD_MAX)
+        flush(s);
+    long result = -ENOSPC;
+    if (s->to - s->from + count <= HELD_MAX) {
+        memcpy(s->held + (s->to - s->from), bytes, count);
+        s->to += count;
+        result = (long)count;
+    }
+    if (direct)
+        flush(s);
+    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+    return result;
+}
+
+struct output_state output_state(void)
+{
+    struct output_state state;
+    for (int i = 0; i < 2; i++) {
+        state.from[i] = streams[i].from;
+        state.to[i] = streams[i].to;
+    }
+    return state;
+}
+
+const char *output_bytes(int stream)
+{
+    return streams[stream].held;
+}
+
+void output_restore(const struct output_state *state, const char *out, const char *err)
+{
+    output_start();
+    for (int i = 0; i < 2; i++) {
+        streams[i].from = state->from[i];
+        streams[i].to = state->to[i];
+        memcpy(streams[i].held, i ? err : out, state->to[i] - state->from[i]);
+    }
+}

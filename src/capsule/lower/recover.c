@@ -1,0 +1,590 @@
+/* recover.c - the job repairs itself when ranks die, without leaving mpirun.
+ *
+ *   mpirun --with-ft ulfm -n 5 capsule.openmpi --online SPARES DIR PROGRAM ARGS...
+ *
+ * Ranks 0..n-1 of the application are played by n of the processes; the others are spares, which
+ * have a lower half only. Every version is kept in memory twice, by its rank and by another one
+ * (on another node, if there are several); recover_disk.c puts some of them into DIR as well. When
+ * an MPI call fails, all processes meet; starting and finishing are meetings, too.
+ *
+ * One meeting (attempt), repeated until it works out:
+ *   1. revoke and shrink the base communicator: who is left;
+ *   2. everybody shows a card: rank played, images held, versions on disk;
+ *   3. from the same cards everybody computes the same plan (recover_plan.c): who plays which rank,
+ *      and the newest version of which every rank's image can be had (0: from the beginning);
+ *   4. the upper half is ended (recover_leave.c);
+ *   5. a byte from everybody to everybody, so that no message of old is under way to anybody;
+ *   6. the new world is split off, in rank order; images go to those who lack them;
+ *   7. the image is loaded in place of the upper half. No MPI call while its memory is not there;
+ *   8. all agree that it went well.
+ * A death between any two steps: whoever sees it revokes, and comes to step 8 with a no. Nobody
+ * skips step 8, so all begin again at 1. Nothing of the old version has been given up by then: the
+ * images are still where they were.
+ *
+ * The process layer (mend/process.h) is not used here although its repair is the same idea: its
+ * agreement would come before the images are moved and loaded, and a death in between would need
+ * a second protocol around it. Here one agreement covers both, and start and finish as well.
+ */
+#include "recover.h"
+
+int recovering;
+
+#ifndef OPEN_MPI
+void recover_main(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    die("this MPI library has no fault tolerance (ULFM): --online is not possible");
+}
+void recover_error(int rc, const char *function)
+{
+    (void)rc;
+    (void)function;
+}
+int recover_checkpoint(struct upper *upper)
+{
+    (void)upper;
+    return 0;
+}
+void recover_resumed(void)
+{
+}
+void recover_finalize(void)
+{
+}
+void comm_made(MPI_Comm comm)
+{
+    (void)comm;
+}
+void comm_gone(MPI_Comm comm)
+{
+    (void)comm;
+}
+#else
+#include "recover_plan.h"
+
+#include <base/event.h>
+#include <base/fault.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <mpi-ext.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static int world_size;                   /* of the application */
+static int rank = -1;                    /* played by this process; -1: spare */
+static int version;                      /* newest checkpoint; 0: the beginning */
+static int finished;                     /* the application has called MPI_Finalize */
+static int repairs;                      /* meetings after the first */
+static MPI_Comm base = MPI_COMM_NULL;    /* all processes alive, with the spares */
+static MPI_Comm control = MPI_COMM_NULL; /* the processes of app_world, for our own messages */
+static int app_argc;
+static char **app_argv;
+
+/* ---- times ---------------------------------------------------------------------------------- */
+
+static struct {
+    double at;
+    char name[12];
+} phases[24];
+static int phase_count;
+static double noticed_at;
+
+static double wall(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void phase(const char *name)
+{
+    if (phase_count == 24)
+        return;
+    phases[phase_count].at = wall();
+    snprintf(phases[phase_count++].name, sizeof phases[0].name, "%s", name);
+}
+
+static void phases_begin(void)
+{
+    phase_count = 0;
+    phase("notice");
+}
+
+/* One event with all phases, in milliseconds. */
+static void tell_recovered(const char *how)
+{
+    char text[512];
+    size_t used = 0;
+    if (!repairs++)
+        return; /* the start */
+    text[0] = 0;
+    for (int i = 1; i < phase_count && used < sizeof text - 32; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%.3f", i > 1 ? " " : "",
+                                 phases[i].name, 1e3 * (phases[i].at - phases[i - 1].at));
+    mend_event("recover.resumed", ev_str("how", how), ev_int("version", version),
+               ev_int("repair", repairs - 1), ev_real("noticed", noticed_at),
+               ev_real("seconds", wall() - noticed_at), ev_str("phases", text));
+}
+
+/* ---- noticing a failure ---------------------------------------------------------------------- */
+
+static void repair(void) __attribute__((noreturn));
+static void meet(void);
+
+static void repair(void) /* on our own stack, in the main thread */
+{
+    phases_begin();
+    noticed_at = wall();
+    leave_upper(control);
+    control = MPI_COMM_NULL;
+    meet();
+    die("a meeting ended without a decision");
+}
+
+void recover_error(int rc, const char *function)
+{
+    int class, length;
+    char text[MPI_MAX_ERROR_STRING];
+    MPI_Error_class(rc, &class);
+    if (class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_PROC_FAILED_PENDING ||
+        class == MPIX_ERR_REVOKED) {
+        mend_event("recover.noticed",
+                   ev_str("how", class == MPIX_ERR_REVOKED ? "revoke" : "failure"),
+                   ev_str("call", function));
+        leave_now();
+    }
+    MPI_Error_string(rc, text, &length);
+    fprintf(stderr, "mend: rank %d: MPI_%s: %s\n", rank, function, text);
+    MPI_Abort(MPI_COMM_WORLD, class);
+}
+
+/* ---- the meeting ------------------------------------------------------------------------------
+ */
+
+static struct plan plan;
+#define TRY(call) ((call) == MPI_SUCCESS)
+
+static int show_cards(void)
+{
+    struct card mine = {.rank = rank,
+                        .finished = finished,
+                        .host = host_number(),
+                        .on_disk = disk_newest(world_size)};
+    mine.epoch = disk_epoch;
+    for (int i = 0; i < IMAGES_HELD; i++) {
+        mine.image[i].rank = held[i].rank;
+        mine.image[i].version = held[i].version;
+    }
+    MPI_Comm_size(base, &plan.processes);
+    MPI_Comm_rank(base, &plan.me);
+    plan.card = realloc(plan.card, (size_t)plan.processes * sizeof *plan.card);
+    if (!plan.card)
+        die("no memory for %d cards", plan.processes);
+    return TRY(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, plan.card, sizeof mine, MPI_BYTE, base));
+}
+
+/* Two rounds of a byte from everybody to everybody. What a process had sent to us before is in
+ * front of its byte, and the messages that were under way when the communicators were revoked have
+ * been received to their end (or were refused) when the second byte is here: a late fragment would
+ * be written into the memory of the upper half that is about to be loaded. */
+static int flush_messages(void)
+{
+    int ok = 1;
+    char *bytes = calloc((size_t)plan.processes, 2);
+    MPI_Request *request = malloc(2 * (size_t)plan.processes * sizeof *request);
+    if (!bytes || !request)
+        die("no memory for %d messages", plan.processes);
+    for (int round = 0; round < 2 && ok; round++) {
+        int n = 0;
+        for (int p = 0; p < plan.processes && ok; p++) {
+            ok = TRY(MPI_Irecv(&bytes[p], 1, MPI_BYTE, p, 3 + round, base, &request[n]));
+            n += ok;
+        }
+        for (int p = 0; p < plan.processes && ok; p++) {
+            ok = TRY(
+                MPI_Isend(&bytes[plan.processes], 1, MPI_BYTE, p, 3 + round, base, &request[n]));
+            n += ok;
+        }
+        if (!ok)
+            MPIX_Comm_revoke(base);
+        for (int i = 0; i < n; i++)
+            ok = TRY(MPI_Wait(&request[i], MPI_STATUS_IGNORE)) && ok;
+    }
+    free(request);
+    if (ok)
+        free(bytes); /* else a receive may still be pending: leave it the byte */
+    return ok;
+}
+
+/* If it fails, a handle may be garbage: keep none. */
+static int build_world(void)
+{
+    MPI_Comm w, c, s;
+    if (!TRY(MPI_Comm_split(base, plan.rank >= 0 ? 0 : MPI_UNDEFINED, plan.rank, &w)))
+        return 0;
+    if (plan.rank < 0)
+        return 1;
+    MPI_Comm_set_errhandler(w, MPI_ERRORS_RETURN);
+    if (!TRY(MPI_Comm_dup(w, &c)) || !TRY(MPI_Comm_dup(MPI_COMM_SELF, &s)))
+        return 0;
+    MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(s, MPI_ERRORS_RETURN);
+    app_world = w;
+    control = c;
+    app_self = s;
+    return 1;
+}
+
+/* Each image of the version must be at its player and at its partner's player; all transfers in
+ * one order, so that they cannot block each other. */
+static int spread_images(void)
+{
+    if (!plan.version)
+        return 1;
+    for (int r = 0; r < world_size; r++) {
+        int from = plan_holder(&plan, r, plan.version);
+        int to[2] = {plan.player[r], plan.player[plan_partner(&plan, r)]};
+        for (int i = 0; i < 2; i++) {
+            if (plan_holds(&plan, to[i], r, plan.version) || (i && to[1] == to[0]))
+                continue;
+            if (from < 0) { /* on disk only: everybody reads for himself */
+                if (plan.me == to[i] && !disk_read(held_new(), r, plan.version))
+                    return 0;
+                continue;
+            }
+            if (plan.me == from && !held_move(held_find(r, plan.version), to[i], NULL, 0, base))
+                return 0;
+            if (plan.me == to[i]) {
+                struct held_image *image = held_new();
+                if (!held_move(NULL, 0, image, from, base))
+                    return 0;
+                image->rank = r;
+                image->version = plan.version;
+            }
+        }
+    }
+    return 1;
+}
+
+static void load(void)
+{
+    finished = 0;
+    output_play(plan.rank);
+    if (plan.version) {
+        held_load(held_find(plan.rank, plan.version));
+    } else {
+        upper_wipe();
+        output_start();
+    }
+}
+
+/* Open MPI's agreement crashes now and then in a process that was told of a failure by a revoke
+ * only: wait until the failure itself is known here, too. */
+static void await_failure(void)
+{
+    for (double limit = seconds_now() + 0.5; seconds_now() < limit;) {
+        MPI_Group dead;
+        int n = 0, flag;
+        if (TRY(MPIX_Comm_get_failed(base, &dead))) {
+            MPI_Group_size(dead, &n);
+            MPI_Group_free(&dead);
+        }
+        if (n)
+            return;
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    }
+}
+
+/* If processes die during an agreement, Open MPI may forget to tell one process the result (seen
+ * once in some 160 kills): it would wait for ever, and all others for it in the next shrink. Such
+ * a process ends itself: to the others one more failure. */
+static void on_patience(int signal)
+{
+    (void)signal;
+    static const char text[] = "mend: an agreement did not end; this process gives up\n";
+    (void)!write(2, text, sizeof text - 1);
+    _exit(114);
+}
+
+static void patience(int seconds)
+{
+    static timer_t timer;
+    static int made;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGNAL_PATIENCE};
+    struct itimerspec in = {.it_value.tv_sec = seconds};
+    if (!made++) {
+        struct sigaction action = {.sa_handler = on_patience};
+        sigaction(SIGNAL_PATIENCE, &action, NULL);
+        if (timer_create(CLOCK_MONOTONIC, &event, &timer))
+            die("cannot make a timer: %s", strerror(errno));
+    }
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGNAL_PATIENCE);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    timer_settime(timer, 0, &in, NULL);
+}
+
+static int agree(int ok)
+{
+    int revoked = 0, flag = ok;
+    const char *text = getenv("MEND_ONLINE_PATIENCE");
+    MPIX_Comm_is_revoked(base, &revoked);
+    if (!ok || revoked) {
+        MPIX_Comm_revoke(base);
+        await_failure();
+    }
+    MEND_FAULT_POINT(recover_agree);
+    patience(text ? atoi(text) : 60);
+    int rc = MPIX_Comm_agree(base, &flag);
+    patience(0);
+    phase("agree");
+    return rc == MPI_SUCCESS && flag;
+}
+
+/* One meeting; see the list at the top. */
+static int attempt(void)
+{
+    MPI_Comm alive;
+    MPIX_Comm_revoke(base);
+    int rc = MPIX_Comm_shrink(base, &alive);
+    if (rc) {
+        mend_event("recover.retry", ev_str("what", "shrink"));
+        return 0;
+    }
+    MPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
+    base = alive;
+    phase("shrink");
+    MEND_FAULT_POINT(recover_shrink);
+    int ok = show_cards();
+    if (ok)
+        plan_make(&plan, world_size);
+    phase("plan");
+    MEND_FAULT_POINT(recover_plan);
+    if (ok && !plan.finished && !plan.hopeless) {
+        leave_upper(control); /* a rank that had finished comes here without */
+        ok = flush_messages();
+        phase("flush");
+        ok = ok && build_world();
+        phase("world");
+        MEND_FAULT_POINT(recover_world);
+        ok = ok && spread_images();
+        phase("images");
+        MEND_FAULT_POINT(recover_images);
+        if (ok && plan.rank >= 0)
+            load();
+        phase("load");
+        MEND_FAULT_POINT(recover_load);
+    }
+    if (agree(ok))
+        return 1;
+    app_world = control = app_self = MPI_COMM_NULL; /* nobody uses them */
+    mend_event("recover.retry", ev_str("what", ok ? "others" : "here"));
+    phases_begin();
+    return 0;
+}
+
+/* No process is left for some rank. The images in memory would be lost with this job: put them on
+ * disk, for a new one. */
+static void give_up(void) __attribute__((noreturn));
+static void give_up(void)
+{
+    int saved = 1, flag;
+    for (int r = 0; r < world_size && plan.version; r++)
+        if (plan_holder(&plan, r, plan.version) == plan.me)
+            saved &= disk_write(held_find(r, plan.version));
+    flag = saved;
+    MPIX_Comm_agree(base, &flag);
+    if (plan.me == 0) {
+        mend_event("recover.gave_up", ev_int("version", plan.version), ev_int("saved", flag));
+        fprintf(stderr, "mend: %d processes are left for %d ranks; %s\n", plan.processes,
+                world_size,
+                plan.version && flag ? "the last version is on disk"
+                                     : "no version in memory is complete");
+        MPI_Abort(MPI_COMM_WORLD, EXIT_GAVE_UP);
+    }
+    sleep(2); /* MPI_Abort does not always end the others */
+    _exit(EXIT_GAVE_UP);
+}
+
+static void spare_wait(void);
+
+/* Meet until it works out. Returns only if the application has finished. */
+static void meet(void)
+{
+    for (;;) {
+        while (!attempt())
+            ;
+        if (plan.finished)
+            return;
+        if (plan.hopeless)
+            give_up();
+        rank = plan.rank;
+        version = plan.version;
+        disk_epoch = plan.epoch + 1;
+        mend_event_set_rank(rank);
+        held_keep(version, rank, rank < 0 ? -1 : plan_partner_of(&plan, rank));
+        if (rank < 0) {
+            tell_recovered("waiting");
+            spare_wait();
+            continue;
+        }
+        fill_predefined();
+        leaving = 0;
+        mend_event("recover.playing", ev_int("version", version), ev_int("pid", getpid()),
+                   ev_int("spares", plan.processes - world_size));
+        if (version)
+            image_resume();
+        tell_recovered("restarted");
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        load_and_enter(app_argc, app_argv);
+    }
+}
+
+/* ---- called by mpi.c ----------------------------------------------------------------------------
+ */
+
+/* All messages are drained, the other threads stand still. The older of two versions is
+ * overwritten; the newer one stays until all images of this one are complete, which the barrier
+ * tells. If only some learn of it before a failure, no harm is done: the next meeting looks at what
+ * there is. */
+int recover_checkpoint(struct upper *upper)
+{
+    int previous = plan_partner_of(&plan, rank), partner = plan_partner(&plan, rank);
+    double t0 = seconds_now();
+    held_keep(version, rank, previous);
+    struct held_image *own = held_new();
+    held_write(own, upper);
+    own->rank = rank;
+    own->version = version + 1;
+    MEND_FAULT_POINT(recover_save_write);
+    double t1 = seconds_now();
+    if (world_size > 1) {
+        struct held_image *copy = held_new();
+        if (!held_move(own, partner, copy, previous, control))
+            recover_error(MPIX_ERR_REVOKED, "checkpoint");
+        copy->rank = previous;
+        copy->version = version + 1;
+    }
+    MEND_FAULT_POINT(recover_save_copy);
+    double t2 = seconds_now();
+    GUARD("checkpoint", MPI_Barrier(control));
+    version++;
+    MEND_FAULT_POINT(recover_save_commit);
+    output_commit();
+    disk_offer(own);
+    mend_event("checkpoint.commit", ev_int("version", version), ev_str("level", "memory"),
+               ev_int("bytes", (long long)own->size), ev_real("seconds", seconds_now() - t0),
+               ev_real("image", t1 - t0), ev_real("copy", t2 - t1));
+    return 0;
+}
+
+/* The upper half runs again and its objects are bound. */
+void recover_resumed(void)
+{
+    phase("rebind");
+    GUARD("resume",
+          MPI_Barrier(control)); /* nobody writes to a file that another still has to cut */
+    phase("barrier");
+    output_commit(); /* up to this version nothing can be rolled back */
+    tell_recovered("resumed");
+}
+
+/* A rank may finish only when all have, because a failure elsewhere would roll it back, too. The
+ * meeting may do just that, so it needs our own stack. */
+static struct context back;
+static void finish(void)
+{
+    meet();
+    context_resume(&back, lower.thread_pointer);
+}
+
+void recover_finalize(void)
+{
+    GUARD("Finalize", MPI_Barrier(control));
+    phases_begin();
+    finished = 1;
+    disk_flush();
+    if (!context_save(&back))
+        on_own_stack(finish);
+    output_direct();
+    mend_event("recover.finished", ev_int("version", version));
+}
+
+/* ---- spares, start
+ * -------------------------------------------------------------------------------- */
+
+/* Wait until something happens to the base communicator, at little cost: a revoke, or the death of
+ * a rank's player (MPI_Iprobe does not report that, it only drives progress). */
+static void spare_wait(void)
+{
+    for (int flag, revoked = 0, concerned = 0;;) {
+        MPI_Group dead, all;
+        int n = 0;
+        MPI_Iprobe(MPI_ANY_SOURCE, 2, base, &flag, MPI_STATUS_IGNORE);
+        MPIX_Comm_is_revoked(base, &revoked);
+        MPIX_Comm_get_failed(base, &dead);
+        MPI_Group_size(dead, &n);
+        MPI_Comm_group(base, &all);
+        for (int i = 0, p; i < n; i++) {
+            MPI_Group_translate_ranks(dead, 1, &i, all, &p);
+            for (int r = 0; r < world_size; r++)
+                concerned |= plan.player[r] == p;
+        }
+        MPI_Group_free(&all);
+        MPI_Group_free(&dead);
+        if (revoked || concerned)
+            break;
+        struct timespec t = {0, 1000000};
+        nanosleep(&t, NULL);
+    }
+    phases_begin();
+    noticed_at = wall();
+}
+
+void recover_main(int argc, char **argv)
+{
+    int provided, size;
+    char path[PATH_MAX];
+    if (argc < 3)
+        die("usage: --online SPARES DIR PROGRAM ARGS...");
+    int spares = atoi(argv[0]);
+    app_argc = argc - 2;
+    app_argv = argv + 2;
+    recovering = lower.rolls_back = 1;
+    main_tid = (int)syscall(SYS_gettid);
+    setenv("OMPI_MCA_async_mpi_finalize", "1", 0); /* else MPI_Finalize hangs after a failure */
+    load_remember_environment();
+    snprintf(path, sizeof path, "%s/events.jsonl", argv[1]);
+    mend_event_open(path);
+    if (!getenv("MEND_ONLINE_RAW"))
+        output_open(argv[1]);
+    disk_open(argv[1]);
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (spares < 0 || size <= spares)
+        die("%d processes cannot have %d spares", size, spares);
+    world_size = size - spares;
+    app_world = app_self = MPI_COMM_NULL;
+    leave_prepare(repair);
+    if (MPI_Comm_dup(MPI_COMM_WORLD, &base))
+        die("the job lost a process before it began");
+    MPI_Comm_set_errhandler(base, MPI_ERRORS_RETURN);
+    mend_event("recover.started", ev_int("pid", getpid()), ev_int("ranks", world_size),
+               ev_int("spares", spares));
+    meet();
+    MPI_Finalize(); /* a spare that was never needed */
+    exit(0);
+}
+#endif

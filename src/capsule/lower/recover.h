@@ -1,0 +1,62 @@
+/* recover.h - inside recover*.c and mpi.c: real MPI objects, and the parts of a recovery. */
+#ifndef CAPSULE_RECOVER_H
+#define CAPSULE_RECOVER_H
+#include "lower.h"
+#include <mpi.h>
+
+/* What the application takes for MPI_COMM_WORLD and MPI_COMM_SELF (mpi.c). */
+extern MPI_Comm app_world, app_self;
+void fill_predefined(void); /* lower.predef[], with these two */
+
+/* Communicators that the application has made: all of them are revoked by a repair. */
+void comm_made(MPI_Comm comm);
+void comm_gone(MPI_Comm comm);
+
+/* Call MPI; if that fails because processes died, it does not return: the job is repaired. */
+#define GUARD(name, call)                                          \
+    ({                                                             \
+        int rc_ = (call);                                          \
+        if (__builtin_expect(rc_ != MPI_SUCCESS, 0) && recovering) \
+            recover_error(rc_, name);                              \
+        rc_;                                                       \
+    })
+
+/* The same for a call that completes `request`, which the caller knows by `handle`: a call that
+ * fails may have freed it, and then nobody may look at it again. */
+#define GUARD_REQUEST(name, handle, request, call)                           \
+    ({                                                                       \
+        int rc_ = (call);                                                    \
+        if (__builtin_expect(rc_ != MPI_SUCCESS, 0) && recovering) {         \
+            request_consumed = (request) == MPI_REQUEST_NULL ? (handle) : 0; \
+            recover_error(rc_, name);                                        \
+        }                                                                    \
+        rc_;                                                                 \
+    })
+extern handle_t request_consumed;
+
+/* --- recover_leave.c --- */
+extern int leaving;                             /* no upper half runs in this process */
+void leave_prepare(void (*then)(void));         /* `then` runs on a stack of the lower half */
+void leave_now(void) __attribute__((noreturn)); /* from any thread, whatever stack it is on */
+void leave_upper(MPI_Comm private_comm); /* on our stack: end it for good; twice does nothing */
+void on_own_stack(void (*function)(void)) __attribute__((noreturn));
+
+/* --- recover_images.c: images in memory, gone with the process that holds them --- */
+#define IMAGES_HELD 8
+struct held_image {
+    int rank, version; /* version 0: free */
+    int fd;
+    int busy; /* being written to disk: the file must not change */
+    size_t size;
+};
+extern struct held_image held[IMAGES_HELD];
+struct held_image *held_find(int rank, int version);
+struct held_image *held_new(void);
+void held_keep(int version, int rank, int other_rank); /* forget all others */
+size_t held_write(struct held_image *image, struct upper *upper);
+void held_load(const struct held_image *image);
+int held_move(struct held_image *out, int to, struct held_image *in, int from, MPI_Comm comm);
+
+/* --- times of a recovery, for the event that ends it --- */
+void phase(const char *name);
+#endif

@@ -1,0 +1,141 @@
+/* recover_images.c - images of upper halves in memory: this rank's own and its partner's.
+ *
+ * Each is a memfd: the image as snapshot.c writes it, then the output that was held back. Two
+ * versions of two ranks are kept, and a few more while a repair moves them.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "recover.h"
+
+struct held_image held[IMAGES_HELD];
+
+struct trailer {
+    struct output_state output;
+    uint64_t magic;
+};
+#define TRAILER_MAGIC 0x646e656d74757074ull
+
+struct held_image *held_find(int rank, int version)
+{
+    for (int i = 0; i < IMAGES_HELD; i++)
+        if (held[i].version == version && held[i].rank == rank && version)
+            return &held[i];
+    return NULL;
+}
+
+struct held_image *held_new(void)
+{
+    struct held_image *image = NULL;
+    for (int i = 0; i < IMAGES_HELD && !image; i++)
+        if (!held[i].version && !held[i].busy)
+            image = &held[i];
+    if (!image)
+        die("more than %d images at once", IMAGES_HELD);
+    if (!image->fd && (image->fd = memfd_create("mend-image", MFD_CLOEXEC)) < 0)
+        die("cannot keep an image in memory: %s", strerror(errno));
+    lseek(image->fd, 0, SEEK_SET);
+    return image;
+}
+
+void held_keep(int version, int rank, int other_rank)
+{
+    for (int i = 0; i < IMAGES_HELD; i++)
+        if (held[i].version != version || (held[i].rank != rank && held[i].rank != other_rank))
+            held[i].version = held[i].rank = 0;
+}
+
+static void write_all(int fd, const void *p, size_t n)
+{
+    while (n) {
+        ssize_t w = write(fd, p, n);
+        if (w < 0 && errno == EINTR)
+            continue;
+        if (w <= 0)
+            die("cannot keep an image in memory: %s", strerror(errno));
+        p = (const char *)p + w;
+        n -= (size_t)w;
+    }
+}
+
+static void read_at(int fd, void *p, size_t n, off_t at)
+{
+    while (n) {
+        ssize_t r = pread(fd, p, n, at);
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r <= 0)
+            die("an image in memory is cut short");
+        p = (char *)p + r;
+        n -= (size_t)r;
+        at += r;
+    }
+}
+
+size_t held_write(struct held_image *image, struct upper *upper)
+{
+    struct trailer t = {output_state(), TRAILER_MAGIC};
+    image->size = snapshot_to(upper, image->fd);
+    for (int i = 0; i < 2; i++) {
+        write_all(image->fd, output_bytes(i), t.output.to[i] - t.output.from[i]);
+        image->size += t.output.to[i] - t.output.from[i];
+    }
+    write_all(image->fd, &t, sizeof t);
+    return image->size += sizeof t;
+}
+
+void held_load(const struct held_image *image)
+{
+    struct trailer t;
+    read_at(image->fd, &t, sizeof t, (off_t)(image->size - sizeof t));
+    if (t.magic != TRAILER_MAGIC)
+        die("an image in memory has no end");
+    size_t out = t.output.to[0] - t.output.from[0], err = t.output.to[1] - t.output.from[1];
+    if (out + err) {
+        char *bytes = mmap(NULL, image->size, PROT_READ, MAP_SHARED, image->fd, 0);
+        if (bytes == MAP_FAILED)
+            die("cannot map an image: %s", strerror(errno));
+        const char *end = bytes + image->size - sizeof t;
+        output_restore(&t.output, end - err - out, end - err);
+        munmap(bytes, image->size);
+    } else {
+        output_restore(&t.output, "", "");
+    }
+    image_load(image->fd, "an image in memory");
+}
+
+/* Send and/or receive an image; 0 if a peer failed. */
+int held_move(struct held_image *out, int to, struct held_image *in, int from, MPI_Comm comm)
+{
+    enum { PIECE = 16 << 20, TAG = 1 };
+    unsigned long size_out = out ? out->size : 0, size_in = 0;
+    to = out ? to : MPI_PROC_NULL;
+    from = in ? from : MPI_PROC_NULL;
+    if (MPI_Sendrecv(&size_out, 1, MPI_UNSIGNED_LONG, to, TAG, &size_in, 1, MPI_UNSIGNED_LONG, from,
+                     TAG, comm, MPI_STATUS_IGNORE))
+        return 0;
+    char *bytes_out = NULL, *bytes_in = NULL;
+    if (out && (bytes_out = mmap(NULL, size_out, PROT_READ, MAP_SHARED, out->fd, 0)) == MAP_FAILED)
+        die("cannot map an image: %s", strerror(errno));
+    if (in && (ftruncate(in->fd, (off_t)size_in) ||
+               (bytes_in = mmap(NULL, size_in, PROT_READ | PROT_WRITE, MAP_SHARED, in->fd, 0)) ==
+                   MAP_FAILED))
+        die("cannot keep an image of %lu bytes in memory: %s", size_in, strerror(errno));
+    int ok = 1;
+    for (size_t at = 0; ok && (at < size_out || at < size_in); at += PIECE) {
+        size_t s = at >= size_out ? 0 : size_out - at < PIECE ? size_out - at : PIECE;
+        size_t r = at >= size_in ? 0 : size_in - at < PIECE ? size_in - at : PIECE;
+        ok = MPI_Sendrecv(bytes_out + at, (int)s, MPI_BYTE, s ? to : MPI_PROC_NULL, TAG,
+                          bytes_in + at, (int)r, MPI_BYTE, r ? from : MPI_PROC_NULL, TAG, comm,
+                          MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    }
+    if (bytes_out)
+        munmap(bytes_out, size_out);
+    if (bytes_in)
+        munmap(bytes_in, size_in);
+    if (in)
+        in->size = size_in;
+    return ok;
+}

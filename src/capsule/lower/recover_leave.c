@@ -1,0 +1,226 @@
+/* recover_leave.c - ending the upper half of this process, so that an older one can take its place.
+ *
+ * An MPI call has failed and returned to its wrapper, which stands on a stack of the upper half:
+ *   1. go on on a stack of our own, in the main thread;
+ *   2. revoke every communicator of the application, so that nobody waits for us;
+ *   3. end the other threads of the upper half, and see that they are gone;
+ *   4. complete every request: none may write into upper memory any more;
+ *   5. drop what the MPI library has kept for reuse of a send that never ended (see below).
+ */
+#include "recover.h"
+
+#ifdef OPEN_MPI
+#include <dirent.h>
+#include <errno.h>
+#include <mpi-ext.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int leaving = 1;
+static char *stack_top;
+static void (*after_leaving)(void);
+static volatile int acknowledged;
+static int acknowledging[256];
+
+static void nap(long microseconds)
+{
+    struct timespec t = {0, microseconds * 1000};
+    nanosleep(&t, NULL);
+}
+
+void on_own_stack(void (*function)(void))
+{
+    context_enter((void *)function, stack_top);
+}
+
+/* SIGNAL_LEAVE. Whose thread is this? Its thread pointer tells. */
+static void on_leave(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)info;
+    (void)context;
+    uintptr_t pointer = (uintptr_t)thread_pointer_get();
+    int tid = (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    if (tid == main_tid) { /* another thread has noticed a failure: the main thread repairs */
+        if (leaving || pointer == (uintptr_t)lower.thread_pointer)
+            return;
+        thread_pointer_set(lower.thread_pointer);
+        on_own_stack(after_leaving);
+    }
+    if (pointer < UPPER_END) /* the upper half's: it ends here */
+        raw_syscall(SYS_exit, 0, 0, 0, 0, 0, 0);
+    if (pointer == (uintptr_t)lower.thread_pointer)
+        return;
+    int i =
+        __atomic_fetch_add(&acknowledged, 1, __ATOMIC_SEQ_CST); /* one of the lower half's own */
+    if (i < 256)
+        acknowledging[i] = tid;
+}
+
+void leave_prepare(void (*then)(void))
+{
+    size_t length = 1 << 20;
+    char *stack = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED)
+        die("no memory for a stack: %s", strerror(errno));
+    stack_top = stack + length;
+    after_leaving = then;
+    struct sigaction action = {.sa_sigaction = on_leave,
+                               .sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER};
+    sigaction(SIGNAL_LEAVE, &action, NULL);
+}
+
+void leave_now(void)
+{
+    if (syscall(SYS_gettid) == main_tid)
+        on_own_stack(after_leaving);
+    while (!leaving) {
+        syscall(SYS_tgkill, getpid(), main_tid, SIGNAL_LEAVE);
+        nap(500);
+    }
+    syscall(SYS_exit, 0); /* this thread is the upper half's */
+    abort();
+}
+
+/* Return when no thread of the upper half is left but the one we took over. */
+static void end_threads(void)
+{
+    int me = (int)syscall(SYS_gettid), left;
+    double limit = seconds_now() + 5;
+    acknowledged = 0;
+    memset(acknowledging, 0, sizeof acknowledging);
+    do {
+        DIR *tasks = opendir("/proc/self/task");
+        left = 0;
+        for (struct dirent *e; tasks && (e = readdir(tasks));) {
+            int tid = atoi(e->d_name), known = tid == me || tid <= 0;
+            for (int i = 0; i < acknowledged && i < 256; i++)
+                known |= acknowledging[i] == tid;
+            if (known)
+                continue;
+            left++;
+            syscall(SYS_tgkill, getpid(), tid, SIGNAL_LEAVE);
+        }
+        if (tasks)
+            closedir(tasks);
+        if (left)
+            nap(100);
+        if (seconds_now() > limit) /* to the others: one more failure */
+            die("a thread of the application cannot be ended");
+    } while (left);
+}
+
+/* On a revoked communicator a receive that was not matched is cancelled, one that is being filled
+ * is filled to its end (its sender keeps progressing where it waits for us), and one whose sender
+ * died is given up by the library. Sends only read. */
+static double patience;
+static void finish_request(handle_t handle, int is_receive)
+{
+    MPI_Request request = (MPI_Request)handle;
+    if (handle == request_consumed)
+        return;
+    for (int flag = 0; !flag && request != MPI_REQUEST_NULL;) {
+        int class = 0, rc = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+        if (rc)
+            MPI_Error_class(rc, &class);
+        if (rc && class != MPIX_ERR_PROC_FAILED_PENDING)
+            return;
+        if (seconds_now() < patience)
+            continue;
+        if (is_receive)
+            die("a receive cannot be ended");
+        return;
+    }
+}
+
+static void finish_requests(void)
+{
+    patience = seconds_now() + 3;
+    if (lower.upper && lower.upper->each_request)
+        lower.upper->each_request(finish_request);
+    request_consumed = 0;
+}
+
+/* Open MPI's ob1 keeps the request of the last blocking send, and of the last receive, for the next
+ * one. If that send was given up because its receiver died in the middle of a message, the request
+ * still has the rest of that message in its list of ranges; the next large send to anybody begins
+ * with it, sends it to the dead, and waits for ever (messages in fragments only: no single copy, or
+ * tcp). So the kept requests are forgotten; the next call takes new ones. */
+static void forget_kept_requests(void)
+{
+    extern void *mca_pml_ob1_sendreq __attribute__((weak));
+    extern void *mca_pml_ob1_recvreq __attribute__((weak));
+    if (&mca_pml_ob1_sendreq)
+        mca_pml_ob1_sendreq = NULL;
+    if (&mca_pml_ob1_recvreq)
+        mca_pml_ob1_recvreq = NULL;
+}
+
+/* The communicators are never freed: their context ids must not be used again while messages of
+ * old are about. */
+static MPI_Comm *comms;
+static int comm_count, comm_room;
+void comm_made(MPI_Comm comm)
+{
+    if (!recovering || comm == MPI_COMM_NULL)
+        return;
+    if (comm_count == comm_room) {
+        comm_room = 2 * comm_room + 16;
+        comms = realloc(comms, (size_t)comm_room * sizeof *comms);
+        if (!comms)
+            die("no memory for %d communicators", comm_room);
+    }
+    comms[comm_count++] = comm;
+}
+
+void comm_gone(MPI_Comm comm)
+{
+    for (int i = 0; recovering && i < comm_count; i++)
+        if (comms[i] == comm) {
+            comms[i] = comms[--comm_count];
+            return;
+        }
+}
+
+static void revoke_all(MPI_Comm private_comm)
+{
+    for (int i = 0; i < comm_count; i++)
+        MPIX_Comm_revoke(comms[i]);
+    comm_count = 0;
+    if (app_world == MPI_COMM_NULL)
+        return;
+    MPIX_Comm_revoke(app_world);
+    MPIX_Comm_revoke(private_comm);
+    MPIX_Comm_revoke(app_self);
+    app_world = app_self = MPI_COMM_NULL;
+}
+
+void leave_upper(MPI_Comm private_comm)
+{
+    if (leaving)
+        return;
+    leaving = 1;
+    sigset_t all;
+    sigfillset(&all);
+    sigdelset(&all, SIGSYS);
+    sigdelset(&all, SIGNAL_LEAVE);
+    sigdelset(&all, SIGSEGV);
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGABRT);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    forget_kept_requests();
+    revoke_all(private_comm);
+    phase("revoke");
+    end_threads();
+    phase("threads");
+    finish_requests();
+    forget_kept_requests();
+    phase("requests");
+}
+#endif
