@@ -209,21 +209,58 @@ void mend_comms_set_errhandler(struct mend_family *family, MPI_Errhandler handle
             PMPI_Comm_set_errhandler(m->comm, handler);
 }
 
-int mend_comms_confirm(MPI_Comm parent, MPI_Comm made)
+/* Wait for both requests, or for the end of the parent. */
+static int poll_requests(MPI_Comm parent, int n, MPI_Request *requests)
 {
-    MPI_Request request;
-    MPI_Errhandler handler;
-    int done = 0, rc;
-    PMPI_Comm_get_errhandler(made, &handler);
-    PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
-    rc = PMPI_Ibarrier(made, &request);
-    while (rc == MPI_SUCCESS && !done) {
-        rc = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    int done = 0, rc = MPI_SUCCESS;
+    for (unsigned turn = 0; rc == MPI_SUCCESS && !done; turn++) {
+        rc = PMPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
         if (rc == MPI_SUCCESS && !done && mend_ulfm_is_revoked(parent))
             rc = mend_ulfm_revoked_code();
-        if (!done)
+        if (!done && turn % 16 == 15)
             sched_yield();
     }
+    for (int i = 0; i < n && rc != MPI_SUCCESS; i++)
+        if (requests[i] != MPI_REQUEST_NULL)
+            PMPI_Request_free(&requests[i]);
+    return rc;
+}
+
+/* A barrier in log2(n) rounds of empty messages. Every message is received before anybody leaves,
+ * so that the program never meets one of them. */
+static int confirm_intra(MPI_Comm parent, MPI_Comm made)
+{
+    enum { TAG = 31000 };
+    int size, rank, rc = MPI_SUCCESS;
+    PMPI_Comm_size(made, &size);
+    PMPI_Comm_rank(made, &rank);
+    for (int reach = 1, round = 0; reach < size && rc == MPI_SUCCESS; reach *= 2, round++) {
+        MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        int from = (rank + size - reach) % size, to = (rank + reach) % size;
+        rc = PMPI_Irecv(NULL, 0, MPI_BYTE, from, TAG + round, made, &requests[0]);
+        if (rc == MPI_SUCCESS)
+            rc = PMPI_Isend(NULL, 0, MPI_BYTE, to, TAG + round, made, &requests[1]);
+        if (rc == MPI_SUCCESS)
+            rc = poll_requests(parent, 2, requests);
+    }
+    return rc;
+}
+
+static int confirm_inter(MPI_Comm parent, MPI_Comm made)
+{
+    MPI_Request request;
+    int rc = PMPI_Ibarrier(made, &request);
+    return rc == MPI_SUCCESS ? poll_requests(parent, 1, &request) : rc;
+}
+
+int mend_comms_confirm(MPI_Comm parent, MPI_Comm made)
+{
+    MPI_Errhandler handler;
+    int inter = 0;
+    PMPI_Comm_test_inter(made, &inter);
+    PMPI_Comm_get_errhandler(made, &handler);
+    PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+    int rc = inter ? confirm_inter(parent, made) : confirm_intra(parent, made);
     if (rc != MPI_SUCCESS)
         mend_ulfm_revoke(made);
     PMPI_Comm_set_errhandler(made, handler);
