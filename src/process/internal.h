@@ -8,6 +8,7 @@
 #include "ulfm.h"
 
 #include <mend/process.h>
+#include <process/hooks.h>
 
 #include <pthread.h>
 #include <sched.h>
@@ -74,6 +75,10 @@ struct mend_process {
     mend_process_builder *builders;
     MPI_Comm *built, *building; /* by builder: of this generation; of the attempt under way */
     int n_builders, max_builders;
+
+    void (*adopted)(const mend_repair *now, void *arg); /* see process/hooks.h */
+    void (*returning)(const mend_repair *now, void *arg);
+    void *hook_arg;
 
     struct retired retired[RETIRED_MAX];
     int n_retired;

@@ -26,6 +26,8 @@ static void run_callbacks(mend_process *p)
 {
     p->stage = STAGE_CALLING;
     p->callbacks_due = false;
+    if (p->adopted)
+        p->adopted(&p->now, p->hook_arg);
     for (int i = p->n_callbacks - 1; i >= 0 && !atomic_load(&p->trouble); i--) {
         MEND_FAULT_POINT(process_callback);
         p->callbacks[i].call(p, &p->now, p->callbacks[i].arg);
@@ -100,8 +102,37 @@ void mend_process_on_mpi_error(MPI_Comm *comm, int *code, ...)
         return; /* the owner will see the revoke */
     if (p->options.resume == MEND_RESUME_JUMP && p->armed)
         longjmp(p->jump, 1);
-    if (p->options.resume == MEND_RESUME_RETURN && p->stage == STAGE_WORKING)
-        mend_process_recover(p); /* its error is told by the next call of the layer */
+    if (p->options.resume != MEND_RESUME_RETURN || p->stage != STAGE_WORKING)
+        return;
+    mend_process_recover(p); /* its error is told by the next call of the layer */
+    if (p->returning)
+        p->returning(&p->now, p->hook_arg);
+}
+
+void mend_process_set_hooks(mend_process *p, void (*adopted)(const mend_repair *now, void *arg),
+                            void (*returning)(const mend_repair *now, void *arg), void *arg)
+{
+    p->adopted = adopted;
+    p->returning = returning;
+    p->hook_arg = arg;
+}
+
+void mend_process_set_resume(mend_process *p, mend_resume resume)
+{
+    p->options.resume = resume;
+    p->armed = resume == MEND_RESUME_JUMP;
+    if (p->family)
+        mend_comms_set_errhandler(p->family,
+                                  resume == MEND_RESUME_MANUAL ? MPI_ERRORS_RETURN : p->handler);
+}
+
+int mend_process_run_callbacks(mend_process *p)
+{
+    int rc = usable(p, "callbacks");
+    if (rc != 0 || p->stage != STAGE_WORKING)
+        return rc != 0 ? rc : mend_fail(MEND_ERR_STATE, "callbacks: not at work");
+    p->callbacks_due = true;
+    return mend_process_recover(p);
 }
 
 jmp_buf *mend_process_jump_buffer(mend_process *p)
