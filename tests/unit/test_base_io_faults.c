@@ -181,13 +181,16 @@ static int write_text(const char *path, const char *text)
  * namespace. */
 static int mount_small_disk(void)
 {
-    uid_t uid = getuid();
+    unsigned uid = getuid(), gid = getgid();
     if (unshare(CLONE_NEWNS)) {
         if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
             return -1;
         char map[64];
-        snprintf(map, sizeof map, "0 %u 1", (unsigned)uid);
-        if (write_text("/proc/self/uid_map", map))
+        snprintf(map, sizeof map, "0 %u 1", uid);
+        if (write_text("/proc/self/uid_map", map) || write_text("/proc/self/setgroups", "deny"))
+            return -1;
+        snprintf(map, sizeof map, "0 %u 1", gid);
+        if (write_text("/proc/self/gid_map", map))
             return -1;
     }
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))

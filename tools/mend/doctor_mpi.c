@@ -1,0 +1,142 @@
+/* The MPI libraries: found, with fault tolerance, and does it work? A job of three ranks answers.
+ */
+#include "doctor.h"
+#include "launch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OUTPUT_SIZE = 16384 };
+static const double answer_seconds = 30, job_seconds = 120;
+
+static const char get_ulfm[] = "Open MPI 5 or newer is needed (Debian 13: apt-get install "
+                               "openmpi-bin libopenmpi-dev); in a clone of "
+                               "Mend, `make` fetches one into .env/ without root";
+
+/* `env/run` of the clone, if this binary comes from one: there a private MPI may be. */
+static bool add_environment(tool_arguments *arguments)
+{
+    char path[4096];
+    if (getenv("MEND_ENV_ENTERED") || !tool_find_file("env/run", path, sizeof path))
+        return true;
+    return tool_add(arguments, path);
+}
+
+/* The first line of `PROGRAM --version`; "" if it does not run. */
+static void version_of(const char *program, char *line, size_t size)
+{
+    char output[OUTPUT_SIZE];
+    tool_arguments arguments = {.count = 0};
+    line[0] = 0;
+    if (add_environment(&arguments) && tool_add(&arguments, program) &&
+        tool_add(&arguments, "--version") &&
+        tool_capture(arguments.list, answer_seconds, output, sizeof output) == 0) {
+        const char *start = strstr(output, "Version:"); /* MPICH says it on its second line */
+        start = start ? start + strlen("Version:") : output;
+        start += strspn(start, " \t");
+        snprintf(line, size, "%.*s", (int)strcspn(start, "\n"), start);
+    }
+    tool_arguments_free(&arguments);
+}
+
+/* Kill one of three ranks; the probe prints "ulfm DETECT_MS SHRINK_MS" when the others went on. */
+static void check_ulfm(doctor *d, const char *launcher)
+{
+    char output[OUTPUT_SIZE], probe[4096];
+    double detect, shrink;
+    tool_arguments arguments = {.count = 0};
+    if (!tool_find_file("lib/mend/probe-ulfm", probe, sizeof probe)) {
+        doctor_find(d, "ulfm", DOCTOR_BAD, "build Mend with MPI (MEND_WITH_MPI=ON)",
+                    "the probe job is not built");
+        return;
+    }
+    int code = TOOL_NOT_STARTED;
+    if (add_environment(&arguments) && tool_add(&arguments, launcher) &&
+        tool_add_flags(&arguments, "openmpi") && tool_add_flags(&arguments, "openmpi-one-node") &&
+        tool_add(&arguments, "-n") && tool_add(&arguments, "3") && tool_add(&arguments, probe)) {
+        setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
+        setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
+        setenv("PRTE_ALLOW_RUN_AS_ROOT", "1", 0);
+        setenv("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
+        code = tool_capture(arguments.list, job_seconds, output, sizeof output);
+    }
+    tool_arguments_free(&arguments);
+    const char *answer = code == TOOL_NOT_STARTED ? NULL : strstr(output, "ulfm ");
+    if (answer && sscanf(answer, "ulfm %lf %lf", &detect, &shrink) == 2) {
+        doctor_finding *f =
+            doctor_find(d, "ulfm", DOCTOR_GOOD, NULL,
+                        "one of 3 ranks was killed: noticed after %.0f ms, repaired in %.1f ms",
+                        detect, shrink);
+        f->value = detect + shrink;
+        f->unit = "ms";
+        return;
+    }
+    doctor_find(d, "ulfm", DOCTOR_BAD, get_ulfm,
+                "a job of 3 ranks did not survive the kill of one (%s)",
+                code == TOOL_TIMED_OUT     ? "it hung"
+                : code == TOOL_NOT_STARTED ? "it did not start"
+                                           : "it ended");
+}
+
+static void check_open_mpi(doctor *d)
+{
+    static const char *const launchers[] = {"mpirun.openmpi", "mpirun"};
+    for (int i = 0; i < 2; i++) {
+        char line[256];
+        int major = 0;
+        version_of(launchers[i], line, sizeof line);
+        const char *number = strstr(line, "Open MPI");
+        if (!number)
+            continue;
+        number += strcspn(number, "0123456789");
+        sscanf(number, "%d", &major);
+        doctor_find(d, "openmpi", DOCTOR_GOOD, NULL, "Open MPI %s", number);
+        if (major >= 5)
+            check_ulfm(d, launchers[i]);
+        else
+            doctor_find(d, "ulfm", DOCTOR_BAD, get_ulfm, "Open MPI %s has no fault tolerance",
+                        number);
+        return;
+    }
+    doctor_find(d, "openmpi", DOCTOR_BAD, get_ulfm, "no Open MPI is found");
+}
+
+static void check_mpich(doctor *d)
+{
+    static const char *const launchers[] = {"mpirun.mpich", "mpiexec.hydra", "mpiexec"};
+    for (int i = 0; i < 3; i++) {
+        char line[256];
+        version_of(launchers[i], line, sizeof line);
+        if (!line[0] || strstr(line, "Open MPI"))
+            continue;
+        doctor_find(d, "mpich", DOCTOR_GOOD, NULL,
+                    "MPICH %s: images can be resumed on it; it has no ULFM", line);
+        return;
+    }
+    doctor_find(d, "mpich", DOCTOR_MISSING, "only to restart images on it: apt-get install mpich",
+                "no MPICH is found");
+}
+
+static void check_slurm(doctor *d)
+{
+    char path[4096], output[OUTPUT_SIZE];
+    if (!tool_find_program("srun", path, sizeof path)) {
+        doctor_find(d, "slurm", DOCTOR_MISSING, "only for use in batch jobs",
+                    "no Slurm on this machine");
+        return;
+    }
+    char *arguments[] = {path, "--version", NULL};
+    int code = tool_capture(arguments, answer_seconds, output, sizeof output);
+    output[strcspn(output, "\n")] = 0;
+    doctor_find(d, "slurm", DOCTOR_GOOD, NULL,
+                "%s: use sbatch --no-kill and mpirun inside (not srun)", code == 0 ? output : path);
+}
+
+void doctor_check_mpi(doctor *d)
+{
+    check_open_mpi(d);
+    check_mpich(d);
+    check_slurm(d);
+}
