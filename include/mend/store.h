@@ -42,10 +42,10 @@
  *  - The background thread calls MPI. If MPI was initialised below MPI_THREAD_MULTIPLE, a store on
  * more than one rank does all its work inside the save call (as with `sync`), and says so by the
  * event "store.sync_forced". Everything else is the same.
- *  - Versions are numbered by the caller, from 0, each save larger than every version that the
- * store knows of since its last restore. A restore of version v makes v+1 the next allowed number;
- * what was saved above v belongs to an abandoned past and is never mixed with what is saved
- * afterwards.
+ *  - Versions are numbered by the caller, from 0, each save larger than the one before. A restore
+ *    of version v makes v+1 the next allowed number, a rebind any. What was saved at or above a
+ *    number that is saved anew belongs to an abandoned past: it is never mixed with what is saved
+ *    now, and removed when that is committed.
  *  - Regions may have any length, zero included, and differ from rank to rank.
  *
  * All functions return 0 or a negative MEND_ERR_* code; mend_error_text() has the facts.

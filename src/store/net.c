@@ -20,8 +20,12 @@
 #define ULFM 0
 #endif
 
-#define MESSAGE_MAX   ((size_t)64 << 20) /* longer posts are cut into messages of this */
-#define DRAIN_SECONDS 5.0                /* after a revoke, how long requests may take to end */
+#define MESSAGE_MAX ((size_t)64 << 20) /* longer posts are cut into messages of this */
+enum { TAG_COLLECTIVE = 1, TAG_NEVER = 2 };
+
+#define NEWS_SECONDS  1.0
+
+#define DRAIN_SECONDS 5.0 /* after a revoke, how long requests may take to end */
 
 struct requests {
     MPI_Request *list;
@@ -83,24 +87,6 @@ void net_break(struct net *net)
 #endif
 }
 
-static int mpi_failed(struct net *net, int mpi_code)
-{
-    char text[MPI_MAX_ERROR_STRING];
-    int class = MPI_ERR_OTHER, length = 0;
-
-    MPI_Error_class(mpi_code, &class);
-#if ULFM
-    if (class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED ||
-        class == MPIX_ERR_PROC_FAILED_PENDING) {
-        net_break(net);
-        return mend_fail(MEND_ERR_PEER_FAILED, "a process of the store's communicator died");
-    }
-#endif
-    MPI_Error_string(mpi_code, text, &length);
-    net_break(net);
-    return mend_fail(MEND_ERR_MPI, "a message of the store failed: %.*s", length, text);
-}
-
 /* Does MPI know by now that a member is dead? */
 static bool member_dead(struct net *net, enum lane lane)
 {
@@ -120,6 +106,35 @@ static bool member_dead(struct net *net, enum lane lane)
     (void)lane;
     return false;
 #endif
+}
+
+static int mpi_failed(struct net *net, int mpi_code)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int class = MPI_ERR_OTHER, length = 0;
+
+    MPI_Error_class(mpi_code, &class);
+#if ULFM
+    if (class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED ||
+        class == MPIX_ERR_PROC_FAILED_PENDING) {
+        net_break(net);
+        return mend_fail(MEND_ERR_PEER_FAILED, "a process of the store's communicator died");
+    }
+#endif
+    /* a dead peer may first show as some other error: give the news of it a moment to arrive */
+    double end = mend_now() + NEWS_SECONDS;
+    while (mend_now() < end) {
+        int flag;
+        if (member_dead(net, CALL) || member_dead(net, WORK)) {
+            net_break(net);
+            return mend_fail(MEND_ERR_PEER_FAILED, "a process of the store's communicator died");
+        }
+        MPI_Iprobe(MPI_ANY_SOURCE, TAG_NEVER, net->comm[CALL], &flag, MPI_STATUS_IGNORE);
+        sched_yield();
+    }
+    MPI_Error_string(mpi_code, text, &length);
+    net_break(net);
+    return mend_fail(MEND_ERR_MPI, "a message of the store failed: %.*s", length, text);
 }
 
 /* Between two tests: the caller's thread yields; the background thread sleeps longer and longer,
@@ -208,16 +223,23 @@ static int check(struct net *net)
                            : 0;
 }
 
-/* Run one collective. The buffer is on the heap: if the operation cannot be ended, it is left to
- * it. */
-static int collective(struct net *net, enum lane lane, int started, MPI_Request *request,
-                      bool *lost)
+/* ---- collectives, from messages: MPI's own nonblocking ones report a death late, or as some other
+ * error ---- */
+
+/* One step: to one rank, from another, complete. */
+static int shift(struct net *net, enum lane lane, int to, const void *out, int from, void *in,
+                 size_t bytes, bool *poisoned)
 {
-    if (started != MPI_SUCCESS)
-        return mpi_failed(net, started);
-    return finish(net, lane, request, 1, lost);
+    int rc = net_receive(net, lane, from, TAG_COLLECTIVE, in, bytes);
+    if (rc == 0)
+        rc = net_send(net, lane, to, TAG_COLLECTIVE, out, bytes);
+    int ended = net_complete(net, lane, poisoned);
+    return rc ? rc : ended;
 }
 
+/* Dissemination: in round d everybody hears from the rank 2^d below. As a minimum may be taken
+ * twice, it works for any number of ranks. Buffers are on the heap: if a message cannot be ended,
+ * they are left to it. */
 int net_all_min(struct net *net, enum lane lane, int64_t *values, int count)
 {
     if (net->alone)
@@ -226,90 +248,86 @@ int net_all_min(struct net *net, enum lane lane, int64_t *values, int count)
     if (rc)
         return rc;
     size_t bytes = (size_t)count * sizeof *values;
-    int64_t *buffer = malloc(2 * bytes);
-    bool lost = false;
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (!buffer) /* cannot be agreed any more: leave, so that the others do not wait */
-        return net_break(net), mend_fail(MEND_ERR_NO_MEMORY, "no memory for %zu bytes", bytes);
-    memcpy(buffer, values, bytes);
-    rc = collective(net, lane,
-                    MPI_Iallreduce(buffer, buffer + count, count, MPI_INT64_T, MPI_MIN,
-                                   net->comm[lane], &request),
-                    &request, &lost);
+    int64_t *out = malloc(2 * bytes), *in = out + count;
+    bool poisoned = false;
+    if (!out) { /* cannot be agreed any more: leave, so that the others do not wait */
+        net_break(net);
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %zu bytes", bytes);
+    }
+    memcpy(out, values, bytes);
+    for (int d = 1; rc == 0 && d < net->size; d *= 2) {
+        int to = (net->rank + d) % net->size, from = (net->rank - d + net->size) % net->size;
+        rc = shift(net, lane, to, out, from, in, bytes, &poisoned);
+        for (int i = 0; rc == 0 && i < count; i++)
+            if (in[i] < out[i])
+                out[i] = in[i];
+    }
     if (rc == 0)
-        memcpy(values, buffer + count, bytes);
-    if (!lost)
-        free(buffer);
+        memcpy(values, out, bytes);
+    if (!poisoned)
+        free(out);
     return rc;
 }
 
+/* Bruck's algorithm: block i of the buffer is that of rank (me + i); the known blocks double each
+ * round. */
 int net_gather(struct net *net, enum lane lane, const void *mine, size_t bytes, void *all)
 {
     if (net->alone) {
         memcpy(all, mine, bytes);
         return 0;
     }
-    int rc = check(net);
+    int rc = check(net), n = net->size;
     if (rc)
         return rc;
-    size_t n = (size_t)net->size;
-    uint8_t *buffer = malloc((n + 1) * bytes);
-    bool lost = false;
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (!buffer)
-        return net_break(net),
-               mend_fail(MEND_ERR_NO_MEMORY, "no memory for %zu bytes", (n + 1) * bytes);
+    uint8_t *buffer = malloc((size_t)n * bytes + 1);
+    bool poisoned = false;
+    if (!buffer) {
+        net_break(net);
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %zu bytes", (size_t)n * bytes);
+    }
     memcpy(buffer, mine, bytes);
-    rc = collective(net, lane,
-                    MPI_Iallgather(buffer, (int)bytes, MPI_BYTE, buffer + bytes, (int)bytes,
-                                   MPI_BYTE, net->comm[lane], &request),
-                    &request, &lost);
-    if (rc == 0)
-        memcpy(all, buffer + bytes, n * bytes);
-    if (!lost)
+    for (int d = 1; rc == 0 && d < n; d *= 2) {
+        size_t blocks = (size_t)(d < n - d ? d : n - d);
+        rc = shift(net, lane, (net->rank - d + n) % n, buffer, (net->rank + d) % n,
+                   buffer + (size_t)d * bytes, blocks * bytes, &poisoned);
+    }
+    for (int i = 0; rc == 0 && i < n; i++)
+        memcpy((uint8_t *)all + (size_t)((net->rank + i) % n) * bytes, buffer + (size_t)i * bytes,
+               bytes);
+    if (!poisoned)
         free(buffer);
     return rc;
-}
-
-static int gather_parts(struct net *net, enum lane lane, const void *mine, uint8_t *buffer,
-                        const size_t *sizes)
-{
-    size_t at = 0;
-    for (int r = 0; r < net->size; r++) {
-        if (r == net->rank && sizes[r])
-            memcpy(buffer + at, mine, sizes[r]);
-        int rc =
-            r != net->rank && sizes[r] ? net_receive(net, lane, r, 7, buffer + at, sizes[r]) : 0;
-        if (rc == 0 && r != net->rank && sizes[net->rank])
-            rc = net_send(net, lane, r, 7, mine, sizes[net->rank]);
-        if (rc)
-            return rc;
-        at += sizes[r];
-    }
-    return 0;
 }
 
 int net_gather_var(struct net *net, enum lane lane, const void *mine, size_t bytes, uint8_t **all,
                    size_t *sizes)
 {
-    size_t total = 0;
-    bool poisoned = false;
+    size_t longest = 0, at = 0, n = (size_t)net->size;
     int rc = net_gather(net, lane, &bytes, sizeof bytes, sizes);
     if (rc)
         return rc;
-    for (int r = 0; r < net->size; r++)
-        total += sizes[r];
-    uint8_t *buffer = malloc(total ? total : 1);
-    if (!buffer)
-        return net_break(net), mend_fail(MEND_ERR_NO_MEMORY, "no memory for %zu bytes", total);
-    rc = gather_parts(net, lane, mine, buffer, sizes);
-    int ended = net_complete(net, lane, &poisoned);
-    if (rc == 0)
-        rc = ended;
-    if (rc == 0)
-        *all = buffer;
-    else if (!poisoned)
+    for (size_t r = 0; r < n; r++)
+        longest = sizes[r] > longest ? sizes[r] : longest;
+    uint8_t *padded = calloc(1, longest + 1), *buffer = malloc(n * longest + 1);
+    if (!padded || !buffer) {
+        net_break(net);
+        free(padded);
         free(buffer);
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %zu bytes", n * longest);
+    }
+    if (bytes)
+        memcpy(padded, mine, bytes);
+    rc = net_gather(net, lane, padded, longest, buffer);
+    for (size_t r = 0; rc == 0 && r < n; r++) {
+        memmove(buffer + at, buffer + r * longest, sizes[r]);
+        at += sizes[r];
+    }
+    free(padded);
+    if (rc)
+        free(buffer);
+    else
+        *all = buffer;
     return rc;
 }
 

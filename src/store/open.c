@@ -275,6 +275,7 @@ int mend_store_rebind(mend_store *store, MPI_Comm comm, int logical_rank)
         return rc;
     net_close(store->net);
     store->result = 0;
+    store->last = -1; /* a program may have to begin anew, if nothing can be restored */
     store->bad_count = 0;
     delta_reset(store);
     rc = bind_net(store, net);

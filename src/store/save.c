@@ -289,6 +289,7 @@ static int carry_out(mend_store *store, struct making *m, const struct agreed *a
     MEND_FAULT_POINT(store_save_copied);
     pthread_mutex_lock(&store->lock);
     m->slot->complete = true;
+    known_abandon(store, m->head.version);
     known_add(store, m->head.version, m->head.save_id);
     store->stats.saves++;
     store->stats.bytes_saved += m->head.stream_bytes;

@@ -77,6 +77,14 @@ bool known_any(const mend_store *store, unsigned levels)
     return false;
 }
 
+void known_abandon(mend_store *store, int64_t version)
+{
+    while (store->known_count && store->known[store->known_count - 1].version >= version)
+        store->known_count--;
+    if (store->floor >= version)
+        store->floor = version - 1;
+}
+
 static int64_t newest_at(const mend_store *store, unsigned levels)
 {
     for (int i = store->known_count - 1; i >= 0; i--)
@@ -186,6 +194,13 @@ void prune_level(mend_store *store, mend_level level)
         struct known *k = &store->known[i];
         if ((k->reached & bit) && ++kept > store->options.level[level].keep)
             k->reached &= ~bit;
+    }
+    for (int i = 0; i < store->own.count + store->held.count; i++) {
+        struct slot *s =
+            i < store->own.count ? store->own.list[i] : store->held.list[i - store->own.count];
+        if (s->complete && !s->users && s->head.version > store->floor &&
+            !known_find(store, s->head.version, s->head.save_id))
+            slot_forget(s); /* of a past that was given up */
     }
     pthread_mutex_unlock(&store->lock);
     if (level == MEND_LEVEL_GLOBAL)

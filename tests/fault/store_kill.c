@@ -1,0 +1,217 @@
+/* A rank is killed at a fault point or at a random time while versions are being saved, restored or rebuilt. A spare takes
+ * its place; the newest version that all can have is restored, bit for bit; the run ends with the right result.
+ *
+ *     store_kill LEVELS KILLS SEED     LEVELS: memory, local, partner, erasure, global, or several with commas
+ *
+ * With KILLS = 0 the fault comes from MEND_FAULT. A killed rank's disk is lost with it, except with the level local. */
+#include "../mpi/store_common.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#define STEPS 12
+
+static MPI_Comm world, job = MPI_COMM_NULL; /* everybody alive; those who work */
+static int np, me = -1;                     /* my logical rank; -1: spare */
+static struct data d;
+static mend_store *store;
+static mend_store_options options;
+static int kills, failures;
+static unsigned seed;
+static bool one_node; /* a dead rank's disk survives it */
+
+/* Everybody meets: shrink, tell each other who is who, give the free logical ranks to spares. Until all agree. */
+static bool meet(void)
+{
+    for (;;) {
+        MPI_Comm alive;
+        if (MPIX_Comm_shrink(world, &alive) != MPI_SUCCESS)
+            continue;
+        MPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
+        int n, mine = me, ok = 1, roles[64];
+        MPI_Comm_size(alive, &n);
+        ok = MPI_Allgather(&mine, 1, MPI_INT, roles, 1, MPI_INT, alive) == MPI_SUCCESS;
+        int r, new_me = me, spare = 0, taken[64] = {0};
+        MPI_Comm_rank(alive, &r);
+        for (int i = 0; ok && i < n; i++)
+            if (roles[i] >= 0)
+                taken[roles[i]] = 1;
+        for (int lost = 0; ok && lost < np; lost++) {
+            if (taken[lost])
+                continue;
+            while (spare < n && roles[spare] >= 0)
+                spare++;
+            if (spare == n)
+                return false; /* no spare left */
+            if (spare == r)
+                new_me = lost;
+            roles[spare++] = lost;
+        }
+        MPI_Comm next = MPI_COMM_NULL;
+        if (ok)
+            ok = MPI_Comm_split(alive, new_me >= 0 ? 0 : 1, new_me, &next) == MPI_SUCCESS;
+        int all = ok;
+        int rc = MPIX_Comm_agree(alive, &all);
+        world = alive;
+        if (rc == MPI_SUCCESS && all) {
+            MPI_Comm_set_errhandler(next, MPI_ERRORS_RETURN);
+            if (new_me != me)
+                failures++;
+            me = new_me;
+            job = next;
+            return true;
+        }
+        MPIX_Comm_revoke(alive);
+    }
+}
+
+/* Open or rebind, restore; the step to go on from. Negative: somebody died. */
+static long come_back(void)
+{
+    long version = -1;
+    int rc;
+    static char domain[64];
+    snprintf(domain, sizeof domain, "node%d", one_node ? 0 : (int)getpid()); /* each process is a node */
+    options.domain = domain;
+    if (store) {
+        rc = mend_store_rebind(store, job, me);
+    } else {
+        data_make(&d, me, 20000);
+        rc = mend_store_open(job, me, "kill", &options, &store);
+        if (rc == 0)
+            data_register(store, &d);
+    }
+    if (rc == 0) {
+        rc = mend_store_restore_newest(store, &version);
+        if (rc == MEND_ERR_NO_VERSION) {
+            version = 0;
+            rc = 0;
+        } else if (rc == 0) {
+            CHECK(data_is(&d, me, version));
+        }
+    }
+    CHECK(rc == 0 || rc == MEND_ERR_PEER_FAILED);
+    if (failures && rc == 0)
+        printf("replacement of rank %d: back at version %ld\n", me, version);
+    return rc ? -1 : version;
+}
+
+static void *killer(void *argument)
+{
+    double *when = argument;
+    struct timespec t = {(time_t)*when, (long)((*when - (double)(time_t)*when) * 1e9)};
+    nanosleep(&t, NULL);
+    kill(getpid(), SIGKILL);
+    return NULL;
+}
+
+static unsigned long long random_number(unsigned long long *state)
+{
+    *state = *state * 6364136223846793005ull + 1442695040888963407ull;
+    return *state >> 33;
+}
+
+/* The steps; true: all done. */
+static bool work(long from)
+{
+    for (long v = from + 1; v <= STEPS; v++) {
+        int one = 1, sum = 0;
+        data_fill(&d, me, v);
+        int rc = mend_store_save(store, v);
+        CHECK(rc == 0 || rc == MEND_ERR_PEER_FAILED);
+        if (rc)
+            return false;
+        usleep(3000);
+        if (MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, job) != MPI_SUCCESS)
+            return false;
+        CHECK(sum == np);
+    }
+    int rc = mend_store_wait(store);
+    CHECK(rc == 0 || rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_DEGRADED);
+    return rc != MEND_ERR_PEER_FAILED;
+}
+
+static void set_levels(const char *text)
+{
+    for (int i = 0; i < MEND_LEVEL_COUNT; i++)
+        if (strstr(text, mend_level_name((mend_level)i)))
+            options.level[i] = (mend_level_options){.every = 1, .keep = i == MEND_LEVEL_MEMORY ? 1 : 2};
+    options.erasure_k = np - 1;
+    one_node = strstr(text, "local"); /* this level cannot stand the loss of a disk */
+}
+
+int main(int argc, char **argv)
+{
+    int provided, rank, total;
+    pthread_t thread;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &total);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK(argc > 3);
+    np = total - atoi(getenv("MEND_TEST_SPARES"));
+    kills = atoi(argv[2]);
+    seed = (unsigned)atoi(argv[3]);
+    options = plain_options(rank);
+    set_levels(argv[1]);
+    world = MPI_COMM_WORLD;
+    me = rank < np ? rank : -1;
+
+    /* who dies when: from the seed; the victims are different processes */
+    double when = 0;
+    unsigned long long state = seed * 77777ull + 13;
+    int victims[8];
+    for (int k = 0; k < kills; k++) {
+        bool again = true;
+        while (again) {
+            victims[k] = (int)(random_number(&state) % (unsigned)np);
+            again = false;
+            for (int j = 0; j < k; j++)
+                again = again || victims[j] == victims[k];
+        }
+        double t = 0.005 + (double)(random_number(&state) % 1000) * 0.00008;
+        if (victims[k] == rank) {
+            when = t;
+            pthread_create(&thread, NULL, killer, &when);
+        }
+    }
+    bool done = false;
+    while (!done) {
+        if (!meet())
+            break;
+        if (me >= 0) {
+            long from = come_back();
+            done = from >= 0 && work(from);
+            int all = done;
+            /* the end is agreed: nobody leaves while another has to go back */
+            if (!done) { /* as the process layer does: nobody may wait for us in vain */
+                MPIX_Comm_revoke(job);
+                MPIX_Comm_revoke(world);
+            }
+            if (MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, world) != MPI_SUCCESS) {
+                MPIX_Comm_revoke(world);
+                done = false;
+            } else {
+                done = all;
+            }
+        } else {
+            int all = 1;
+            done = MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, world) == MPI_SUCCESS && all;
+            if (!done)
+                MPIX_Comm_revoke(world);
+        }
+    }
+    if (me >= 0) {
+        CHECK(data_is(&d, me, STEPS));
+        if (done)
+            mend_store_close(store);
+    }
+    CHECK(done);
+    if (me == 0) {
+        printf("done: %d ranks, seed %u\n", np, seed);
+        pass();
+    }
+    fflush(NULL);
+    _exit(0);
+}
