@@ -67,6 +67,7 @@ void recover_error(int rc, const char *function);  /* repairs, or ends the job: 
 int recover_checkpoint(struct upper *upper);
 void recover_resumed(void);
 void recover_finalize(void);
+void recover_ended(int code); /* the application ends; tells if it did so without MPI_Finalize */
 
 /* --- output.c: what the application prints, held back until it cannot be rolled back --- */
 extern int output_held;

@@ -52,6 +52,10 @@ void recover_resumed(void)
 void recover_finalize(void)
 {
 }
+void recover_ended(int code)
+{
+    (void)code;
+}
 void comm_made(MPI_Comm comm)
 {
     (void)comm;
@@ -129,7 +133,7 @@ static void tell_recovered(const char *how)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%.3f", i > 1 ? " " : "",
                                  phases[i].name, 1e3 * (phases[i].at - phases[i - 1].at));
     mend_event("recover.resumed", ev_str("how", how), ev_int("version", version),
-               ev_int("repair", repairs - 1), ev_real("noticed", noticed_at),
+               ev_int("repair", repairs - 1),
                ev_real("seconds", wall() - noticed_at), ev_str("phases", text));
 }
 
@@ -518,6 +522,14 @@ void recover_finalize(void)
         on_own_stack(finish);
     output_direct();
     mend_event("recover.finished", ev_int("version", version));
+}
+
+/* Without MPI_Finalize, or with a code, this is the program's own decision: a repair would only repeat
+ * it. */
+void recover_ended(int code)
+{
+    if (!finished || code)
+        mend_event("recover.ended", ev_int("code", code));
 }
 
 /* ---- spares, start

@@ -101,6 +101,8 @@ static void upper_exit(int status)
         main_tid) { /* no fork()ed child, no other thread */
         thread_pointer_set(lower.thread_pointer);
         output_direct();
+        if (recovering)
+            recover_ended(status);
         exit(status);
     }
     raw_syscall(SYS_exit_group, status, 0, 0, 0, 0, 0);

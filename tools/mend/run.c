@@ -1,0 +1,334 @@
+/* mend run: an unmodified MPI program that survives the death of its processes.
+ *
+ * 1. The ranks and the spares are launched; each is a capsule (src/capsule). With ULFM they repair the
+ *    job by themselves, and this command only prints what has become final and watches.
+ * 2. If the job is torn down all the same (the launcher or a daemon killed, no process left for a
+ *    rank), it is launched again from the newest version on disk, up to --retries times.
+ * The job has ended well when every rank says so in the events; the launcher's exit code alone is not
+ * believed.
+ */
+#include "run.h"
+#include "tool.h"
+
+#include <base/config.h>
+#include <base/event.h>
+#include <base/io.h>
+#include <mend/error.h>
+
+#include <errno.h>
+#include <ftw.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Usage: mend run [-n N] [OPTIONS] -- PROGRAM ARGS…\n"
+    "Run an unmodified MPI program; when processes die, the job repairs itself and goes on.\n\n"
+    "  -n N               ranks (default 1)\n"
+    "  --spares S         processes that stand by (default 1)\n"
+    "  --every T|auto     time between versions (default 5s); auto: by measured cost and failures\n"
+    "  --mtbf T           with auto: mean time between failures to begin with (default 10min)\n"
+    "  --levels LIST      memory (every version, always) and global or global:K: every K-th version\n"
+    "                     goes to DIR, for a relaunch (default memory,global:5)\n"
+    "  --dir DIR          the job's folder (default mend-PROGRAM-PID)\n"
+    "  --retries R        launches after the job was torn down (default 3)\n"
+    "  --mpi openmpi|mpich\n"
+    "  --online, --no-online   repair in place (default, needs ULFM), or by relaunch only\n"
+    "  --host LIST, --hostfile FILE, --launcher-args \"…\"   for the launcher\n"
+    "  --raw              print everything at once, also what is rolled back and printed again\n"
+    "  -q, --quiet        no status line, no summary\n"
+    "  --json             the summary as JSON, on standard error\n\n"
+    "Exit code: 0 if the program ended with 0 on every rank, 1 if not, 2 wrong use.\n";
+
+static volatile sig_atomic_t stop_signal;
+static void on_signal(int signal)
+{
+    stop_signal = signal;
+}
+
+/* ---- the command line --------------------------------------------------------------------------------- */
+
+static int parse_levels(struct run_job *job, const char *text)
+{
+    char *copy = strdup(text), *rest = NULL;
+    int rc = TOOL_OK;
+    job->disk_every = 0;
+    for (char *w = strtok_r(copy, ",", &rest); w && !rc; w = strtok_r(NULL, ",", &rest)) {
+        long every = 5;
+        char *colon = strchr(w, ':');
+        if (colon)
+            *colon = 0;
+        if (strcmp(w, "memory") == 0 && !colon)
+            continue;
+        if (strcmp(w, "global") != 0)
+            rc = tool_wrong_use("run", "level \"%s\" is not memory or global[:K]", w);
+        else if (colon && (mend_parse_integer(colon + 1, &every) || every < 1))
+            rc = tool_wrong_use("run", "global:%s is not a number of versions", colon + 1);
+        job->disk_every = (int)every;
+    }
+    free(copy);
+    return rc;
+}
+
+static int take_option(struct run_job *job, const char *name, const char *value)
+{
+    long n = 0;
+    bool ok = true;
+    if (strcmp(name, "-n") == 0 || strcmp(name, "-np") == 0)
+        ok = mend_parse_integer(value, &n) == MEND_OK && n >= 1 && n <= 1000000, job->ranks = (int)n;
+    else if (strcmp(name, "--spares") == 0)
+        ok = mend_parse_integer(value, &n) == MEND_OK && n >= 0, job->spares = (int)n;
+    else if (strcmp(name, "--retries") == 0)
+        ok = mend_parse_integer(value, &n) == MEND_OK && n >= 0, job->retries = (int)n;
+    else if (strcmp(name, "--every") == 0 && strcmp(value, "auto") == 0)
+        job->automatic = true;
+    else if (strcmp(name, "--every") == 0)
+        ok = mend_parse_seconds(value, &job->every) == MEND_OK && job->every > 0;
+    else if (strcmp(name, "--mtbf") == 0)
+        ok = mend_parse_seconds(value, &job->mtbf) == MEND_OK && job->mtbf > 0;
+    else if (strcmp(name, "--levels") == 0)
+        return parse_levels(job, value);
+    else if (strcmp(name, "--dir") == 0)
+        snprintf(job->dir, sizeof job->dir, "%s", value);
+    else if (strcmp(name, "--mpi") == 0)
+        ok = strcmp(value, "openmpi") == 0 || strcmp(value, "mpich") == 0, job->mpi = value;
+    else if (strcmp(name, "--host") == 0)
+        job->host = value;
+    else if (strcmp(name, "--hostfile") == 0)
+        job->hostfile = value;
+    else if (strcmp(name, "--launcher-args") == 0)
+        job->launcher_args = value;
+    else
+        return tool_wrong_use("run", "unknown option %s", name);
+    return ok ? TOOL_OK : tool_wrong_use("run", "%s %s is not valid", name, value);
+}
+
+static int parse(struct run_job *job, bool *json, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *a = argv[i];
+        if (strcmp(a, "--") == 0) {
+            job->program = argv + i + 1;
+            break;
+        }
+        if (strcmp(a, "--online") == 0 || strcmp(a, "--no-online") == 0)
+            job->online = a[2] == 'o';
+        else if (strcmp(a, "--raw") == 0)
+            job->raw = true;
+        else if (strcmp(a, "-q") == 0 || strcmp(a, "--quiet") == 0)
+            job->quiet = true;
+        else if (strcmp(a, "--json") == 0)
+            *json = true;
+        else if (a[0] != '-')
+            return tool_wrong_use("run", "put -- before the program \"%s\"", a);
+        else if (i + 1 >= argc)
+            return tool_wrong_use("run", "%s needs a value", a);
+        else {
+            int rc = take_option(job, a, argv[++i]);
+            if (rc)
+                return rc;
+        }
+    }
+    if (!job->program || !job->program[0])
+        return tool_wrong_use("run", "name a program after --");
+    return TOOL_OK;
+}
+
+/* ---- the job's folder ------------------------------------------------------------------------------------ */
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+    (void)st;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+static int prepare_folder(struct run_job *job)
+{
+    char path[4400];
+    if (!job->dir[0]) {
+        const char *name = strrchr(job->program[0], '/');
+        snprintf(job->dir, sizeof job->dir, "mend-%.200s-%d", name ? name + 1 : job->program[0],
+                 getpid());
+    }
+    if (mend_io_make_folders(job->dir))
+        return tool_failed("run", "%s", mend_error_text());
+    char *whole = realpath(job->dir, NULL);
+    if (whole)
+        snprintf(job->dir, sizeof job->dir, "%s", whole);
+    free(whole);
+    if (!job->resume) { /* what is left of an older job is not ours to resume */
+        static const char *const old[] = {"images", "output", "versions", "every"};
+        for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
+            snprintf(path, sizeof path, "%s/%s", job->dir, old[i]);
+            nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        }
+        snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
+    if (mend_event_open(path) || run_job_write(job, "running"))
+        return tool_failed("run", "%s", mend_error_text());
+    return TOOL_OK;
+}
+
+int run_job_write(const struct run_job *job, const char *state)
+{
+    char path[4400];
+    json_t *program = json_array();
+    for (char **p = job->program; *p; p++)
+        json_array_append_new(program, json_string(*p));
+    json_t *j = json_pack("{s:i,s:s,s:i,s:i,s:s,s:b,s:f,s:b,s:i,s:o}", "mend", 1, "state", state,
+                          "ranks", job->ranks, "spares", job->spares, "mpi", job->mpi, "online",
+                          job->online, "every", job->every, "auto", job->automatic, "global_every",
+                          job->disk_every, "program", program);
+    char *here = getcwd(NULL, 0);
+    if (here)
+        json_object_set_new(j, "folder", json_string(here));
+    free(here);
+    char *text = json_dumps(j, JSON_INDENT(2));
+    snprintf(path, sizeof path, "%s/job.json", job->dir);
+    int rc = mend_io_replace_file(path, text, strlen(text));
+    free(text);
+    json_decref(j);
+    return rc;
+}
+
+/* ---- running --------------------------------------------------------------------------------------------- */
+
+enum outcome { DONE, FAILED_BY_PROGRAM, TORN_DOWN, STOPPED };
+
+/* One launch. Ends when every rank has finished, the launcher is gone, or a signal came. */
+static enum outcome one_launch(struct run_follower *f, char **command, int *code)
+{
+    const struct run_job *job = f->job;
+    pid_t launcher = run_start(job, command);
+    double finished_at = 0, shown = 0;
+    int status = 0;
+    bool gone = false;
+    follow_attempt(f);
+    while (!gone) {
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
+        gone = waitpid(launcher, &status, WNOHANG) == launcher;
+        follow(f);
+        double now = mend_now();
+        if (now - shown > 0.25) {
+            follow_status(f);
+            shown = now;
+        }
+        if (f->now.finished >= job->ranks && finished_at == 0)
+            finished_at = now;
+        /* a lost daemon keeps the launcher waiting for ever; and a program that has ended by itself
+         * without MPI_Finalize leaves others that would wait for it */
+        bool lingers = finished_at > 0 && now - finished_at > 30;
+        if (!gone && (stop_signal || lingers || f->now.ended_by_program)) {
+            run_end(launcher);
+            gone = true;
+            status = 0;
+        }
+    }
+    follow(f);
+    *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (stop_signal)
+        return STOPPED;
+    if (f->now.ended_by_program) {
+        *code = f->now.program_code;
+        return FAILED_BY_PROGRAM;
+    }
+    if (job->online ? f->now.finished >= job->ranks : *code == 0)
+        return DONE;
+    return TORN_DOWN;
+}
+
+static void summary(const struct run_follower *f, int launches, double seconds, int code, bool json)
+{
+    const struct run_progress *p = &f->now;
+    if (json) {
+        fprintf(stderr,
+                "{\"mend\":1,\"seconds\":%.3f,\"exit_code\":%d,\"version\":%ld,\"recoveries\":%ld,"
+                "\"launches\":%d,\"longest_recovery\":%.6f,\"dir\":\"%s\"}\n",
+                seconds, code, p->version, p->recoveries, launches, p->longest_recovery,
+                f->job->dir);
+        return;
+    }
+    if (f->job->quiet)
+        return;
+    fprintf(stderr, "mend: %.1f s, %ld version%s", seconds, p->version, p->version == 1 ? "" : "s");
+    if (p->recoveries)
+        fprintf(stderr, ", %ld failure%s survived in place (the longest took %.0f ms)",
+                p->recoveries, p->recoveries == 1 ? "" : "s", 1e3 * p->longest_recovery);
+    if (launches > 1)
+        fprintf(stderr, ", launched %d times", launches);
+    fprintf(stderr, "; %s\n", f->job->dir);
+}
+
+static int run(struct run_job *job, bool json)
+{
+    struct run_follower f;
+    double began = mend_now();
+    int code = 1, launches = 0;
+    enum outcome outcome = TORN_DOWN;
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    follow_begin(&f, job);
+    while (outcome == TORN_DOWN && launches <= job->retries) {
+        char **command;
+        if (!run_command(job, launches > 0 || job->resume, &command))
+            return tool_failed("run", "%s", mend_error_text());
+        if (launches > 0 && !job->quiet)
+            fprintf(stderr, "\nmend: the job was torn down; launched again from the newest version\n");
+        mend_event("run.launch", ev_int("launch", launches), ev_int("ranks", job->ranks),
+                   ev_int("spares", job->online ? job->spares : 0), ev_str("mpi", job->mpi));
+        launches++;
+        outcome = one_launch(&f, command, &code);
+        for (char **w = command; *w; w++)
+            free(*w);
+        free(command);
+    }
+    follow_end(&f);
+    if (outcome == TORN_DOWN && code == 0)
+        code = 1;
+    mend_event("run.end", ev_int("code", code), ev_real("seconds", mend_now() - began));
+    run_job_write(job, outcome == DONE                ? "done"
+                       : outcome == FAILED_BY_PROGRAM ? "failed"
+                                                      : "torn down");
+    summary(&f, launches, mend_now() - began, code, json);
+    if (outcome == TORN_DOWN)
+        return tool_failed("run", "the job was torn down %d times; its newest version is in %s",
+                           launches, job->dir);
+    return outcome == DONE && code == 0 ? TOOL_OK : TOOL_FAILED;
+}
+
+int mend_cmd_run(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        fputs(help, stdout);
+        return TOOL_OK;
+    }
+    bool json = false;
+    struct run_job job = {.ranks = 1,
+                          .spares = 1,
+                          .retries = 3,
+                          .online = true,
+                          .every = 5,
+                          .mtbf = 600,
+                          .disk_every = 5,
+                          .mpi = "openmpi"};
+    int rc = parse(&job, &json, argc, argv);
+    if (rc)
+        return rc;
+    if (strcmp(job.mpi, "mpich") == 0 && job.online) {
+        fprintf(stderr, "mend: MPICH has no ULFM: failures are survived by relaunch, not in place\n");
+        job.online = false;
+    }
+    rc = prepare_folder(&job);
+    return rc ? rc : run(&job, json);
+}

@@ -1,0 +1,57 @@
+/* Inside `mend run`: what was asked for (run.c), how it is launched (run_launch.c), what it says while
+ * it runs (run_follow.c). */
+#ifndef MEND_TOOL_RUN_H
+#define MEND_TOOL_RUN_H
+
+#include <mend/plan.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct run_job {
+    int ranks, spares, retries;
+    bool online, raw, quiet, automatic, resume;
+    double every;            /* seconds between versions */
+    double mtbf;             /* believed, for --every auto */
+    int disk_every;          /* versions between those that go to disk */
+    const char *mpi;         /* openmpi or mpich */
+    char dir[4096];
+    const char *host, *hostfile, *launcher_args;
+    char **program; /* and its arguments, NULL at the end */
+};
+
+/* How far the job is, read from its events. */
+struct run_progress {
+    long version, finished, playing, failures, recoveries, restarts;
+    double version_at, last_recovery, last_failure, checkpoint_seconds, longest_recovery;
+    bool gave_up, ended_by_program;
+    int program_code;
+    double every; /* in force */
+};
+
+struct run_follower {
+    const struct run_job *job;
+    struct run_progress now;
+    long long events_at;
+    char *part;               /* of a line that is not whole yet */
+    size_t part_size;
+    long long *printed;       /* [ranks][2]: bytes of DIR/output that were printed */
+    mend_plan_online planner; /* with --every auto */
+    bool planning;
+    bool line_shown; /* the status line is on the terminal */
+};
+
+/* The launcher's command line, ended by NULL; false with a sentence in mend_error_text(). */
+bool run_command(const struct run_job *job, bool resume, char ***command);
+pid_t run_start(const struct run_job *job, char **command);
+/* End the launcher and what is left of its ranks. */
+void run_end(pid_t launcher);
+
+void follow_begin(struct run_follower *f, const struct run_job *job);
+void follow_attempt(struct run_follower *f); /* a new launch: nobody plays yet */
+void follow(struct run_follower *f);         /* print what is new, look at the events */
+void follow_status(struct run_follower *f);  /* the status line, on a terminal */
+void follow_end(struct run_follower *f);
+
+int run_job_write(const struct run_job *job, const char *state);
+#endif

@@ -1,0 +1,230 @@
+/* Following a job: its output as it becomes final, its events, the status line, the planner. */
+#include "run.h"
+
+#include <base/event.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static double wall(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void wipe_line(struct run_follower *f)
+{
+    if (f->line_shown)
+        fputs("\r\033[K", stderr);
+    f->line_shown = false;
+}
+
+/* ---- output: the files grow when a version is complete; each byte is printed once ------------- */
+
+static void print_new(struct run_follower *f, int rank, int stream)
+{
+    char path[4400], bytes[1 << 16];
+    long long *at = &f->printed[2 * rank + stream];
+    snprintf(path, sizeof path, "%s/output/%d.%s", f->job->dir, rank, stream ? "err" : "out");
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return;
+    for (ssize_t n; (n = pread(fd, bytes, sizeof bytes, *at)) > 0; *at += n) {
+        wipe_line(f);
+        FILE *to = stream ? stderr : stdout;
+        fwrite(bytes, 1, (size_t)n, to);
+    }
+    close(fd);
+}
+
+static void print_all_new(struct run_follower *f)
+{
+    for (int r = 0; !f->job->raw && r < f->job->ranks; r++)
+        for (int stream = 0; stream < 2; stream++)
+            print_new(f, r, stream);
+    fflush(stdout);
+}
+
+/* ---- events --------------------------------------------------------------------------------------- */
+
+static const char *text_of(json_t *e, const char *key)
+{
+    const char *s = json_string_value(json_object_get(e, key));
+    return s ? s : "";
+}
+
+static double number_of(json_t *e, const char *key)
+{
+    return json_number_value(json_object_get(e, key));
+}
+
+static void note_saved(struct run_follower *f, json_t *e, double t)
+{
+    struct run_progress *p = &f->now;
+    long version = (long)number_of(e, "version");
+    double seconds = number_of(e, "seconds");
+    if (strcmp(text_of(e, "level"), "memory") != 0 && strcmp(text_of(e, "level"), "") != 0)
+        return;
+    if (version == p->version && t - p->version_at < 1)
+        return; /* another rank's word of the same one */
+    p->version = version;
+    p->version_at = t;
+    p->checkpoint_seconds = seconds;
+    if (f->planning)
+        mend_plan_online_saved(&f->planner, 1, t - seconds, t);
+}
+
+static void note_resumed(struct run_follower *f, json_t *e, double t)
+{
+    struct run_progress *p = &f->now;
+    double seconds = number_of(e, "seconds");
+    if (strcmp(text_of(e, "how"), "waiting") == 0 || t - p->last_recovery < seconds)
+        return; /* the other ranks of the same recovery */
+    p->last_recovery = t;
+    p->recoveries++;
+    p->restarts += strcmp(text_of(e, "how"), "restarted") == 0;
+    if (seconds > p->longest_recovery)
+        p->longest_recovery = seconds;
+    if (f->planning) {
+        mend_plan_online_failure(&f->planner, 1, t - seconds);
+        mend_plan_online_recovered(&f->planner, p->version ? 1 : 0, t - seconds, t);
+    }
+}
+
+static void note(struct run_follower *f, const char *line)
+{
+    json_error_t error;
+    json_t *e = json_loads(line, 0, &error);
+    const char *name = text_of(e, "event");
+    double t = number_of(e, "t");
+    struct run_progress *p = &f->now;
+    if (strcmp(name, "checkpoint.commit") == 0)
+        note_saved(f, e, t);
+    else if (strcmp(name, "recover.noticed") == 0)
+        p->failures += strcmp(text_of(e, "how"), "failure") == 0, p->last_failure = t;
+    else if (strcmp(name, "recover.resumed") == 0)
+        note_resumed(f, e, t);
+    else if (strcmp(name, "recover.playing") == 0)
+        p->playing++;
+    else if (strcmp(name, "recover.finished") == 0)
+        p->finished++;
+    else if (strcmp(name, "recover.gave_up") == 0)
+        p->gave_up = true;
+    else if (strcmp(name, "recover.ended") == 0) {
+        p->ended_by_program = true;
+        p->program_code = (int)number_of(e, "code");
+    }
+    json_decref(e);
+}
+
+static void read_events(struct run_follower *f)
+{
+    char path[4400], bytes[1 << 16];
+    snprintf(path, sizeof path, "%s/events.jsonl", f->job->dir);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return;
+    for (ssize_t n; (n = pread(fd, bytes, sizeof bytes, f->events_at)) > 0; f->events_at += n) {
+        f->part = realloc(f->part, f->part_size + (size_t)n + 1);
+        if (!f->part)
+            abort();
+        memcpy(f->part + f->part_size, bytes, (size_t)n);
+        f->part_size += (size_t)n;
+        f->part[f->part_size] = 0;
+        char *line = f->part;
+        for (char *end; (end = strchr(line, '\n')); line = end + 1) {
+            *end = 0;
+            note(f, line);
+        }
+        f->part_size -= (size_t)(line - f->part);
+        memmove(f->part, line, f->part_size + 1);
+    }
+    close(fd);
+}
+
+/* ---- the planner's interval, for those who save (DIR/every is read by the job) -------------------- */
+
+static void tell_interval(struct run_follower *f)
+{
+    char path[4400], temporary[4416];
+    double period = mend_plan_online_period(&f->planner, 1);
+    if (period <= 0 || (f->now.every > 0 && period > 0.9 * f->now.every &&
+                        period < 1.1 * f->now.every))
+        return;
+    snprintf(path, sizeof path, "%s/every", f->job->dir);
+    snprintf(temporary, sizeof temporary, "%s.new", path);
+    FILE *out = fopen(temporary, "we");
+    if (!out)
+        return;
+    fprintf(out, "%.6f\n", period);
+    if (fclose(out) == 0 && rename(temporary, path) == 0) {
+        f->now.every = period;
+        mend_event("plan.interval", ev_real("seconds", period),
+                   ev_real("rate", mend_plan_online_rate(&f->planner, 1, NULL)),
+                   ev_real("overhead", mend_plan_online_overhead(&f->planner)));
+    }
+}
+
+void follow_begin(struct run_follower *f, const struct run_job *job)
+{
+    memset(f, 0, sizeof *f);
+    f->job = job;
+    f->printed = calloc((size_t)job->ranks * 2, sizeof *f->printed);
+    if (!f->printed)
+        abort();
+    f->now.every = job->every;
+    if (job->automatic) {
+        mend_plan_online_options o = {.levels = 1,
+                                      .mtbf = {job->mtbf},
+                                      .checkpoint = {0.1},
+                                      .recovery = {0.5},
+                                      .min_period = 0.2};
+        f->planning = mend_plan_online_start(&f->planner, &o, wall()) == MEND_OK;
+    }
+}
+
+void follow_attempt(struct run_follower *f)
+{
+    read_events(f);
+    f->now.finished = f->now.playing = 0;
+    f->now.gave_up = false;
+}
+
+void follow(struct run_follower *f)
+{
+    read_events(f);
+    if (f->planning) {
+        mend_plan_online_due(&f->planner, wall());
+        tell_interval(f);
+    }
+    print_all_new(f);
+}
+
+void follow_status(struct run_follower *f)
+{
+    struct run_progress *p = &f->now;
+    if (f->job->quiet || !isatty(2))
+        return;
+    char age[32] = "none yet";
+    if (p->version > 0)
+        snprintf(age, sizeof age, "%ld (%.1f s old)", p->version, wall() - p->version_at);
+    fprintf(stderr, "\r\033[Kmend: version %s, every %.2g s, %ld failure%s survived", age, p->every,
+            p->recoveries, p->recoveries == 1 ? "" : "s");
+    f->line_shown = true;
+    fflush(stderr);
+}
+
+void follow_end(struct run_follower *f)
+{
+    follow(f);
+    wipe_line(f);
+    free(f->printed);
+    free(f->part);
+}

@@ -1,0 +1,197 @@
+/* Starting the job: the launcher's flags come from share/launch, the rest from the command line. */
+#include "run.h"
+
+#include <base/fail.h>
+#include <base/io.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct words {
+    char **word;
+    int count;
+};
+
+static void add(struct words *w, const char *text)
+{
+    w->word = realloc(w->word, (size_t)(w->count + 2) * sizeof *w->word);
+    if (!w->word)
+        abort();
+    w->word[w->count++] = strdup(text);
+    w->word[w->count] = NULL;
+}
+
+static void add_split(struct words *w, const char *text)
+{
+    char *copy = strdup(text), *rest = NULL;
+    for (char *word = strtok_r(copy, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest))
+        add(w, word);
+    free(copy);
+}
+
+/* The installed place of a file, or the one in the build. */
+static bool find(char *path, size_t size, const char *installed, const char *built)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n > 0) {
+        self[n] = 0;
+        char *slash = strrchr(self, '/');
+        if (slash)
+            *slash = 0;
+        snprintf(path, size, "%s/../%s", self, installed);
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    snprintf(path, size, "%s", built);
+    return access(path, R_OK) == 0;
+}
+
+static int add_flags(struct words *w, const char *name)
+{
+    char path[4400], built[4400], installed[256], *text;
+    size_t size;
+    snprintf(installed, sizeof installed, "share/mend/launch/%s", name);
+    snprintf(built, sizeof built, "%s/share/launch/%s", MEND_SOURCE_DIR, name);
+    if (!find(path, sizeof path, installed, built))
+        return mend_fail(MEND_ERR_NOT_FOUND, "the launcher's flags %s are missing", path);
+    int rc = mend_io_read_file(path, 1 << 16, &text, &size);
+    if (rc)
+        return rc;
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        line[strcspn(line, "#")] = 0;
+        add_split(w, line);
+    }
+    free(text);
+    return MEND_OK;
+}
+
+static bool in_path(const char *program, char *found, size_t size)
+{
+    char *path = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin"), *rest = NULL;
+    bool ok = false;
+    for (char *p = strtok_r(path, ":", &rest); p && !ok; p = strtok_r(NULL, ":", &rest)) {
+        snprintf(found, size, "%s/%s", p, program);
+        ok = access(found, X_OK) == 0;
+    }
+    free(path);
+    return ok;
+}
+
+bool run_command(const struct run_job *job, bool resume, char ***command)
+{
+    struct words w = {0};
+    char path[4400], built[4400], name[64], number[32];
+    snprintf(name, sizeof name, "mpirun.%s", job->mpi);
+    if (!in_path(name, path, sizeof path) && !in_path("mpirun", path, sizeof path))
+        return mend_fail(MEND_ERR_NOT_FOUND, "no mpirun in PATH"), false;
+    add(&w, path);
+    bool several = job->host || job->hostfile;
+    bool openmpi = strcmp(job->mpi, "openmpi") == 0;
+    if (openmpi && (add_flags(&w, "openmpi") ||
+                    add_flags(&w, several ? "openmpi-nodes" : "openmpi-one-node")))
+        return false;
+    if (job->host) {
+        add(&w, "--host");
+        add(&w, job->host);
+    }
+    if (job->hostfile) {
+        add(&w, "--hostfile");
+        add(&w, job->hostfile);
+    }
+    if (job->launcher_args)
+        add_split(&w, job->launcher_args);
+    snprintf(number, sizeof number, "%d", job->ranks + (job->online ? job->spares : 0));
+    add(&w, "-n");
+    add(&w, number);
+    snprintf(name, sizeof name, "lib/mend/capsule.%s", job->mpi);
+    snprintf(built, sizeof built, "%s/%s", MEND_BUILD_DIR, name);
+    if (!find(path, sizeof path, name, built))
+        return mend_fail(MEND_ERR_NOT_FOUND, "%s is missing", path), false;
+    add(&w, path);
+    if (job->online) {
+        snprintf(number, sizeof number, "%d", job->spares);
+        add(&w, "--online");
+        add(&w, number);
+        add(&w, job->dir);
+    } else if (resume) {
+        add(&w, "--restart");
+        add(&w, job->dir);
+        *command = w.word;
+        return true;
+    }
+    for (char **p = job->program; *p; p++)
+        add(&w, *p);
+    *command = w.word;
+    return true;
+}
+
+static void set_environment(const struct run_job *job)
+{
+    char text[64];
+    setenv("MEND_CAPSULE_DIR", job->dir, 1);
+    snprintf(text, sizeof text, "%g", job->every);
+    setenv("MEND_CAPSULE_EVERY", text, 1);
+    snprintf(text, sizeof text, "%d", job->disk_every);
+    setenv("MEND_ONLINE_DISK_EVERY", text, 1);
+    if (job->raw)
+        setenv("MEND_ONLINE_RAW", "1", 1);
+}
+
+pid_t run_start(const struct run_job *job, char **command)
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    setpgid(0, 0); /* the terminal's signals come to us, and we pass them on */
+    set_environment(job);
+    execv(command[0], command);
+    fprintf(stderr, "mend run: cannot run %s: %s\n", command[0], strerror(errno));
+    _exit(127);
+}
+
+/* Processes below `parent`, deepest last. Ranks have process groups of their own. */
+static int descendants(pid_t parent, pid_t *list, int count, int room)
+{
+    char path[64], text[8192];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", parent, parent);
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f)
+        fclose(f);
+    text[n] = 0;
+    char *rest = NULL;
+    for (char *w = strtok_r(text, " \n", &rest); w && count < room; w = strtok_r(NULL, " \n", &rest)) {
+        list[count++] = atoi(w);
+        count = descendants(atoi(w), list, count, room);
+    }
+    return count;
+}
+
+void run_end(pid_t launcher)
+{
+    static pid_t below[65536];
+    int n = descendants(launcher, below, 0, 65536), status;
+    kill(launcher, SIGTERM);
+    for (int i = 0; i < 100; i++) {
+        if (waitpid(launcher, &status, WNOHANG) == launcher) {
+            launcher = 0;
+            break;
+        }
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
+    }
+    for (int i = 0; i < n; i++)
+        kill(below[i], SIGKILL);
+    if (launcher) {
+        kill(launcher, SIGKILL);
+        waitpid(launcher, &status, 0);
+    }
+}
