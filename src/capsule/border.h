@@ -30,7 +30,7 @@
 #define UPPER_BREAK 0x070000000000UL /*  7 TiB: emulated program break */
 
 /* Files of the upper half have numbers from here on; those of the lower half are below. */
-#define UPPER_FILES 400
+#define UPPER_FILES  400
 #define SIGNAL_LEAVE 62 /* the lower half's: this thread's memory will be replaced */
 
 /* --- neutral handles and constants ---------------------------------------------------------
@@ -55,6 +55,12 @@ struct status {
 #define NEUTRAL_BOTTOM     ((void *)0)
 enum { NEUTRAL_SPLIT_SHARED };
 enum { NEUTRAL_ORDER_C, NEUTRAL_ORDER_FORTRAN };
+enum {
+    NEUTRAL_DISTRIBUTE_BLOCK,
+    NEUTRAL_DISTRIBUTE_CYCLIC,
+    NEUTRAL_DISTRIBUTE_NONE,
+    NEUTRAL_DISTRIBUTE_DFLT_DARG = -1
+};
 enum { NEUTRAL_TYPECLASS_INTEGER = 1, NEUTRAL_TYPECLASS_REAL, NEUTRAL_TYPECLASS_COMPLEX };
 enum { NEUTRAL_IDENT, NEUTRAL_CONGRUENT, NEUTRAL_SIMILAR, NEUTRAL_UNEQUAL }; /* same in both */
 
@@ -70,7 +76,12 @@ enum recipe_how {
     RECIPE_STRUCT,
     RECIPE_SUBARRAY,
     RECIPE_RESIZED,
-    RECIPE_DUP
+    RECIPE_DUP,
+    RECIPE_HINDEXED_BLOCK,
+    RECIPE_DARRAY,
+    RECIPE_F90_REAL,
+    RECIPE_F90_COMPLEX,
+    RECIPE_F90_INTEGER
 };
 
 enum object_kind {
@@ -83,6 +94,7 @@ enum object_kind {
     KIND_ERRH,
     KIND_WIN,
     KIND_FILE,
+    KIND_MSG,
     N_KINDS
 };
 
@@ -94,10 +106,11 @@ enum predefined {
 };
 
 #include "border_kinds.h"
+#include "border_services.h"
 
 /* --- functions of the lower half: those of the table, and these ------------------------------ */
 struct upper;
-struct comm_spec { /* a communicator to be made again */
+struct comm_spec {      /* a communicator to be made again */
     unsigned long name; /* the same on all members */
     int size;
     const int *ranks; /* members as world ranks */
@@ -135,10 +148,13 @@ struct comm_spec { /* a communicator to be made again */
     X(int, comms_rebuild, (int n, const struct comm_spec *spec, handle_t *out))
 
 /* BELOW_ROW(Name, name, ...) is called for each row that has a function in the lower half. */
-#define BELOW_FORWARD(...)     BELOW_ROW(__VA_ARGS__)
-#define BELOW_COLLECTIVE(...)  BELOW_ROW(__VA_ARGS__)
-#define BELOW_NONBLOCKING(...) BELOW_ROW(__VA_ARGS__)
-#define BELOW_BYHAND(...)      BELOW_ROW(__VA_ARGS__)
+#define BELOW_FORWARD(...)         BELOW_ROW(__VA_ARGS__)
+#define BELOW_COLLECTIVE(...)      BELOW_ROW(__VA_ARGS__)
+#define BELOW_NONBLOCKING(...)     BELOW_ROW(__VA_ARGS__)
+#define BELOW_BYHAND(...)          BELOW_ROW(__VA_ARGS__)
+#define BELOW_ONESIDED(...)        BELOW_ROW(__VA_ARGS__)
+#define BELOW_FILE_FORWARD(...)    BELOW_ROW(__VA_ARGS__)
+#define BELOW_FILE_COLLECTIVE(...) BELOW_ROW(__VA_ARGS__)
 #define BELOW_ABOVE(...)
 #define BELOW(class, ...) BELOW_##class(__VA_ARGS__)
 
@@ -152,6 +168,7 @@ struct lower {
     handle_t predef[N_PREDEFINED]; /* real values, valid after Init_thread */
 #define X(ret, name, args) ret(*name) args;
     LOWER_SERVICES(X)
+    LOWER_SERVICES_MORE(X)
 #undef X
 #define OBJECT                     handle_t
 #define BELOW_ROW(Name, name, ...) int (*Name)(LIST(PARAM, __VA_ARGS__));

@@ -58,4 +58,5 @@
 #define PARAM_STR(x) const char *x
 #define PARAM_OSTR(x, len, max) char *x
 // clang-format on
+#include "border_kinds_more.h"
 #endif

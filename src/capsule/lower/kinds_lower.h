@@ -65,3 +65,4 @@
 #define ARG_STATUS(x) x ? &x##_ : MPI_STATUS_IGNORE
 #define AFTER_STATUS(x) if (x) status_out(&x##_, x);
 // clang-format on
+#include "kinds_lower_more.h"

@@ -7,6 +7,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 #include <time.h>
+#include "mpi_more.h"
 
 #define COMM(h) ((MPI_Comm)(h))
 #define TYPE(h) ((MPI_Datatype)(h))
@@ -46,12 +47,13 @@ static int size_of_comm(handle_t c)
 
 static void status_out(const MPI_Status *s, struct status *n)
 {
-    int count = 0, cancelled = 0;
-    MPI_Get_count((MPI_Status *)s, MPI_BYTE, &count); /* prototype: < 2 GiB */
+    MPI_Count count = 0;
+    int cancelled = 0;
+    MPI_Get_elements_x((MPI_Status *)s, MPI_BYTE, &count);
     MPI_Test_cancelled((MPI_Status *)s, &cancelled);
     n->source = rank_out(s->MPI_SOURCE);
     n->tag = s->MPI_TAG; /* MPI_ANY_TAG is -1 in both libraries */
-    n->error = s->MPI_ERROR;
+    n->error = error_out(s->MPI_ERROR);
     n->cancelled = cancelled;
     n->bytes = count;
 }
@@ -61,7 +63,7 @@ static void status_out(const MPI_Status *s, struct status *n)
 // clang-format off
 #define BELOW_ROW(Name, name, ...) \
     static int lower_##Name(LIST(PARAM, __VA_ARGS__)) \
-    { EACH(BEFORE, __VA_ARGS__) int rc = GUARD(#Name, MPI_##Name(LIST(ARG, __VA_ARGS__))); EACH(AFTER, __VA_ARGS__) return rc; }
+    { EACH(BEFORE, __VA_ARGS__) int rc = GUARD(#Name, MPI_##Name(LIST(ARG, __VA_ARGS__))); EACH(AFTER, __VA_ARGS__) return error_out(rc); }
 #define FUNCTION BELOW
 #include "../functions.def"
 #undef FUNCTION
@@ -87,6 +89,9 @@ static int lower_Init_thread(int required, int *provided)
         return 0;
     }
     int rc = MPI_Init_thread(NULL, NULL, required, provided);
+    /* every error comes back: the program's own handlers live above */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     app_world = MPI_COMM_WORLD;
     app_self = MPI_COMM_SELF;
     fill_predefined();
@@ -136,7 +141,7 @@ static int lower_Comm_free(handle_t c)
 {
     MPI_Comm x = COMM(c);
     comm_gone(x);
-    return GUARD("Comm_free", MPI_Comm_free(&x));
+    return error_out(GUARD("Comm_free", MPI_Comm_free(&x)));
 }
 static int lower_Comm_set_errhandler(handle_t c, handle_t e)
 {
@@ -188,7 +193,7 @@ static int lower_comm_create(handle_t comm, int n, const int *ranks, handle_t *o
     group_done(g);
     comm_made(c);
     *out = (handle_t)c;
-    return rc;
+    return error_out(rc);
 }
 static int lower_comm_from_ranks(int n, const int *ranks, int tag, handle_t *out)
 {
@@ -198,19 +203,35 @@ static int lower_comm_from_ranks(int n, const int *ranks, int tag, handle_t *out
     group_done(g);
     comm_made(c);
     *out = (handle_t)c;
-    return rc;
+    return error_out(rc);
 }
 static int lower_Type_size(handle_t t, int *n)
 {
     return MPI_Type_size(TYPE(t), n);
 }
 
+static int build_darray(int n, const int *i, MPI_Datatype o, MPI_Datatype *d)
+{
+    int *distribs = malloc((2 * n + 1) * sizeof(int)), *dargs = distribs + n;
+    for (int k = 0; k < n; k++) {
+        int how = i[2 + n + k], arg = i[2 + 2 * n + k];
+        distribs[k] = how == NEUTRAL_DISTRIBUTE_BLOCK    ? MPI_DISTRIBUTE_BLOCK
+                      : how == NEUTRAL_DISTRIBUTE_CYCLIC ? MPI_DISTRIBUTE_CYCLIC
+                                                         : MPI_DISTRIBUTE_NONE;
+        dargs[k] = arg == NEUTRAL_DISTRIBUTE_DFLT_DARG ? MPI_DISTRIBUTE_DFLT_DARG : arg;
+    }
+    int rc = MPI_Type_create_darray(
+        i[0], i[1], n, i + 2, distribs, dargs, i + 2 + 3 * n,
+        i[2 + 4 * n] == NEUTRAL_ORDER_C ? MPI_ORDER_C : MPI_ORDER_FORTRAN, o, d);
+    free(distribs);
+    return rc;
+}
 /* Make a datatype from its recipe, at creation and again after a restart.  Always
  * committed: that costs little and saves a second step at restart. */
 static int lower_type_build(int how, int n, const int *i, const long *a, const handle_t *t,
                             handle_t *out)
 {
-    MPI_Datatype d = MPI_DATATYPE_NULL, o = TYPE(t[0]);
+    MPI_Datatype d = MPI_DATATYPE_NULL, o = how >= RECIPE_F90_REAL ? d : TYPE(t[0]);
     int rc = 0;
     switch (how) {
     case RECIPE_CONTIGUOUS: rc = MPI_Type_contiguous(n, o, &d); break;
@@ -226,6 +247,11 @@ static int lower_type_build(int how, int n, const int *i, const long *a, const h
         break;
     case RECIPE_RESIZED: rc = MPI_Type_create_resized(o, a[0], a[1], &d); break;
     case RECIPE_DUP: rc = MPI_Type_dup(o, &d); break;
+    case RECIPE_HINDEXED_BLOCK: rc = MPI_Type_create_hindexed_block(n, i[0], a, o, &d); break;
+    case RECIPE_DARRAY: rc = build_darray(n, i, o, &d); break;
+    case RECIPE_F90_REAL: rc = MPI_Type_create_f90_real(i[0], i[1], &d); break;
+    case RECIPE_F90_COMPLEX: rc = MPI_Type_create_f90_complex(i[0], i[1], &d); break;
+    case RECIPE_F90_INTEGER: rc = MPI_Type_create_f90_integer(i[0], &d); break;
     case RECIPE_STRUCT: {
         MPI_Datatype *ts = malloc((n + 1) * sizeof *ts);
         for (int k = 0; k < n; k++)
@@ -235,15 +261,15 @@ static int lower_type_build(int how, int n, const int *i, const long *a, const h
         break;
     }
     }
-    if (!rc)
+    if (!rc && how < RECIPE_F90_REAL)
         rc = MPI_Type_commit(&d);
     *out = (handle_t)d;
-    return rc;
+    return error_out(rc);
 }
 static int lower_Type_free(handle_t t)
 {
     MPI_Datatype d = TYPE(t);
-    return MPI_Type_free(&d);
+    return error_out(MPI_Type_free(&d));
 }
 
 /* User-defined operations.  MPI passes no context to the user's function, so there is one
@@ -282,7 +308,7 @@ static int lower_op_create(int slot, int commute, handle_t *out)
 static int lower_Op_free(handle_t op)
 {
     MPI_Op o = OP(op);
-    return MPI_Op_free(&o);
+    return error_out(MPI_Op_free(&o));
 }
 
 static int lower_Wait(handle_t r, struct status *s)
@@ -292,7 +318,7 @@ static int lower_Wait(handle_t r, struct status *s)
     int rc = GUARD_REQUEST("Wait", r, q, MPI_Wait(&q, s ? &st : MPI_STATUS_IGNORE));
     if (s)
         status_out(&st, s);
-    return rc;
+    return error_out(rc);
 }
 static int lower_Test(handle_t r, int *flag, struct status *s)
 {
@@ -301,7 +327,7 @@ static int lower_Test(handle_t r, int *flag, struct status *s)
     int rc = GUARD_REQUEST("Test", r, q, MPI_Test(&q, flag, &st));
     if (*flag)
         status_out(&st, s);
-    return rc;
+    return error_out(rc);
 }
 static int lower_Cancel(handle_t r)
 {
@@ -312,8 +338,8 @@ static int lower_Cancel(handle_t r)
 /* Deliver drained bytes into a buffer of any datatype: let MPI do it. */
 static int lower_self_copy(const void *from, size_t bytes, void *to, int n, handle_t t)
 {
-    return MPI_Sendrecv(from, (int)bytes, MPI_BYTE, 0, 0, to, n, TYPE(t), 0, 0, MPI_COMM_SELF,
-                        MPI_STATUS_IGNORE);
+    return error_out(MPI_Sendrecv(from, (int)bytes, MPI_BYTE, 0, 0, to, n, TYPE(t), 0, 0,
+                                  MPI_COMM_SELF, MPI_STATUS_IGNORE));
 }
 static int lower_clock_gettime(int clk, void *ts)
 {
@@ -340,8 +366,8 @@ static int lower_comms_rebuild(int n, const struct comm_spec *spec, handle_t *ou
     unsigned long mine, *named = malloc(size * sizeof *named);
     for (int i = 0;;) {
         mine = i < n ? spec[i].name | 1 : 0;
-        GUARD("Allgather", MPI_Allgather(&mine, 1, MPI_UNSIGNED_LONG, named, 1, MPI_UNSIGNED_LONG,
-                                         app_world));
+        GUARD("Allgather",
+              MPI_Allgather(&mine, 1, MPI_UNSIGNED_LONG, named, 1, MPI_UNSIGNED_LONG, app_world));
         int left = 0;
         for (int r = 0; r < size; r++)
             left |= named[r] != 0;
@@ -375,7 +401,7 @@ struct lower lower = {
     .name = "MPICH",
 #endif
 #define X(ret, name, args) .name = lower_##name,
-    LOWER_SERVICES(X)
+    LOWER_SERVICES(X) LOWER_SERVICES_MORE(X)
 #undef X
 #define BELOW_ROW(Name, name, ...) .Name = lower_##Name,
 #define FUNCTION                   BELOW

@@ -154,8 +154,7 @@ static void repair(void) /* on our own stack, in the main thread */
 
 void recover_error(int rc, const char *function)
 {
-    int class, length;
-    char text[MPI_MAX_ERROR_STRING];
+    int class;
     MPI_Error_class(rc, &class);
     if (class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_PROC_FAILED_PENDING ||
         class == MPIX_ERR_REVOKED) {
@@ -164,9 +163,7 @@ void recover_error(int rc, const char *function)
                    ev_str("call", function));
         leave_now();
     }
-    MPI_Error_string(rc, text, &length);
-    fprintf(stderr, "mend: rank %d: MPI_%s: %s\n", rank, function, text);
-    MPI_Abort(MPI_COMM_WORLD, class);
+    /* any other error is the program's: its own handler runs above */
 }
 
 /* ---- the meeting ------------------------------------------------------------------------------

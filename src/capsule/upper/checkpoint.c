@@ -14,22 +14,28 @@ static void rebind(void)
     rebind_comms();
     rebind_types();
     rebind_ops();
+    rebind_windows();
+    rebind_files();
+    rebind_buffer();
     rebind_requests();
 }
 static void checkpoint(void)
 {
     drain();
+    files_before_image();
+    windows_before_image();
     os_before_image();
     double t = LOWER(Wtime);
     if (context_save(&upper.context) == 0) { /* going on: same lower half */
         LOWER(write_image, &upper, ckpt_dir);
         LOWER(Barrier, COMM_WORLD->real); /* all images are complete */
         if (getenv("MEND_CAPSULE_EXIT")) {
-            EACH_LIVE(r, KIND_REQ) if (!r->req.done) LOWER(Cancel, r->real);
+            EACH_LIVE(r, KIND_REQ) if (!r->req.done && !r->req.special) LOWER(Cancel, r->real);
             LOWER(Finalize);
             _exit(0);
         }
         os_go_on();
+        windows_go_on();
     } else { /* a new process; upper.lower was replaced */
         in_lower = 0;
         unbind_requests();

@@ -8,7 +8,6 @@ void know_comm(object *c)
     LOWER(Comm_rank, c->real, &c->comm.rank);
     c->comm.ranks = malloc(c->comm.size * sizeof(int));
     LOWER(comm_world_ranks, c->real, c->comm.ranks);
-    c->comm.errh = predef[PRE_MPI_ERRORS_ARE_FATAL];
 }
 /* The id is the tag of the collective call that rebuilds the communicator after a restart:
  * its members must agree on it, and they may have made different numbers of others before. */
@@ -53,10 +52,6 @@ void rebind_comms(void)
         c->real = made[i++];
     free(spec);
     free(made);
-    LOWER(Comm_set_errhandler, COMM_WORLD->real, COMM_WORLD->comm.errh->real);
-    EACH_LIVE(c, KIND_COMM)
-    if (c->comm.errh->real != upper.lower->predef[PRE_MPI_ERRORS_ARE_FATAL])
-        LOWER(Comm_set_errhandler, c->real, c->comm.errh->real);
 }
 int core_Comm_rank(object *c, int *r)
 {
@@ -90,8 +85,9 @@ int core_Comm_dup(object *c, object **out)
     new_comm(n, out);
     if (c->comm.has_topology)
         copy_topology(*out, c->comm.ndims, c->comm.dims, c->comm.dims + c->comm.ndims);
-    (*out)->comm.errh = c->comm.errh;
-    return 0;
+    topology_copy(c, *out);
+    errhandler_attach(*out, errhandler_of(c));
+    return attributes_copy(c, *out);
 }
 int core_Comm_create(object *c, object *g, object **out)
 {
@@ -108,24 +104,12 @@ int core_Comm_create_group(object *c, object *g, int tag, object **out)
 }
 int core_Comm_free(object **c)
 {
-    int rc = LOWER(Comm_free, (*c)->real);
+    int rc = attributes_delete_all(*c);
+    if (rc)
+        return rc;
+    errhandler_attach(*c, NULL);
+    rc = LOWER(Comm_free, (*c)->real);
     unref_comm(*c); /* pending requests may still hold it */
     *c = predef[PRE_MPI_COMM_NULL];
     return rc;
-}
-int core_Comm_set_errhandler(object *c, object *e)
-{
-    c->comm.errh = e;
-    return LOWER(Comm_set_errhandler, c->real, e->real);
-}
-int core_Comm_get_errhandler(object *c, object **e)
-{
-    *e = c->comm.errh;
-    return 0;
-}
-int core_Comm_set_name(object *c, const char *name)
-{
-    (void)c;
-    (void)name;
-    return 0;
 }

@@ -44,17 +44,19 @@ struct object {
     object *next, *prev;         /* list of the live ones of its kind */
     int kind, index, predefined; /* index: place in the table of its kind (integer handles) */
     int refs;
+    struct extra *extra; /* attributes, name, hints: core_more.h */
     union {
         struct {
             int size, rank, *ranks, id;     /* members as world ranks */
             int has_topology, ndims, *dims; /* dims[ndims], periods[ndims] */
             object *errh;
+            int remote_size, *remote_ranks; /* inter-communicators */
         } comm;
         struct {
             int size, *ranks;
         } group;
         struct {
-            int bytes; /* MPI_Type_size, -1: not yet */
+            long bytes; /* MPI_Type_size, -1: not yet */
             struct recipe *recipe;
         } type;
         struct {
@@ -62,7 +64,8 @@ struct object {
             int commute, fortran, slot;
         } op;
         struct {
-            int is_recv, done;
+            int is_recv, done, freed;
+            struct special_request *special; /* not one request of the lower half: special.c */
             void *buf;
             int n;
             object *type, *comm;
@@ -73,6 +76,23 @@ struct object {
             int n;
             char **words; /* key, value, key, value ... */
         } info;
+        struct {
+            void *fn;
+            int kind, language; /* kind: of the objects it may be attached to */
+        } errh;
+        struct {
+            object *errh;
+            struct window *w;
+        } win;
+        struct {
+            object *errh;
+            struct open_file *f;
+        } file;
+        struct {
+            struct message *drained; /* brought up by a checkpoint; else still below */
+            object *comm;
+            struct status status;
+        } msg;
     };
 };
 
@@ -163,6 +183,8 @@ void reopen_files(void);
         next_;                                                          \
     })
 
+#include "core_more.h"
+
 /* --- what a face provides --- */
 void face_init(void); /* called once, before anything else */
 void face_call_op(object *op, void *in, void *inout, int *n, object *type);
@@ -178,6 +200,5 @@ int core_Finalize(void);
 double core_Wtime(void);
 int core_Op_create(void *fn, int commute, int fortran, object **op);
 enum { ATTR_TAG_UB, ATTR_HOST, ATTR_IO, ATTR_WTIME_IS_GLOBAL };
-int core_Comm_get_attr(object *c, int which, int **value, int *flag);
 #pragma GCC visibility pop
 #endif

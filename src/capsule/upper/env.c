@@ -1,5 +1,6 @@
 /* env.c - environment: start, end, clocks, errors, predefined attributes. */
 #include "core.h"
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@ int core_Is_thread_main(int *flag)
 }
 int core_Finalize(void)
 {
+    attributes_delete_all(COMM_SELF);
     checkpoint_summary();
     finalized = 1;
     return LOWER(Finalize);
@@ -70,14 +72,6 @@ int core_Get_processor_name(char *s, int *len)
 {
     return LOWER(Get_processor_name, s, len);
 }
-int core_Error_class(int code, int *class)
-{
-    return LOWER(Error_class, code, class);
-}
-int core_Error_string(int code, char *s, int *len)
-{
-    return LOWER(Error_string, code, s, len);
-}
 int core_Get_address(const void *p, long *a)
 {
     *a = (long)p;
@@ -85,24 +79,47 @@ int core_Get_address(const void *p, long *a)
 }
 int core_Get_count(const struct status *s, object *t, int *count)
 {
-    int size;
-    core_Type_size(t, &size);
-    *count = !size ? 0 : s->bytes % size ? NEUTRAL_UNDEFINED : (int)(s->bytes / size);
-    return 0;
+    long size;
+    int rc = core_Type_size_x(t, &size);
+    *count = !size                                          ? 0
+             : s->bytes % size || s->bytes / size > INT_MAX ? NEUTRAL_UNDEFINED
+                                                            : (int)(s->bytes / size);
+    return rc;
 }
 int core_Test_cancelled(const struct status *s, int *flag)
 {
     *flag = s->cancelled;
     return 0;
 }
-int core_Comm_get_attr(object *c, int which, int **value, int *flag)
+/* *value: what C sees, an address of the value (of the window itself for its base) */
+int predefined_attribute(object *o, int which, void **value, int *flag)
 {
-    static int host = NEUTRAL_PROC_NULL, io = NEUTRAL_ANY_SOURCE, global;
-    (void)c;
-    *value = which == ATTR_TAG_UB ? &tag_ub
-             : which == ATTR_HOST ? &host
-             : which == ATTR_IO   ? &io
-                                  : &global;
-    *flag = which >= 0;
+    static int host = NEUTRAL_PROC_NULL, io = NEUTRAL_ANY_SOURCE, global, last, universe;
+    struct window *w = o->kind == KIND_WIN ? o->win.w : NULL;
+    *flag = 1;
+    if ((which >= ATTR_WIN_BASE) != (w != NULL)) {
+        *flag = 0;
+        return 0;
+    }
+    switch (which) {
+    case ATTR_TAG_UB: *value = &tag_ub; break;
+    case ATTR_HOST: *value = &host; break;
+    case ATTR_IO: *value = &io; break;
+    case ATTR_WTIME_IS_GLOBAL: *value = &global; break;
+    case ATTR_UNIVERSE_SIZE:
+        universe = upper.size;
+        *value = &universe;
+        break;
+    case ATTR_LASTUSEDCODE:
+        last = last_user_error();
+        *value = &last;
+        break;
+    case ATTR_WIN_BASE: *value = w->base; break;
+    case ATTR_WIN_SIZE: *value = &w->size; break;
+    case ATTR_WIN_DISP_UNIT: *value = &w->unit; break;
+    case ATTR_WIN_FLAVOR: *value = &w->flavor_out; break;
+    case ATTR_WIN_MODEL: *value = &w->model; break;
+    default: *flag = 0; /* MPI_APPNUM: one program */
+    }
     return 0;
 }

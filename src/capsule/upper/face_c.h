@@ -16,10 +16,18 @@
     int PMPI_##Name(LIST(PARAM, __VA_ARGS__))                                   \
     {                                                                           \
         EACH(BEFORE, __VA_ARGS__) int rc = core_##Name(LIST(ARG, __VA_ARGS__)); \
-        EACH(AFTER, __VA_ARGS__) return rc;                                     \
+        EACH(AFTER, __VA_ARGS__)                                                \
+        if (__builtin_expect(rc, 0)) {                                          \
+            object *holder_ = NULL;                                             \
+            EACH(HOLDER, __VA_ARGS__)                                           \
+            rc = raise_error(rc, holder_, "MPI_" #Name);                        \
+        }                                                                       \
+        return rc;                                                              \
     }                                                                           \
     WEAK(Name)
-#define FUNCTION FACE
+#define indegree(c)  indegree_of(IN_COMM(c))
+#define outdegree(c) outdegree_of(IN_COMM(c))
+#define FUNCTION     FACE
 #include "../functions.def"
 #undef FUNCTION
 
@@ -72,14 +80,5 @@ int PMPI_Op_create(MPI_User_function *fn, int commute, MPI_Op *op)
     return rc;
 }
 WEAK(Op_create)
-int PMPI_Comm_get_attr(MPI_Comm c, int key, void *value, int *flag)
-{
-    return core_Comm_get_attr(IN_COMM(c),
-                              key == MPI_TAG_UB            ? ATTR_TAG_UB
-                              : key == MPI_HOST            ? ATTR_HOST
-                              : key == MPI_IO              ? ATTR_IO
-                              : key == MPI_WTIME_IS_GLOBAL ? ATTR_WTIME_IS_GLOBAL
-                                                           : -1,
-                              value, flag);
-}
-WEAK(Comm_get_attr)
+
+#include "face_c_more.h"

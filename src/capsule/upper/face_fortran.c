@@ -56,10 +56,19 @@ static void str_out(const char *c, char *s, size_t n)
     void mpi_##name##_(LIST(PARAM, __VA_ARGS__), int *ierr EACH(LENGTH, __VA_ARGS__)) \
     {                                                                                 \
         EACH(BEFORE, __VA_ARGS__) int rc = core_##Name(LIST(ARG, __VA_ARGS__));       \
-        EACH(AFTER, __VA_ARGS__) if (ierr) *ierr = rc;                                \
+        EACH(AFTER, __VA_ARGS__)                                                      \
+        if (__builtin_expect(rc, 0)) {                                                \
+            object *holder_ = NULL;                                                   \
+            EACH(HOLDER, __VA_ARGS__)                                                 \
+            rc = raise_error(rc, holder_, "MPI_" #Name);                              \
+        }                                                                             \
+        if (ierr)                                                                     \
+            *ierr = rc;                                                               \
     }                                                                                 \
     ALIAS(name, LIST(PARAM, __VA_ARGS__), int *ierr EACH(LENGTH, __VA_ARGS__))
-#define FUNCTION FACE
+#define indegree(c)  indegree_of(at(KIND_COMM, *c))
+#define outdegree(c) outdegree_of(at(KIND_COMM, *c))
+#define FUNCTION     FACE
 #include "../functions.def"
 #undef FUNCTION
 
@@ -103,16 +112,6 @@ void mpi_op_create_(void *fn, int *commute, int *op, int *ierr)
         *ierr = rc;
 }
 ALIAS(op_create, void *fn, int *commute, int *op, int *ierr)
-void mpi_comm_get_attr_(int *comm, int *key, long *value, int *flag, int *ierr)
-{
-    int *v;
-    int rc = core_Comm_get_attr(at(KIND_COMM, *comm), *key <= 3 ? *key : -1, &v, flag);
-    if (*flag)
-        *value = *v;
-    if (ierr)
-        *ierr = rc;
-}
-ALIAS(comm_get_attr, int *comm, int *key, long *value, int *flag, int *ierr)
 void mpi_alloc_mem_(long *size, int *info, void **base, int *ierr)
 {
     (void)info;

@@ -12,7 +12,7 @@ static struct object *by_low_byte[N_KINDS][256], *pair_type[16];
 static const int base_of[N_KINDS] = {
     [KIND_COMM] = (int)0x84000000, [KIND_GROUP] = (int)0x88000000, [KIND_TYPE] = (int)0x8c000000,
     [KIND_ERRH] = (int)0x94000000, [KIND_OP] = (int)0x98000000,    [KIND_INFO] = (int)0x9c000000,
-    [KIND_WIN] = (int)0xa0000000,  [KIND_REQ] = (int)0xac000000};
+    [KIND_WIN] = (int)0xa0000000,  [KIND_REQ] = (int)0xac000000,   [KIND_MSG] = (int)0xac000000};
 static struct object *null_of[N_KINDS];
 static int handle_of_predef[N_PREDEFINED];
 
@@ -78,11 +78,12 @@ static int typeclass_in(int c)
            : c == MPI_TYPECLASS_REAL  ? NEUTRAL_TYPECLASS_REAL
                                       : NEUTRAL_TYPECLASS_COMPLEX;
 }
+#include "face_mpich_more.h"
 /* count_hi_and_cancelled: bit 0 is "cancelled", the rest the upper part of the byte count */
 static void status_in(const MPI_Status *s, struct status *n)
 {
     unsigned hi = s->count_hi_and_cancelled;
-    *n = (struct status){rank_in(s->MPI_SOURCE), s->MPI_TAG, s->MPI_ERROR, hi & 1,
+    *n = (struct status){rank_in(s->MPI_SOURCE), s->MPI_TAG, error_in(s->MPI_ERROR), hi & 1,
                          ((size_t)(hi >> 1) << 32) | (unsigned)s->count_lo};
 }
 static void status_out(const struct status *n, MPI_Status *s)
@@ -91,7 +92,7 @@ static void status_out(const struct status *n, MPI_Status *s)
     s->count_hi_and_cancelled = (int)((n->bytes >> 32) << 1) | (n->cancelled != 0);
     s->MPI_SOURCE = rank_out(n->source);
     s->MPI_TAG = n->tag;
-    s->MPI_ERROR = n->error;
+    s->MPI_ERROR = error_out(n->error);
 }
 
 void face_init(void)
@@ -112,6 +113,8 @@ void face_init(void)
 }
 _Static_assert(N_PREDEFINED <= FIRST_DYNAMIC, "predefined indices");
 
+#define STATUS_IN  status_in
+#define STATUS_OUT status_out
 #include "face_c.h"
 
 void face_call_op(object *op, void *in_, void *inout, int *n, object *type)
@@ -125,15 +128,4 @@ void face_call_op(object *op, void *in_, void *inout, int *n, object *type)
 MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE; /* set by libmpichfort */
 int *const MPI_UNWEIGHTED = (int *)&MPI_F_STATUS_IGNORE,
            *const MPI_WEIGHTS_EMPTY = (int *)&MPI_F_STATUSES_IGNORE; /* any two addresses */
-/* attribute as an integer: what Fortran gets */
-int MPII_Comm_get_attr(MPI_Comm c, int key, void *value, int *flag, int how);
-int MPII_Comm_get_attr(MPI_Comm c, int key, void *value, int *flag, int how)
-{
-    int *v;
-    (void)how;
-    int rc = PMPI_Comm_get_attr(c, key - 1, &v,
-                                flag); /* the predefined keys of Fortran are those of C plus one */
-    if (*flag)
-        *(MPI_Aint *)value = *v;
-    return rc;
-}
+#include "face_mpich_fortran.h"

@@ -6,25 +6,53 @@
 
 #define SAME_LAYOUT /* MPI_Status = struct status, MPI_Request = struct object **/
 _Static_assert(sizeof(MPI_Status) == sizeof(struct status), "nstatus has Open MPI's layout");
-#define IN_COMM(h)      ((struct object *)(h))
-#define IN_TYPE(h)      ((struct object *)(h))
-#define IN_OP(h)        ((struct object *)(h))
-#define IN_GROUP(h)     ((struct object *)(h))
-#define IN_INFO(h)      ((struct object *)(h))
-#define IN_ERRH(h)      ((struct object *)(h))
-#define OUT_COMM(o)     ((MPI_Comm)(o))
-#define OUT_TYPE(o)     ((MPI_Datatype)(o))
-#define OUT_OP(o)       ((MPI_Op)(o))
-#define OUT_GROUP(o)    ((MPI_Group)(o))
-#define OUT_REQ(o)      ((MPI_Request)(o))
-#define OUT_INFO(o)     ((MPI_Info)(o))
-#define OUT_ERRH(o)     ((MPI_Errhandler)(o))
-#define rank_in(r)      (r) /* the neutral values are Open MPI's */
-#define rank_out(r)     (r)
-#define buf_in(b)       ((void *)(b))
-#define split_in(s)     (s)
-#define order_in(o)     (o)
-#define typeclass_in(c) (c)
+#define IN_COMM(h)                     ((struct object *)(h))
+#define IN_TYPE(h)                     ((struct object *)(h))
+#define IN_OP(h)                       ((struct object *)(h))
+#define IN_GROUP(h)                    ((struct object *)(h))
+#define IN_INFO(h)                     ((struct object *)(h))
+#define IN_ERRH(h)                     ((struct object *)(h))
+#define OUT_COMM(o)                    ((MPI_Comm)(o))
+#define OUT_TYPE(o)                    ((MPI_Datatype)(o))
+#define OUT_OP(o)                      ((MPI_Op)(o))
+#define OUT_GROUP(o)                   ((MPI_Group)(o))
+#define OUT_REQ(o)                     ((MPI_Request)(o))
+#define OUT_INFO(o)                    ((MPI_Info)(o))
+#define OUT_ERRH(o)                    ((MPI_Errhandler)(o))
+#define rank_in(r)                     (r) /* the neutral values are Open MPI's */
+#define rank_out(r)                    (r)
+#define buf_in(b)                      ((void *)(b))
+#define split_in(s)                    (s)
+#define order_in(o)                    (o)
+#define typeclass_in(c)                (c)
+#define IN_REQ(h)                      ((struct object *)(h))
+#define IN_WIN(h)                      ((struct object *)(h))
+#define IN_FILE(h)                     ((struct object *)(h))
+#define IN_MSG(h)                      ((struct object *)(h))
+#define OUT_WIN(o)                     ((MPI_Win)(o))
+#define OUT_FILE(o)                    ((MPI_File)(o))
+#define OUT_MSG(o)                     ((MPI_Message)(o))
+#define lock_in(l)                     (l)
+#define topo_out(t)                    (t)
+#define combiner_out(c)                (c)
+#define distrib_in(d)                  (d)
+#define distrib_out(d)                 (d)
+#define darg_in(d)                     (d)
+#define darg_out(d)                    (d)
+#define order_out(o)                   (o)
+#define error_in(e)                    (e)
+#define error_out(e)                   (e)
+#define STATUS_IN(from, to)            memcpy(to, from, sizeof(struct status))
+#define STATUS_OUT(from, to)           memcpy(to, from, sizeof(struct status))
+#define ERROR_CLASS(name, value, text) _Static_assert(name == value, #name);
+#include "../errors.def"
+#undef ERROR_CLASS
+_Static_assert(MPI_LOCK_EXCLUSIVE == LOCK_EXCLUSIVE && MPI_LOCK_SHARED == LOCK_SHARED &&
+                   MPI_CART == TOPOLOGY_CART && MPI_GRAPH == TOPOLOGY_GRAPH &&
+                   MPI_DIST_GRAPH == TOPOLOGY_DIST_GRAPH && (int)MPI_COMBINER_RESIZED == 17 &&
+                   (int)MPI_DISTRIBUTE_NONE == (int)NEUTRAL_DISTRIBUTE_NONE &&
+                   MPI_WIN_FLAVOR_SHARED == FLAVOR_SHARED,
+               "neutral values");
 _Static_assert(MPI_PROC_NULL == NEUTRAL_PROC_NULL && MPI_ANY_SOURCE == NEUTRAL_ANY_SOURCE &&
                    MPI_ROOT == NEUTRAL_ROOT && MPI_ANY_TAG == NEUTRAL_ANY_TAG &&
                    (int)MPI_COMM_TYPE_SHARED == (int)NEUTRAL_SPLIT_SHARED &&
@@ -40,9 +68,10 @@ _Static_assert(MPI_PROC_NULL == NEUTRAL_PROC_NULL && MPI_ANY_SOURCE == NEUTRAL_A
     };
 PREDEF_STRUCT(communicator_t, 512)
 PREDEF_STRUCT(datatype_t, 512)
-PREDEF_STRUCT(op_t, 2048) PREDEF_STRUCT(request_t, 256) PREDEF_STRUCT(group_t, 256)
-    PREDEF_STRUCT(errhandler_t, 1024) PREDEF_STRUCT(info_t, 256) PREDEF_STRUCT(win_t, 512)
-        PREDEF_STRUCT(file_t, 1536)
+PREDEF_STRUCT(op_t, 2048)
+PREDEF_STRUCT(request_t, 256) PREDEF_STRUCT(group_t, 256) PREDEF_STRUCT(errhandler_t, 1024)
+    PREDEF_STRUCT(info_t, 256) PREDEF_STRUCT(win_t, 512) PREDEF_STRUCT(file_t, 1536)
+        PREDEF_STRUCT(message_t, 256)
 #define TYPE_OF_COMM                            struct ompi_predefined_communicator_t
 #define TYPE_OF_TYPE                            struct ompi_predefined_datatype_t
 #define TYPE_OF_OP                              struct ompi_predefined_op_t
@@ -51,6 +80,7 @@ PREDEF_STRUCT(op_t, 2048) PREDEF_STRUCT(request_t, 256) PREDEF_STRUCT(group_t, 2
 #define TYPE_OF_ERRH                            struct ompi_predefined_errhandler_t
 #define TYPE_OF_INFO                            struct ompi_predefined_info_t
 #define TYPE_OF_WIN                             struct ompi_predefined_win_t
+#define TYPE_OF_MSG                             struct ompi_predefined_message_t
 #define TYPE_OF_FILE                            struct ompi_predefined_file_t
 #define PREDEFINED(kind, symbol, name, fortran) TYPE_OF_##kind symbol;
 #include "../predefined.def"
@@ -92,5 +122,9 @@ void face_call_op(object *op, void *in, void *inout, int *n, object *type)
     WEAK(What##_f2c)
 F2C(Comm, MPI_Comm, KIND_COMM)
 F2C(Type, MPI_Datatype, KIND_TYPE)
-F2C(Op, MPI_Op, KIND_OP) F2C(Request, MPI_Request, KIND_REQ) F2C(Group, MPI_Group, KIND_GROUP)
-    F2C(Info, MPI_Info, KIND_INFO) F2C(Errhandler, MPI_Errhandler, KIND_ERRH)
+F2C(Op, MPI_Op, KIND_OP)
+F2C(Request, MPI_Request, KIND_REQ) F2C(Group, MPI_Group, KIND_GROUP) F2C(Info, MPI_Info, KIND_INFO)
+    F2C(Errhandler, MPI_Errhandler, KIND_ERRH) F2C(Win, MPI_Win, KIND_WIN)
+        F2C(File, MPI_File, KIND_FILE) F2C(Message, MPI_Message, KIND_MSG)
+
+#include "face_openmpi_more.h"

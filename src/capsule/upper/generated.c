@@ -16,6 +16,26 @@
 #define CORE_COLLECTIVE(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
     { checkpoint_at_collective(comm); CALL(Name, __VA_ARGS__) }
 #define CORE_NONBLOCKING CORE_FORWARD
+#define CORE_ONESIDED(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
+    { \
+        int denied_ = window_access(win, target); \
+        if (denied_) { return denied_; } \
+        __attribute__((unused)) object *comm = win->win.w->comm; \
+        CALL(Name, __VA_ARGS__) \
+    }
+#define CORE_FILE_FORWARD(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
+    { \
+        if (!file->file.f) { return NEUTRAL_MPI_ERR_FILE; } \
+        __attribute__((unused)) object *comm = file->file.f->comm; \
+        CALL(Name, __VA_ARGS__) \
+    }
+#define CORE_FILE_COLLECTIVE(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
+    { \
+        if (!file->file.f) { return NEUTRAL_MPI_ERR_FILE; } \
+        object *comm = file->file.f->comm; \
+        collective_enter(comm); \
+        CALL(Name, __VA_ARGS__) \
+    }
 #define FUNCTION(class, ...) CORE_##class(__VA_ARGS__)
 #include "../functions.def"
 // clang-format on

@@ -1,25 +1,134 @@
-/* info.c - info objects: key/value lists, above only. */
+/* info.c - info objects: lists of keys and values, above only. */
 #include "core.h"
 #include <stdlib.h>
 #include <string.h>
+
+static int place_of(const object *i, const char *key)
+{
+    for (int k = 0; k < i->info.n; k += 2)
+        if (!strcmp(i->info.words[k], key))
+            return k;
+    return -1;
+}
+int word_set(object *i, const char *key, const char *value)
+{
+    int k = place_of(i, key);
+    char *v = strdup(value);
+    if (!v)
+        return NEUTRAL_MPI_ERR_NO_MEM;
+    if (k >= 0) {
+        free(i->info.words[k + 1]);
+        i->info.words[k + 1] = v;
+        return 0;
+    }
+    char **more = realloc(i->info.words, (i->info.n + 2) * sizeof(char *)), *copy = strdup(key);
+    if (more)
+        i->info.words = more;
+    if (!more || !copy) {
+        free(v);
+        free(copy);
+        return NEUTRAL_MPI_ERR_NO_MEM;
+    }
+    i->info.words[i->info.n++] = copy;
+    i->info.words[i->info.n++] = v;
+    return 0;
+}
+const char *word_get(const object *i, const char *key)
+{
+    int k = place_of(i, key);
+    return k < 0 ? NULL : i->info.words[k + 1];
+}
+
 int core_Info_create(object **i)
 {
     *i = object_new(KIND_INFO);
     return 0;
 }
+int core_Info_create_env(object **i)
+{
+    return core_Info_create(i);
+}
 int core_Info_set(object *i, const char *k, const char *v)
 {
-    i->info.words = realloc(i->info.words, (i->info.n + 2) * sizeof(char *));
-    i->info.words[i->info.n++] = strdup(k);
-    i->info.words[i->info.n++] = strdup(v);
+    return *k ? word_set(i, k, v) : NEUTRAL_MPI_ERR_INFO_KEY;
+}
+int core_Info_delete(object *i, const char *key)
+{
+    int k = place_of(i, key);
+    if (k < 0)
+        return NEUTRAL_MPI_ERR_INFO_NOKEY;
+    free(i->info.words[k]);
+    free(i->info.words[k + 1]);
+    memmove(i->info.words + k, i->info.words + k + 2, (i->info.n - k - 2) * sizeof(char *));
+    i->info.n -= 2;
+    return 0;
+}
+int core_Info_dup(object *i, object **out)
+{
+    int rc = core_Info_create(out);
+    for (int k = 0; k < i->info.n && !rc; k += 2)
+        rc = word_set(*out, i->info.words[k], i->info.words[k + 1]);
+    return rc;
+}
+int core_Info_get_nkeys(object *i, int *n)
+{
+    *n = i->info.n / 2;
+    return 0;
+}
+int core_Info_get_nthkey(object *i, int n, char *key)
+{
+    if (n < 0 || 2 * n >= i->info.n)
+        return NEUTRAL_MPI_ERR_INFO_KEY;
+    size_t len = strlen(i->info.words[2 * n]);
+    if (len > 254)
+        len = 254;
+    memcpy(key, i->info.words[2 * n], len);
+    key[len] = 0;
+    return 0;
+}
+int core_Info_get_valuelen(object *i, const char *key, int *len, int *flag)
+{
+    const char *v = word_get(i, key);
+    *flag = v != NULL;
+    if (v)
+        *len = (int)strlen(v);
+    return 0;
+}
+int core_Info_get(object *i, const char *key, int room, char *value, int *flag)
+{
+    const char *v = word_get(i, key);
+    *flag = v != NULL;
+    if (v) {
+        size_t len = strlen(v);
+        if (len > (size_t)room)
+            len = room;
+        memcpy(value, v, len);
+        value[len] = 0;
+    }
+    return 0;
+}
+int core_Info_get_string(object *i, const char *key, int *buflen, char *value, int *flag)
+{
+    const char *v = word_get(i, key);
+    *flag = v != NULL;
+    if (v) {
+        size_t len = strlen(v), room = *buflen > 0 ? *buflen - 1 : 0;
+        if (*buflen > 0) {
+            memcpy(value, v, len < room ? len : room);
+            value[len < room ? len : room] = 0;
+        }
+        *buflen = (int)len + 1;
+    }
     return 0;
 }
 int core_Info_free(object **i)
 {
-    for (int k = 0; k < (*i)->info.n; k++)
-        free((*i)->info.words[k]);
-    free((*i)->info.words);
-    object_delete(*i);
+    if (!(*i)->predefined) {
+        for (int k = 0; k < (*i)->info.n; k++)
+            free((*i)->info.words[k]);
+        free((*i)->info.words);
+        object_delete(*i);
+    }
     *i = predef[PRE_MPI_INFO_NULL];
     return 0;
 }

@@ -242,3 +242,5 @@
 #define ARG_CSTATUS(x) &x##_
 #endif
 // clang-format on
+#include "kinds_c_more.h"
+#include "kinds_holder.h"

@@ -59,3 +59,4 @@
 #define ARG_NEWREQ(x) &x##_->real
 #define AFTER_NEWREQ(x) *x = x##_;
 // clang-format on
+#include "kinds_core_more.h"

@@ -282,3 +282,5 @@
 #define AFTER_OSTR(x, len, max) str_out(x##_, x, x##_len); if (*len > (int)x##_len) *len = x##_len;
 #define LENGTH_OSTR(x, len, max) , size_t x##_len
 // clang-format on
+#include "kinds_fortran_more.h"
+#include "kinds_holder.h"

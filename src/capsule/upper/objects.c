@@ -64,6 +64,7 @@ object *object_new(int kind)
 }
 void object_delete(object *o)
 {
+    extra_free(o);
     o->prev->next = o->next;
     o->next->prev = o->prev;
     o->next = spare[o->kind];

@@ -5,6 +5,8 @@
 #define SEND(Name)                                                                \
     int core_##Name(const void *b, int n, object *t, int dst, int tag, object *c) \
     {                                                                             \
+        if (dst >= c->comm.size || dst < NEUTRAL_PROC_NULL)                       \
+            return NEUTRAL_MPI_ERR_RANK;                                          \
         count_send(c, dst);                                                       \
         return LOWER(Name, b, n, t->real, dst, tag, c->real);                     \
     }
@@ -19,9 +21,10 @@ SEND(Rsend)
         *out = r;                                                                               \
         return LOWER(Name, b, n, t->real, dst, tag, c->real, &r->real);                         \
     }
-    ISEND(Isend) ISEND(Issend)
+ISEND(Isend)
+ISEND(Issend)
 
-        int core_Recv(void *b, int n, object *t, int src, int tag, object *c, struct status *st)
+    int core_Recv(void *b, int n, object *t, int src, int tag, object *c, struct status *st)
 {
     struct status s;
     struct message *m;

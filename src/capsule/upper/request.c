@@ -16,7 +16,7 @@ object *new_request(int is_recv, void *buf, int n, object *t, int peer, int tag,
     c->refs++;
     return r;
 }
-static void retire_req(object **h)
+void retire_request(object **h)
 {
     unref_type((*h)->req.type);
     unref_comm((*h)->req.comm);
@@ -32,14 +32,17 @@ void rebind_requests(void)
               r->req.comm->real, &r->real);
 }
 const struct status empty_status = {NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, 0, 0, 0};
-static int is_null(object *r)
+int request_idle(const object *r)
 {
-    return r == predef[PRE_MPI_REQUEST_NULL];
+    return r == predef[PRE_MPI_REQUEST_NULL] || special_inactive(r);
 }
+#define is_null request_idle
 
 /* Is it complete?  Never retires it. */
-static int poll(object *r)
+int request_poll(object *r)
 {
+    if (r->req.special)
+        return special_poll(r, NULL);
     if (!r->req.done) {
         LOWER(Test, r->real, &r->req.done, &r->req.status);
         if (r->req.done && r->req.is_recv)
@@ -56,6 +59,11 @@ int core_Wait(object **h, struct status *st)
             *st = empty_status;
         return 0;
     }
+    if (r->req.special) {
+        while (r->req.special->what == SPECIAL_GENERALIZED && !r->req.done)
+            wait_turn(COMM_SELF, NEUTRAL_ANY_SOURCE);
+        return special_finish(h, st);
+    }
     if (!r->req.done) {
         int ignore = !st && !(r->req.is_recv && r->req.peer == NEUTRAL_ANY_SOURCE);
         r->req.status.source = r->req.peer;
@@ -65,7 +73,7 @@ int core_Wait(object **h, struct status *st)
     }
     if (st)
         *st = r->req.status;
-    retire_req(h);
+    retire_request(h);
     return rc;
 }
 int core_Test(object **h, int *flag, struct status *st)
@@ -76,12 +84,14 @@ int core_Test(object **h, int *flag, struct status *st)
             *st = empty_status;
         return 0;
     }
-    *flag = poll(*h);
+    *flag = request_poll(*h);
     if (!*flag)
         return 0;
+    if ((*h)->req.special)
+        return special_finish(h, st);
     if (st)
         *st = (*h)->req.status;
-    retire_req(h);
+    retire_request(h);
     return 0;
 }
 int core_Waitall(int n, object **h, struct status *st)
@@ -98,7 +108,7 @@ int core_Testall(int n, object **h, int *flag, struct status *st)
 {
     *flag = 1;
     for (int i = 0; i < n; i++)
-        if (!is_null(h[i]) && !poll(h[i]))
+        if (!is_null(h[i]) && !request_poll(h[i]))
             *flag = 0;
     return *flag ? core_Waitall(n, h, st) : 0;
 }
@@ -108,7 +118,7 @@ int core_Testany(int n, object **h, int *index, int *flag, struct status *st)
     for (int i = 0; i < n; i++)
         if (!is_null(h[i])) {
             any = 1;
-            if (poll(h[i])) {
+            if (request_poll(h[i])) {
                 *index = i;
                 *flag = 1;
                 return core_Wait(&h[i], st);
@@ -136,7 +146,7 @@ int core_Waitsome(int n, object **h, int *count, int *indices, struct status *st
         for (int i = 0; i < n; i++)
             if (!is_null(h[i])) {
                 any = 1;
-                if (poll(h[i])) {
+                if (request_poll(h[i])) {
                     indices[*count] = i;
                     core_Wait(&h[i], st ? &st[*count] : NULL);
                     ++*count;
@@ -149,11 +159,15 @@ int core_Waitsome(int n, object **h, int *count, int *indices, struct status *st
 }
 int core_Request_free(object **h) /* prototype: completes it */
 {
+    if ((*h)->req.special)
+        return special_free(h);
     return core_Wait(h, NULL);
 }
 int core_Cancel(object **h)
 {
     object *r = *h;
+    if (r->req.special)
+        return special_cancel(r);
     if (r->req.done || !r->req.is_recv)
         return 0;
     int rc = LOWER(Cancel, r->real); /* prototype: assumes that nothing had arrived */

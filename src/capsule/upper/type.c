@@ -1,5 +1,6 @@
 /* type.c - datatypes: each keeps the recipe it was made from. */
 #include "core.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 void unref_type(object *t)
@@ -13,7 +14,8 @@ void unref_type(object *t)
     free(r->addresses);
     free(r->types);
     free(r);
-    LOWER(Type_free, t->real);
+    if (t->real)
+        LOWER(Type_free, t->real);
     object_delete(t);
 }
 static int build_type(object *t)
@@ -36,7 +38,7 @@ static object *cook(int how, int n, int ni, int na, int nt)
                          ni,
                          na,
                          nt,
-                         malloc((ni + 1) * sizeof(int)),
+                         calloc(ni + 2, sizeof(int)),
                          malloc((na + 1) * sizeof(long)),
                          malloc((nt + 1) * sizeof(object *))};
     object *t = object_new(KIND_TYPE);
@@ -49,18 +51,22 @@ static int served(object *t, object **out)
     struct recipe *r = t->type.recipe;
     for (int k = 0; k < r->n_types; k++)
         r->types[k]->refs++;
-    *out = t;
-    return build_type(t);
+    int rc = build_type(t);
+    if (rc) {
+        t->real = 0; /* nothing below to free */
+        unref_type(t);
+    } else
+        *out = t;
+    return rc;
 }
 #define INTS      t->type.recipe->ints
 #define ADDRESSES t->type.recipe->addresses
 #define TYPES     t->type.recipe->types
 int core_Type_size(object *t, int *size)
 {
-    int rc = 0;
-    if (t->type.bytes < 0)
-        rc = LOWER(Type_size, t->real, &t->type.bytes);
-    *size = t->type.bytes;
+    long bytes;
+    int rc = core_Type_size_x(t, &bytes);
+    *size = bytes > INT_MAX ? NEUTRAL_UNDEFINED : (int)bytes;
     return rc;
 }
 int core_Type_contiguous(int n, object *o, object **out)
@@ -141,7 +147,57 @@ int core_Type_dup(object *o, object **out)
 {
     object *t = cook(RECIPE_DUP, 0, 0, 0, 1);
     TYPES[0] = o;
+    int rc = served(t, out);
+    return rc ? rc : attributes_copy(o, t);
+}
+int core_Type_create_hindexed_block(int n, int len, const long *disps, object *o, object **out)
+{
+    object *t = cook(RECIPE_HINDEXED_BLOCK, n, 1, n, 1);
+    INTS[0] = len;
+    memcpy(ADDRESSES, disps, n * sizeof(long));
+    TYPES[0] = o;
     return served(t, out);
+}
+int core_Type_create_darray(int size, int rank, int n, const int *gsizes, const int *distribs,
+                            const int *dargs, const int *psizes, int order, object *o, object **out)
+{
+    object *t = cook(RECIPE_DARRAY, n, 4 * n + 3, 0, 1);
+    const int *parts[4] = {gsizes, distribs, dargs, psizes};
+    INTS[0] = size;
+    INTS[1] = rank;
+    for (int k = 0; k < 4; k++)
+        memcpy(INTS + 2 + k * n, parts[k], n * sizeof(int));
+    INTS[2 + 4 * n] = order;
+    TYPES[0] = o;
+    return served(t, out);
+}
+/* The same precision gives the same type: it is never freed. */
+static int f90_type(int how, int p, int r, object **out)
+{
+    EACH_LIVE(o, KIND_TYPE)
+    if (o->type.recipe->how == how && o->type.recipe->ints[0] == p &&
+        o->type.recipe->ints[1] == r) {
+        *out = o;
+        return 0;
+    }
+    object *t = cook(how, 0, how == RECIPE_F90_INTEGER ? 1 : 2, 0, 0);
+    INTS[0] = p;
+    if (how != RECIPE_F90_INTEGER)
+        INTS[1] = r;
+    t->refs++;
+    return served(t, out);
+}
+int core_Type_create_f90_real(int p, int r, object **out)
+{
+    return f90_type(RECIPE_F90_REAL, p, r, out);
+}
+int core_Type_create_f90_complex(int p, int r, object **out)
+{
+    return f90_type(RECIPE_F90_COMPLEX, p, r, out);
+}
+int core_Type_create_f90_integer(int r, object **out)
+{
+    return f90_type(RECIPE_F90_INTEGER, r, 0, out);
 }
 int core_Type_match_size(int class, int size, object **out)
 {
@@ -164,6 +220,11 @@ int core_Type_commit(object **t)
 } /* every type is committed when it is built */
 int core_Type_free(object **t)
 {
+    if ((*t)->predefined)
+        return NEUTRAL_MPI_ERR_TYPE;
+    int rc = attributes_delete_all(*t);
+    if (rc)
+        return rc;
     unref_type(*t);
     *t = predef[PRE_MPI_DATATYPE_NULL];
     return 0;

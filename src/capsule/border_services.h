@@ -1,0 +1,28 @@
+/* border_services.h - further functions of the lower half that no row of the table describes
+ * (lower/mpi_more.c): buffers, windows, files. Continues LOWER_SERVICES of border.h.
+ */
+#ifndef CAPSULE_BORDER_SERVICES_H
+#define CAPSULE_BORDER_SERVICES_H
+// clang-format off
+#define LOWER_SERVICES_MORE(X) \
+    X(int, Buffer_attach, (void *buf, int size)) \
+    X(int, Buffer_detach, (void)) \
+    X(int, type_bytes, (handle_t type, long *bytes)) \
+    X(int, elements, (handle_t type, size_t bytes, long *count)) \
+    /* windows: always inside an access epoch to everybody, see upper/window.c */ \
+    X(int, win_create, (void *base, long size, int unit, handle_t comm, handle_t *out)) \
+    X(int, win_create_dynamic, (handle_t comm, handle_t *out)) \
+    X(int, win_attach, (handle_t win, void *base, long size)) \
+    X(int, win_detach, (handle_t win, const void *base)) \
+    X(int, win_free, (handle_t win)) \
+    X(int, win_flush, (int rank, handle_t win)) \
+    X(int, win_flush_local, (int rank, handle_t win)) \
+    X(int, win_flush_all, (handle_t win)) \
+    X(int, win_flush_local_all, (handle_t win)) \
+    X(int, win_sync, (handle_t win)) \
+    X(int, file_open, (handle_t comm, const char *name, int amode, int n_words, char *const *words, handle_t *out)) \
+    X(int, file_close, (handle_t file)) \
+    X(int, file_delete, (const char *name)) \
+    X(int, file_set_view, (handle_t file, long disp, handle_t etype, handle_t filetype, const char *datarep))
+// clang-format on
+#endif

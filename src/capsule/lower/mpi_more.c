@@ -1,0 +1,143 @@
+/* mpi_more.c - the lower half of buffers, windows and files (border_services.h); built once per MPI
+ * library. */
+#include "lower.h"
+#include <mpi.h>
+#include <stdlib.h>
+#include "mpi_more.h"
+
+#define WIN(h)   ((MPI_Win)(h))
+#define FILE_(h) ((MPI_File)(h))
+#define COMM(h)  ((MPI_Comm)(h))
+#define TYPE(h)  ((MPI_Datatype)(h))
+
+/* Error classes cross the border with Open MPI's values. */
+int error_out(int rc)
+{
+    int class = MPI_ERR_OTHER;
+    if (!rc)
+        return 0;
+    MPI_Error_class(rc, &class);
+#define ERROR_CLASS(name, value, text) \
+    if (class == name)                 \
+        return value;
+#include "../errors.def"
+#undef ERROR_CLASS
+#ifdef OPEN_MPI
+    if (class > MPI_ERR_WIN && class < MPI_ERR_LASTCODE)
+        return class; /* of a fault-tolerant MPI */
+#endif
+    return 16;
+}
+
+int lower_Buffer_attach(void *buf, int size)
+{
+    return error_out(MPI_Buffer_attach(buf, size));
+}
+int lower_Buffer_detach(void)
+{
+    void *buf;
+    int size;
+    return error_out(MPI_Buffer_detach(&buf, &size));
+}
+int lower_type_bytes(handle_t t, long *bytes)
+{
+    MPI_Count n = 0;
+    int rc = MPI_Type_size_x(TYPE(t), &n);
+    *bytes = n;
+    return error_out(rc);
+}
+int lower_elements(handle_t t, size_t bytes, long *count)
+{
+    MPI_Status st = {0};
+    MPI_Count n = 0;
+    MPI_Status_set_elements_x(&st, MPI_BYTE, (MPI_Count)bytes);
+    int rc = MPI_Get_elements_x(&st, TYPE(t), &n);
+    *count = n;
+    return error_out(rc);
+}
+
+static int win_ready(MPI_Win w, handle_t *out)
+{
+    MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+    *out = (handle_t)w;
+    return error_out(MPI_Win_lock_all(MPI_MODE_NOCHECK, w));
+}
+int lower_win_create(void *base, long size, int unit, handle_t comm, handle_t *out)
+{
+    MPI_Win w;
+    int rc = MPI_Win_create(base, size, unit, MPI_INFO_NULL, COMM(comm), &w);
+    return rc ? error_out(rc) : win_ready(w, out);
+}
+int lower_win_create_dynamic(handle_t comm, handle_t *out)
+{
+    MPI_Win w;
+    int rc = MPI_Win_create_dynamic(MPI_INFO_NULL, COMM(comm), &w);
+    return rc ? error_out(rc) : win_ready(w, out);
+}
+int lower_win_attach(handle_t win, void *base, long size)
+{
+    return error_out(MPI_Win_attach(WIN(win), base, size));
+}
+int lower_win_detach(handle_t win, const void *base)
+{
+    return error_out(MPI_Win_detach(WIN(win), base));
+}
+int lower_win_free(handle_t win)
+{
+    MPI_Win w = WIN(win);
+    int rc = MPI_Win_unlock_all(w), rc2 = MPI_Win_free(&w);
+    return error_out(rc ? rc : rc2);
+}
+int lower_win_flush(int rank, handle_t win)
+{
+    return error_out(MPI_Win_flush(rank, WIN(win)));
+}
+int lower_win_flush_local(int rank, handle_t win)
+{
+    return error_out(MPI_Win_flush_local(rank, WIN(win)));
+}
+int lower_win_flush_all(handle_t win)
+{
+    return error_out(MPI_Win_flush_all(WIN(win)));
+}
+int lower_win_flush_local_all(handle_t win)
+{
+    return error_out(MPI_Win_flush_local_all(WIN(win)));
+}
+int lower_win_sync(handle_t win)
+{
+    return error_out(MPI_Win_sync(WIN(win)));
+}
+
+/* hints are given to the library: for files they change speed, never results */
+int lower_file_open(handle_t comm, const char *name, int amode, int n, char *const *words,
+                    handle_t *out)
+{
+    MPI_File f;
+    MPI_Info info = MPI_INFO_NULL;
+    if (n) {
+        MPI_Info_create(&info);
+        for (int i = 0; i < n; i += 2)
+            MPI_Info_set(info, words[i], words[i + 1]);
+    }
+    int rc = MPI_File_open(COMM(comm), name, amode, info, &f);
+    if (n)
+        MPI_Info_free(&info);
+    *out = (handle_t)f;
+    return error_out(rc);
+}
+int lower_file_close(handle_t file)
+{
+    MPI_File f = FILE_(file);
+    return error_out(MPI_File_close(&f));
+}
+int lower_file_delete(const char *name)
+{
+    return error_out(MPI_File_delete(name, MPI_INFO_NULL));
+}
+int lower_file_set_view(handle_t file, long disp, handle_t etype, handle_t filetype,
+                        const char *datarep)
+{
+    return error_out(
+        MPI_File_set_view(FILE_(file), disp, TYPE(etype), TYPE(filetype), datarep, MPI_INFO_NULL));
+}

@@ -1,0 +1,263 @@
+/* extra.c - what the program hangs on communicators, windows and datatypes: attributes, names,
+ * hints. All of it lives above the border. */
+#include "core.h"
+#include <stdlib.h>
+#include <string.h>
+
+static struct keyval *keyvals;
+static int n_keyvals;
+
+struct extra *extra_of(object *o)
+{
+    if (!o->extra)
+        o->extra = calloc(1, sizeof *o->extra);
+    return o->extra;
+}
+void extra_free(object *o)
+{
+    struct extra *e = o->extra;
+    if (!e)
+        return;
+    o->extra = NULL;
+    free(e->name);
+    if (e->info)
+        core_Info_free(&e->info);
+    topology_free(e->topology);
+    free(e);
+}
+
+int keyval_new(int kind, void *copy, void *delete, int dup, enum language language, void *extra,
+               int *keyval)
+{
+    int i = 0;
+    while (i < n_keyvals && keyvals[i].used)
+        i++;
+    if (i == n_keyvals) {
+        int n = n_keyvals ? 2 * n_keyvals : 16;
+        struct keyval *bigger = realloc(keyvals, n * sizeof *bigger);
+        if (!bigger)
+            return NEUTRAL_MPI_ERR_NO_MEM;
+        keyvals = bigger;
+        memset(keyvals + n_keyvals, 0, (n - n_keyvals) * sizeof *keyvals);
+        n_keyvals = n;
+    }
+    keyvals[i] = (struct keyval){1, 0, 1, kind, copy, delete, dup, language, extra, NULL, NULL};
+    *keyval = KEYVAL_BASE + i;
+    return 0;
+}
+struct keyval *keyval_at(int keyval)
+{
+    int i = keyval - KEYVAL_BASE;
+    return i >= 0 && i < n_keyvals && keyvals[i].used ? &keyvals[i] : NULL;
+}
+/* a freed keyval lives on while attributes of it exist */
+static void keyval_unref(struct keyval *k)
+{
+    if (!--k->refs)
+        k->used = 0;
+}
+int keyval_free(int *keyval)
+{
+    struct keyval *k = keyval_at(*keyval);
+    if (!k || k->freed)
+        return NEUTRAL_MPI_ERR_KEYVAL;
+    k->freed = 1;
+    keyval_unref(k);
+    return 0;
+}
+
+static struct attribute **find(object *o, int keyval)
+{
+    static struct attribute *none;
+    if (!o->extra)
+        return &none;
+    struct attribute **p = &o->extra->attributes;
+    while (*p && (*p)->keyval != keyval)
+        p = &(*p)->next;
+    return p;
+}
+static int drop(object *o, struct attribute **p)
+{
+    struct attribute *a = *p;
+    struct keyval *k = keyval_at(a->keyval);
+    int rc = k->delete ? face_call_delete(k, o, a->keyval, a->value, a->set_in) : 0;
+    if (rc)
+        return rc;
+    p = find(o, a->keyval); /* the function may have changed the list */
+    if (!*p)
+        return 0;
+    *p = a->next;
+    free(a);
+    keyval_unref(k);
+    return 0;
+}
+int attribute_set(object *o, int keyval, long value, enum language language)
+{
+    struct keyval *k = keyval_at(keyval);
+    if (!k || k->kind != o->kind)
+        return NEUTRAL_MPI_ERR_KEYVAL;
+    extra_of(o);
+    struct attribute **p = find(o, keyval);
+    if (*p) {
+        int rc = k->delete ? face_call_delete(k, o, keyval, (*p)->value, (*p)->set_in) : 0;
+        if (rc)
+            return rc;
+        p = find(o, keyval);
+    }
+    if (!*p) {
+        struct attribute *a = malloc(sizeof *a);
+        if (!a)
+            return NEUTRAL_MPI_ERR_NO_MEM;
+        *a = (struct attribute){o->extra->attributes, keyval, language, value};
+        o->extra->attributes = a;
+        k->refs++;
+        return 0;
+    }
+    (*p)->value = value;
+    (*p)->set_in = language;
+    return 0;
+}
+int attribute_get(object *o, int keyval, long *value, long **place, enum language *set_in,
+                  int *flag)
+{
+    struct keyval *k = keyval_at(keyval);
+    if (!k || k->kind != o->kind)
+        return NEUTRAL_MPI_ERR_KEYVAL;
+    struct attribute *a = *find(o, keyval);
+    *flag = a != NULL;
+    if (a) {
+        *value = a->value;
+        *place = &a->value;
+        *set_in = a->set_in;
+    }
+    return 0;
+}
+int attribute_delete(object *o, int keyval)
+{
+    if (!keyval_at(keyval))
+        return NEUTRAL_MPI_ERR_KEYVAL;
+    struct attribute **p = find(o, keyval);
+    return *p ? drop(o, p) : NEUTRAL_MPI_ERR_KEYVAL;
+}
+/* in the order of creation, as both libraries do */
+int attributes_copy(object *from, object *to)
+{
+    struct attribute *list[256];
+    int n = 0, rc = 0;
+    if (!from->extra)
+        return 0;
+    for (struct attribute *a = from->extra->attributes; a && n < 256; a = a->next)
+        list[n++] = a;
+    while (n-- > 0 && !rc) {
+        struct attribute *a = list[n];
+        struct keyval *k = keyval_at(a->keyval);
+        long out = a->value;
+        int flag = k->dup;
+        if (k->copy)
+            rc = face_call_copy(k, from, a->keyval, a->value, a->set_in, &out, &flag);
+        if (rc || !flag)
+            continue;
+        struct attribute *b = malloc(sizeof *b);
+        if (!b)
+            return NEUTRAL_MPI_ERR_NO_MEM;
+        extra_of(to);
+        *b = (struct attribute){to->extra->attributes, a->keyval, k->copy ? k->language : a->set_in,
+                                out};
+        to->extra->attributes = b;
+        keyval_at(a->keyval)->refs++;
+    }
+    return rc;
+}
+/* newest first, as the standard wants it for MPI_COMM_SELF */
+int attributes_delete_all(object *o)
+{
+    while (o->extra && o->extra->attributes) {
+        int rc = drop(o, &o->extra->attributes);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* --- names --- */
+static int set_name(object *o, const char *name)
+{
+    struct extra *e = extra_of(o);
+    free(e->name);
+    e->name = strdup(name);
+    return e->name ? 0 : NEUTRAL_MPI_ERR_NO_MEM;
+}
+static const char *const predefined_names[] = {
+#define PREDEFINED(kind, symbol, name, fortran) #name,
+#include "../predefined.def"
+#undef PREDEFINED
+};
+static int get_name(object *o, char *name, int *len)
+{
+    const char *s = "";
+    if (o->extra && o->extra->name)
+        s = o->extra->name;
+    else
+        for (int i = 0; i < N_PREDEFINED; i++)
+            if (predef[i] == o)
+                s = predefined_names[i];
+    *len = (int)strlen(s);
+    if (*len > 255)
+        *len = 255;
+    memcpy(name, s, *len);
+    name[*len] = 0;
+    return 0;
+}
+int core_Comm_set_name(object *c, const char *name)
+{
+    return set_name(c, name);
+}
+int core_Comm_get_name(object *c, char *name, int *len)
+{
+    return get_name(c, name, len);
+}
+int core_Type_set_name(object *t, const char *name)
+{
+    return set_name(t, name);
+}
+int core_Type_get_name(object *t, char *name, int *len)
+{
+    return get_name(t, name, len);
+}
+int core_Win_set_name(object *w, const char *name)
+{
+    return set_name(w, name);
+}
+int core_Win_get_name(object *w, char *name, int *len)
+{
+    return get_name(w, name, len);
+}
+
+/* --- hints: kept and told, not passed on --- */
+void info_take(object *holder, object *info)
+{
+    struct extra *e = extra_of(holder);
+    if (!e->info)
+        core_Info_create(&e->info);
+    if (info)
+        for (int k = 0; k < info->info.n; k += 2)
+            word_set(e->info, info->info.words[k], info->info.words[k + 1]);
+}
+static int info_tell(object *holder, object **out)
+{
+    struct extra *e = extra_of(holder);
+    return e->info ? core_Info_dup(e->info, out) : core_Info_create(out);
+}
+#define HINTS(What)                                     \
+    int core_##What##_set_info(object *o, object *info) \
+    {                                                   \
+        info_take(o, info);                             \
+        return 0;                                       \
+    }                                                   \
+    int core_##What##_get_info(object *o, object **out) \
+    {                                                   \
+        return info_tell(o, out);                       \
+    }
+HINTS(Comm)
+HINTS(Win)
+HINTS(File)

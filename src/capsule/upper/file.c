@@ -1,0 +1,196 @@
+/* file.c - MPI-IO: files are open below; above is all that is needed to open them again: name,
+ * mode, view, positions.
+ *
+ * A split collective is done wholly by its first half; the second tells the result. Requests are
+ * completed by draining before an image is taken, so nothing of a file is under way then.
+ */
+#include "core.h"
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MODE_CREATE = 1, MODE_DELETE_ON_CLOSE = 16, MODE_EXCL = 64, MODE_SEQUENTIAL = 256 };
+enum { WHENCE_SET = 600 };
+
+int core_File_open(object *comm, const char *name, int amode, object *info, object **out)
+{
+    struct open_file *f = calloc(1, sizeof *f);
+    object *o;
+    handle_t h;
+    int rc = core_Comm_split(comm, 0, comm->comm.rank, &f->comm);
+    if (rc) {
+        free(f);
+        return rc;
+    }
+    collective_enter(f->comm);
+    rc = LOWER(file_open, f->comm->real, name, amode, info ? info->info.n : 0,
+               info ? info->info.words : NULL, &h);
+    if (rc) {
+        core_Comm_free(&f->comm);
+        free(f);
+        error_holder = predef[PRE_MPI_FILE_NULL];
+        return rc;
+    }
+    /* the working directory may be another one later; a prefix like "ufs:" stays in front of an
+     * absolute path */
+    char here[PATH_MAX] = "";
+    if (name[0] != '/' && !strchr(name, ':') && getcwd(here, sizeof here)) {
+        f->name = malloc(strlen(here) + strlen(name) + 2);
+        sprintf(f->name, "%s/%s", here, name);
+    } else
+        f->name = strdup(name);
+    f->amode = amode;
+    f->etype = f->filetype = TYPE_BYTE;
+    f->datarep = strdup("native");
+    o = object_new(KIND_FILE);
+    o->real = h;
+    o->file.f = f;
+    o->file.errh = NULL;
+    object *inherited = errhandler_of(predef[PRE_MPI_FILE_NULL]);
+    errhandler_attach(o, inherited);
+    info_take(o, info);
+    *out = o;
+    return 0;
+}
+int core_File_close(object **h)
+{
+    object *o = *h;
+    struct open_file *f = o->file.f;
+    if (o->predefined || !f)
+        return NEUTRAL_MPI_ERR_FILE;
+    collective_enter(f->comm);
+    int rc = LOWER(file_close, o->real);
+    core_Comm_free(&f->comm);
+    unref_type(f->etype);
+    unref_type(f->filetype);
+    free(f->name);
+    free(f->datarep);
+    free(f);
+    errhandler_attach(o, NULL);
+    object_delete(o);
+    *h = predef[PRE_MPI_FILE_NULL];
+    return rc;
+}
+int core_File_delete(const char *name, object *info)
+{
+    (void)info;
+    int rc = LOWER(file_delete, name);
+    if (rc)
+        error_holder = predef[PRE_MPI_FILE_NULL];
+    return rc;
+}
+int core_File_get_group(object *file, object **group)
+{
+    return core_Comm_group(file->file.f->comm, group);
+}
+int core_File_get_amode(object *file, int *amode)
+{
+    *amode = file->file.f->amode;
+    return 0;
+}
+int core_File_set_view(object *file, long disp, object *etype, object *filetype,
+                       const char *datarep, object *info)
+{
+    struct open_file *f = file->file.f;
+    collective_enter(f->comm);
+    int rc = LOWER(file_set_view, file->real, disp, etype->real, filetype->real, datarep);
+    if (rc)
+        return rc;
+    etype->refs++;
+    filetype->refs++;
+    unref_type(f->etype);
+    unref_type(f->filetype);
+    f->etype = etype;
+    f->filetype = filetype;
+    f->disp = disp;
+    free(f->datarep);
+    f->datarep = strdup(datarep);
+    info_take(file, info);
+    return 0;
+}
+static object *told(object *type) /* the caller may free it */
+{
+    if (!type->predefined)
+        type->refs++;
+    return type;
+}
+int core_File_get_view(object *file, long *disp, object **etype, object **filetype, char *datarep)
+{
+    struct open_file *f = file->file.f;
+    *disp = f->disp;
+    *etype = told(f->etype);
+    *filetype = told(f->filetype);
+    snprintf(datarep, 128, "%s", f->datarep);
+    return 0;
+}
+
+/* --- split collectives --- */
+#define BEGIN(how, CONST, OFFSET_PARAM, OFFSET)                                                    \
+    int core_File_##how##_begin(object *file, OFFSET_PARAM() CONST void *buf, int n, object *type) \
+    {                                                                                              \
+        struct open_file *f = file->file.f;                                                        \
+        if (f->split)                                                                              \
+            return NEUTRAL_MPI_ERR_REQUEST;                                                        \
+        int rc = core_File_##how(file, OFFSET() buf, n, type, &f->split_status);                   \
+        f->split = !rc;                                                                            \
+        return rc;                                                                                 \
+    }                                                                                              \
+    int core_File_##how##_end(object *file, CONST void *buf, struct status *st)                    \
+    {                                                                                              \
+        struct open_file *f = file->file.f;                                                        \
+        (void)buf;                                                                                 \
+        if (!f->split)                                                                             \
+            return NEUTRAL_MPI_ERR_REQUEST;                                                        \
+        f->split = 0;                                                                              \
+        if (st)                                                                                    \
+            *st = f->split_status;                                                                 \
+        return 0;                                                                                  \
+    }
+#define NOTHING()
+#define AN_OFFSET()  long offset,
+#define THE_OFFSET() offset,
+BEGIN(read_all, , NOTHING, NOTHING)
+BEGIN(write_all, const, NOTHING, NOTHING)
+BEGIN(read_ordered, , NOTHING, NOTHING)
+BEGIN(write_ordered, const, NOTHING, NOTHING)
+BEGIN(read_at_all, , AN_OFFSET, THE_OFFSET)
+BEGIN(write_at_all, const, AN_OFFSET, THE_OFFSET)
+
+/* --- checkpoint and restart --- */
+void files_before_image(void)
+{
+    EACH_LIVE(o, KIND_FILE)
+    {
+        struct open_file *f = o->file.f;
+        LOWER(File_get_position, o->real, &f->position);
+        LOWER(File_get_position_shared, o->real, &f->shared_position);
+        LOWER(File_get_size, o->real, &f->size);
+        LOWER(File_get_atomicity, o->real, &f->atomic);
+    }
+}
+void rebind_files(void)
+{
+    EACH_LIVE(o, KIND_FILE)
+    {
+        struct open_file *f = o->file.f;
+        object *info = o->extra ? o->extra->info : NULL;
+        int amode = f->amode & ~(MODE_EXCL | MODE_DELETE_ON_CLOSE);
+        int rc = LOWER(file_open, f->comm->real, f->name, amode, info ? info->info.n : 0,
+                       info ? info->info.words : NULL, &o->real);
+        if (rc) {
+            fprintf(stderr, "mend: rank %d: cannot open %s again\n", upper.rank, f->name);
+            o->real = upper.lower->predef[PRE_MPI_FILE_NULL];
+            continue;
+        }
+        LOWER(file_set_view, o->real, f->disp, f->etype->real, f->filetype->real, f->datarep);
+        if (!(f->amode & MODE_SEQUENTIAL)) {
+            LOWER(File_seek, o->real, f->position, WHENCE_SET);
+            if (f->shared_position > 0)
+                LOWER(File_seek_shared, o->real, f->shared_position, WHENCE_SET);
+        }
+        if (f->atomic)
+            LOWER(File_set_atomicity, o->real, 1);
+    }
+}

@@ -1,0 +1,42 @@
+/* refused.c - functions that the capsule does not carry (refused.def): they exist, for programs and
+ * libraries may be linked to them, and calling one is an error that names it. Knows no mpi.h: the
+ * parameters do not matter.
+ */
+#include "core.h"
+#include <stddef.h>
+
+static int refused(const char *function, const char *why)
+{
+    return raise_error(refuse(function, why), NULL, function);
+}
+#pragma GCC visibility push(default)
+#define C_NAMES(Name, why)                 \
+    int PMPI_##Name(void);                 \
+    int PMPI_##Name(void)                  \
+    {                                      \
+        return refused("MPI_" #Name, why); \
+    }                                      \
+    int MPI_##Name(void) __attribute__((weak, alias("PMPI_" #Name)));
+#ifdef MPICH_ABI
+#define FORTRAN_NAMES(Name, name, place, why)
+#else
+#define FORTRAN_NAMES(Name, name, place, why)                                                  \
+    void mpi_##name##_(void *, void *, void *, void *, void *, void *, void *, void *, void *, \
+                       void *);                                                                \
+    void mpi_##name##_(void *a, void *b, void *c, void *d, void *e, void *f, void *g, void *h, \
+                       void *i, void *j)                                                       \
+    {                                                                                          \
+        void *all[] = {a, b, c, d, e, f, g, h, i, j};                                          \
+        int rc = refused("MPI_" #Name, why);                                                   \
+        if (all[place])                                                                        \
+            *(int *)all[place] = rc;                                                           \
+    }                                                                                          \
+    void pmpi_##name##_(void) __attribute__((alias("mpi_" #name "_")));                        \
+    void ompi_##name##_f(void) __attribute__((alias("mpi_" #name "_")));
+#endif
+#define REFUSED(Name, name, place, why) C_NAMES(Name, why) FORTRAN_NAMES(Name, name, place, why)
+#pragma GCC diagnostic ignored "-Wattribute-alias"
+#include "../refused.def"
+#ifndef MPICH_ABI
+C_NAMES(Session_set_info, SESSIONS)
+#endif

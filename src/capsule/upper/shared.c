@@ -1,0 +1,135 @@
+/* shared.c - the memory of MPI_Win_allocate_shared: one file in /dev/shm that all ranks of the node
+ * map. It cannot stay a shared mapping in an image: for the time of a checkpoint each rank takes
+ * its own part into memory of its own and unmaps the file; afterwards (and after a restart) a new
+ * file is mapped at the same place and filled again.
+ */
+#include "core.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct segment {
+    int n;
+    long *sizes, *offsets;
+    int *units;
+    long total;
+    char *map;   /* where all of it is mapped here, for the whole life of the window */
+    char *saved; /* our part, during a checkpoint */
+};
+enum { PAGE = 65536 }; /* the largest page size of the machines we know */
+
+/* Rank 0 makes the file and tells its name, all map it, then the name goes away. Speaks to the
+ * lower half directly: after a checkpoint this happens while the counting of collectives is at
+ * rest. */
+static int map_file(object *comm, struct segment *s, char *place)
+{
+    static int count;
+    char name[64] = "";
+    int rank = comm->comm.rank, fd = -1, ok, all;
+    if (rank == 0) {
+        snprintf(name, sizeof name, "/dev/shm/mend-%d-%d-%d", (int)getpid(), upper.rank, count++);
+        fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd < 0 || posix_fallocate(fd, 0, s->total))
+            name[0] = 0;
+    }
+    int rc = LOWER(Bcast, name, sizeof name, TYPE_BYTE->real, 0, comm->real);
+    if (!rc && name[0] && rank)
+        fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    ok = fd >= 0 && name[0];
+    if (ok) {
+        s->map = mmap(place, s->total, PROT_READ | PROT_WRITE, MAP_SHARED | (place ? MAP_FIXED : 0),
+                      fd, 0);
+        ok = s->map != MAP_FAILED;
+    }
+    if (!rc)
+        rc = LOWER(Allreduce, &ok, &all, 1, predef[PRE_MPI_INT]->real, predef[PRE_MPI_MIN]->real,
+                   comm->real);
+    if (rank == 0 && name[0])
+        unlink(name);
+    if (fd >= 0)
+        close(fd);
+    return rc ? rc : all ? 0 : NEUTRAL_MPI_ERR_RMA_SHARED;
+}
+int segment_create(object *comm, long size, int unit, struct window *w)
+{
+    struct segment *s = calloc(1, sizeof *s);
+    int n = s->n = comm->comm.size;
+    s->sizes = malloc(n * sizeof(long));
+    s->offsets = malloc(n * sizeof(long));
+    s->units = malloc(n * sizeof(int));
+    object *l = predef[PRE_MPI_LONG], *i = predef[PRE_MPI_INT];
+    int rc = core_Allgather(&size, 1, l, s->sizes, 1, l, comm);
+    if (!rc)
+        rc = core_Allgather(&unit, 1, i, s->units, 1, i, comm);
+    for (int k = 0; k < n;
+         k++) { /* one after the other, as without the hint alloc_shared_noncontig */
+        s->offsets[k] = s->total;
+        s->total += s->sizes[k];
+    }
+    s->total = (s->total + PAGE - 1) / PAGE * PAGE + (s->total == 0) * PAGE;
+    w->segment = s;
+    collective_enter(comm);
+    if (!rc)
+        rc = map_file(comm, s, NULL);
+    if (rc) {
+        s->map = NULL;
+        segment_free(w);
+        return rc;
+    }
+    w->base = s->map + s->offsets[comm->comm.rank];
+    return 0;
+}
+void segment_free(struct window *w)
+{
+    struct segment *s = w->segment;
+    if (!s)
+        return;
+    if (s->map)
+        munmap(s->map, s->total);
+    free(s->sizes);
+    free(s->offsets);
+    free(s->units);
+    free(s);
+    w->segment = NULL;
+}
+int segment_query(struct window *w, int rank, long *size, int *unit, void **base)
+{
+    struct segment *s = w->segment;
+    if (rank == NEUTRAL_PROC_NULL) /* the lowest rank that has any */
+        for (rank = 0; rank < s->n - 1 && !s->sizes[rank]; rank++)
+            ;
+    if (rank < 0 || rank >= s->n)
+        return NEUTRAL_MPI_ERR_RANK;
+    *size = s->sizes[rank];
+    *unit = s->units[rank];
+    *base = s->map + s->offsets[rank];
+    return 0;
+}
+void segment_save(struct window *w)
+{
+    struct segment *s = w->segment;
+    if (!s)
+        return;
+    s->saved = malloc(w->size + 1);
+    memcpy(s->saved, w->base, w->size);
+    /* the place stays ours: nothing else may be mapped there */
+    mmap(s->map, s->total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+int segment_restore(struct window *w, int resumed)
+{
+    struct segment *s = w->segment;
+    (void)resumed;
+    if (!s)
+        return 0;
+    int rc = map_file(w->comm, s, s->map);
+    if (!rc)
+        memcpy(w->base, s->saved, w->size);
+    free(s->saved);
+    s->saved = NULL;
+    if (!rc)
+        rc = LOWER(Barrier, w->comm->real);
+    return rc;
+}

@@ -1,0 +1,196 @@
+/* special.c - requests that are not one request of the lower half: persistent ones (their
+ * arguments, and while active an ordinary request inside), generalized ones, and composites
+ * (several ordinary requests).
+ */
+#include "core.h"
+#include <stdlib.h>
+#include <string.h>
+
+object *new_special(enum special what)
+{
+    object *r = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, 0, COMM_SELF);
+    r->req.special = calloc(1, sizeof *r->req.special);
+    r->req.special->what = what;
+    return r;
+}
+object *composite(int n, object **inner, int status_of, void *keep)
+{
+    object *r = new_special(SPECIAL_COMPOSITE);
+    struct special_request *s = r->req.special;
+    s->n = n;
+    s->inner = inner;
+    s->status_of = status_of;
+    s->keep = keep;
+    return r;
+}
+int special_inactive(const object *r)
+{
+    return r->req.special && r->req.special->what == SPECIAL_PERSISTENT && !r->req.special->n;
+}
+static void unhold(object *o)
+{
+    if (o->kind == KIND_TYPE)
+        unref_type(o);
+    else if (o->kind == KIND_COMM)
+        unref_comm(o);
+    else if (!o->predefined && !--o->refs)
+        object_delete(o);
+}
+static void dismantle(object **h)
+{
+    struct special_request *s = (*h)->req.special;
+    for (int i = 0; i < s->n_held; i++)
+        unhold(s->held[i]);
+    for (int i = 0; i < s->n_arrays; i++)
+        free(s->inner[1 + i]);
+    free(s->keep);
+    free(s->inner);
+    free(s);
+    (*h)->req.special = NULL;
+    retire_request(h);
+}
+int special_poll(object *r, int *error)
+{
+    struct special_request *s = r->req.special;
+    (void)error;
+    if (s->what == SPECIAL_GENERALIZED)
+        return r->req.done;
+    int all = 1;
+    for (int i = 0; i < s->n; i++)
+        if (s->inner[i] != predef[PRE_MPI_REQUEST_NULL] && !request_poll(s->inner[i]))
+            all = 0;
+    return all;
+}
+static int generalized_status(struct special_request *s, struct status *st)
+{
+    struct status own = empty_status;
+    int rc = face_call_query(s, &own);
+    if (st)
+        *st = own;
+    return rc;
+}
+int special_finish(object **h, struct status *st)
+{
+    object *r = *h;
+    struct special_request *s = r->req.special;
+    int rc = 0;
+    struct status one = empty_status, wanted = empty_status;
+    switch (s->what) {
+    case SPECIAL_GENERALIZED: {
+        rc = generalized_status(s, st);
+        int rc2 = face_call_free(s);
+        dismantle(h);
+        return rc ? rc : rc2;
+    }
+    case SPECIAL_PERSISTENT:
+        if (s->n) {
+            rc = core_Wait(&s->inner[0], &wanted);
+            s->n = 0;
+        }
+        break;
+    default:
+        for (int i = 0; i < s->n; i++) {
+            int e = core_Wait(&s->inner[i], &one);
+            if (i == s->status_of)
+                wanted = one;
+            if (e)
+                rc = e;
+        }
+    }
+    if (st)
+        *st = wanted;
+    if (s->what == SPECIAL_COMPOSITE)
+        dismantle(h);
+    return rc;
+}
+int special_free(object **h)
+{
+    struct special_request *s = (*h)->req.special;
+    int rc = 0;
+    if (s->what == SPECIAL_GENERALIZED) {
+        /* the program may still complete it: its functions are called then */
+        s->what = SPECIAL_GENERALIZED;
+        (*h)->req.freed = 1;
+        if ((*h)->req.done) {
+            rc = face_call_free(s);
+            dismantle(h);
+        }
+        *h = predef[PRE_MPI_REQUEST_NULL];
+        return rc;
+    }
+    for (int i = 0; i < s->n; i++)
+        if (s->inner[i] != predef[PRE_MPI_REQUEST_NULL])
+            rc = core_Request_free(&s->inner[i]);
+    dismantle(h);
+    return rc;
+}
+int special_cancel(object *r)
+{
+    struct special_request *s = r->req.special;
+    if (s->what == SPECIAL_GENERALIZED)
+        return face_call_cancel(s, r->req.done);
+    return s->what == SPECIAL_PERSISTENT && s->n ? core_Cancel(&s->inner[0]) : 0;
+}
+
+int core_Grequest_start(void *query, void *free_fn, void *cancel, enum language language,
+                        void *extra, object **out)
+{
+    object *r = new_special(SPECIAL_GENERALIZED);
+    struct special_request *s = r->req.special;
+    s->query = query;
+    s->free_fn = free_fn;
+    s->cancel = cancel;
+    s->language = language;
+    s->extra = extra;
+    *out = r;
+    return 0;
+}
+int core_Grequest_complete(object *r)
+{
+    if (!r->req.special || r->req.special->what != SPECIAL_GENERALIZED)
+        return NEUTRAL_MPI_ERR_REQUEST;
+    r->req.done = 1;
+    if (r->req.freed) {
+        int rc = face_call_free(r->req.special);
+        dismantle(&r);
+        return rc;
+    }
+    return 0;
+}
+
+/* Status without retiring. */
+int core_Request_get_status(object *r, int *flag, struct status *st)
+{
+    *flag = 1;
+    if (r == predef[PRE_MPI_REQUEST_NULL] || special_inactive(r)) {
+        if (st)
+            *st = empty_status;
+        return 0;
+    }
+    *flag = request_poll(r);
+    if (!*flag || !st)
+        return 0;
+    struct special_request *s = r->req.special;
+    if (!s)
+        *st = r->req.status;
+    else if (s->what == SPECIAL_GENERALIZED)
+        return generalized_status(s, st);
+    else
+        *st = s->inner[s->what == SPECIAL_PERSISTENT ? 0 : s->status_of]->req.status;
+    return 0;
+}
+
+int core_Start(object **h)
+{
+    if ((*h)->kind != KIND_REQ || !(*h)->req.special ||
+        (*h)->req.special->what != SPECIAL_PERSISTENT || (*h)->req.special->n)
+        return NEUTRAL_MPI_ERR_REQUEST;
+    return (*h)->req.special->start(*h);
+}
+int core_Startall(int n, object **h)
+{
+    int rc = 0;
+    for (int i = 0; i < n && !rc; i++)
+        rc = core_Start(&h[i]);
+    return rc;
+}

@@ -1,0 +1,428 @@
+/* window.c - windows: memory of the upper half, seen by the lower half through a window that is,
+ * from its creation to its end, in one passive access epoch to all ranks. All of MPI's ways to
+ * synchronise are made above of three things: a flush below, messages and barriers on a
+ * communicator of the window's own, and a word per rank that is a lock. So at any moment the state
+ * of a window is in memory that is saved, and a checkpoint may happen inside any epoch:
+ *
+ *   fence             flush all; barrier
+ *   post, start       a message to each origin; nothing
+ *   complete, wait    await the messages of the targets, flush, a message to each target; await
+ * those lock, unlock      compare-and-swap or fetch-and-add on the target's word until it is ours;
+ * flush, and back lock_all          the shared lock of a target is taken at the first access to it
+ */
+#include "core.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAG_POST = 1, TAG_COMPLETE };
+
+static int below(struct window *w, handle_t *real)
+{
+    if (w->flavor == FLAVOR_DYNAMIC)
+        return LOWER(win_create_dynamic, w->comm->real, real);
+    return LOWER(win_create, w->base, w->size, w->unit, w->comm->real, real);
+}
+static int lock_words_below(struct window *w)
+{
+    return LOWER(win_create, w->lock_word, sizeof(long), sizeof(long), w->comm->real,
+                 &w->locks_real);
+}
+
+static int make(object *comm, object *info, int flavor, int unit, void *base, long size,
+                object **out)
+{
+    if (unit <= 0 || size < 0)
+        return unit <= 0 ? NEUTRAL_MPI_ERR_DISP : NEUTRAL_MPI_ERR_SIZE;
+    if (comm == predef[PRE_MPI_COMM_NULL])
+        return NEUTRAL_MPI_ERR_COMM;
+    struct window *w = calloc(1, sizeof *w);
+    w->flavor = flavor;
+    face_window_constants(flavor, &w->flavor_out, &w->model);
+    w->unit = unit;
+    w->base = base;
+    w->size = size;
+    int rc = core_Comm_split(comm, 0, comm->comm.rank, &w->comm);
+    if (rc) {
+        free(w);
+        return rc;
+    }
+    if (flavor == FLAVOR_ALLOCATE) {
+        /* whole pages, so that nothing else of the heap is exposed with it */
+        if (posix_memalign(&w->owned, 4096, size ? size : 1))
+            return NEUTRAL_MPI_ERR_NO_MEM;
+        w->base = w->owned;
+    } else if (flavor == FLAVOR_SHARED) {
+        rc = segment_create(w->comm, size, unit, w);
+        if (rc) {
+            core_Comm_free(&w->comm);
+            free(w);
+            return rc;
+        }
+    }
+    w->lock_word = calloc(1, 64);
+    w->held = calloc(w->comm->comm.size, 1);
+    object *o = object_new(KIND_WIN);
+    o->win.w = w;
+    o->win.errh = NULL;
+    info_take(o, info);
+    collective_enter(w->comm);
+    rc = below(w, &o->real);
+    if (!rc)
+        rc = lock_words_below(w);
+    *out = o;
+    return rc;
+}
+int core_Win_create(void *base, long size, int unit, object *info, object *comm, object **out)
+{
+    return make(comm, info, FLAVOR_CREATE, unit, base, size, out);
+}
+int core_Win_allocate(long size, int unit, object *info, object *comm, void *baseptr, object **out)
+{
+    int rc = make(comm, info, FLAVOR_ALLOCATE, unit, NULL, size, out);
+    if (!rc)
+        *(void **)baseptr = (*out)->win.w->base;
+    return rc;
+}
+int core_Win_allocate_shared(long size, int unit, object *info, object *comm, void *baseptr,
+                             object **out)
+{
+    int rc = make(comm, info, FLAVOR_SHARED, unit, NULL, size, out);
+    if (!rc)
+        *(void **)baseptr = (*out)->win.w->base;
+    return rc;
+}
+int core_Win_create_dynamic(object *info, object *comm, object **out)
+{
+    return make(comm, info, FLAVOR_DYNAMIC, 1, NULL, 0, out);
+}
+int core_Win_shared_query(object *win, int rank, long *size, int *unit, void *baseptr)
+{
+    if (win->win.w->flavor != FLAVOR_SHARED)
+        return NEUTRAL_MPI_ERR_RMA_FLAVOR;
+    return segment_query(win->win.w, rank, size, unit, baseptr);
+}
+int core_Win_attach(object *win, void *base, long size)
+{
+    struct window *w = win->win.w;
+    if (w->flavor != FLAVOR_DYNAMIC)
+        return NEUTRAL_MPI_ERR_RMA_FLAVOR;
+    int rc = LOWER(win_attach, win->real, base, size);
+    if (rc)
+        return rc;
+    struct attached *a = malloc(sizeof *a);
+    *a = (struct attached){w->attached, base, size};
+    w->attached = a;
+    return 0;
+}
+int core_Win_detach(object *win, const void *base)
+{
+    struct window *w = win->win.w;
+    for (struct attached **p = &w->attached, *a; (a = *p); p = &a->next)
+        if (a->base == base) {
+            *p = a->next;
+            free(a);
+            return LOWER(win_detach, win->real, base);
+        }
+    return NEUTRAL_MPI_ERR_BASE;
+}
+static void forget(struct window *w)
+{
+    segment_free(w);
+    for (struct attached *a = w->attached, *next; a; a = next) {
+        next = a->next;
+        free(a);
+    }
+    free(w->owned);
+    free(w->lock_word);
+    free(w->held);
+    free(w->access);
+    free(w->exposed);
+    free(w->arrivals);
+    free(w);
+}
+int core_Win_free(object **win)
+{
+    object *o = *win;
+    if (o->predefined)
+        return NEUTRAL_MPI_ERR_WIN;
+    struct window *w = o->win.w;
+    int rc = attributes_delete_all(o);
+    if (rc)
+        return rc;
+    LOWER(win_flush_all, o->real);
+    rc = core_Barrier(w->comm);
+    collective_enter(w->comm);
+    LOWER(win_free, o->real);
+    LOWER(win_free, w->locks_real);
+    errhandler_attach(o, NULL);
+    core_Comm_free(&w->comm);
+    forget(w);
+    object_delete(o);
+    *win = predef[PRE_MPI_WIN_NULL];
+    return rc;
+}
+int core_Win_get_group(object *win, object **group)
+{
+    return core_Comm_group(win->win.w->comm, group);
+}
+
+/* --- locks --- */
+static int try_lock(struct window *w, int type, int target, int *got)
+{
+    long zero = 0, minus = -1, one = 1, old = 0;
+    object *t = predef[PRE_MPI_LONG];
+    int rc;
+    if (type == LOCK_EXCLUSIVE) {
+        rc = LOWER(Compare_and_swap, &minus, &zero, &old, t->real, target, 0, w->locks_real);
+        if (!rc)
+            rc = LOWER(win_flush, target, w->locks_real);
+        *got = old == 0;
+        return rc;
+    }
+    rc = LOWER(Fetch_and_op, &one, &old, t->real, target, 0, predef[PRE_MPI_SUM]->real,
+               w->locks_real);
+    if (!rc)
+        rc = LOWER(win_flush, target, w->locks_real);
+    *got = old >= 0;
+    if (!rc && !*got) { /* somebody has it for himself: step back */
+        rc = LOWER(Fetch_and_op, &minus, &old, t->real, target, 0, predef[PRE_MPI_SUM]->real,
+                   w->locks_real);
+        if (!rc)
+            rc = LOWER(win_flush, target, w->locks_real);
+    }
+    return rc;
+}
+static int take_lock(object *win, int type, int target)
+{
+    struct window *w = win->win.w;
+    int got = 0, rc;
+    for (;;) {
+        rc = try_lock(w, type, target, &got);
+        if (rc || got)
+            break;
+        wait_turn(w->comm, target);
+    }
+    if (!rc)
+        w->held[target] = type;
+    return rc;
+}
+static int give_lock(object *win, int target)
+{
+    struct window *w = win->win.w;
+    long back = w->held[target] == LOCK_EXCLUSIVE ? 1 : -1, old;
+    int rc = LOWER(win_flush, target, win->real);
+    LOWER(win_sync, win->real);
+    if (!rc)
+        rc = LOWER(Fetch_and_op, &back, &old, predef[PRE_MPI_LONG]->real, target, 0,
+                   predef[PRE_MPI_SUM]->real, w->locks_real);
+    if (!rc)
+        rc = LOWER(win_flush, target, w->locks_real);
+    w->held[target] = 0;
+    return rc;
+}
+int window_access(object *win, int target)
+{
+    struct window *w = win->win.w;
+    if (win->predefined || !w)
+        return NEUTRAL_MPI_ERR_WIN;
+    if (target == NEUTRAL_PROC_NULL)
+        return 0;
+    if (target < 0 || target >= w->comm->comm.size)
+        return NEUTRAL_MPI_ERR_RANK;
+    if (__builtin_expect(w->n_access > 0, 0) && w->n_arrived < w->n_access) {
+        /* the first access after a start: the targets must have posted */
+        int rc = 0;
+        for (; w->n_arrived < w->n_access && !rc; w->n_arrived++)
+            rc = core_Recv(NULL, 0, TYPE_BYTE, w->access[w->n_arrived], TAG_POST, w->comm, NULL);
+        if (rc)
+            return rc;
+    }
+    return w->lock_all && !w->held[target] ? take_lock(win, LOCK_SHARED, target) : 0;
+}
+int core_Win_lock(int type, int rank, int assert_, object *win)
+{
+    struct window *w = win->win.w;
+    (void)assert_;
+    if (rank == NEUTRAL_PROC_NULL)
+        return 0;
+    if (type != LOCK_EXCLUSIVE && type != LOCK_SHARED)
+        return NEUTRAL_MPI_ERR_LOCKTYPE;
+    if (rank < 0 || rank >= w->comm->comm.size)
+        return NEUTRAL_MPI_ERR_RANK;
+    if (w->held[rank] || w->lock_all)
+        return NEUTRAL_MPI_ERR_RMA_SYNC;
+    int rc = take_lock(win, type, rank);
+    LOWER(win_sync, win->real);
+    return rc;
+}
+int core_Win_unlock(int rank, object *win)
+{
+    if (rank == NEUTRAL_PROC_NULL)
+        return 0;
+    if (rank < 0 || rank >= win->win.w->comm->comm.size)
+        return NEUTRAL_MPI_ERR_RANK;
+    return win->win.w->held[rank] ? give_lock(win, rank) : NEUTRAL_MPI_ERR_RMA_SYNC;
+}
+int core_Win_lock_all(int assert_, object *win)
+{
+    (void)assert_;
+    if (win->win.w->lock_all)
+        return NEUTRAL_MPI_ERR_RMA_SYNC;
+    win->win.w->lock_all = 1;
+    return LOWER(win_sync, win->real);
+}
+int core_Win_unlock_all(object *win)
+{
+    struct window *w = win->win.w;
+    if (!w->lock_all)
+        return NEUTRAL_MPI_ERR_RMA_SYNC;
+    int rc = LOWER(win_flush_all, win->real);
+    for (int i = 0; i < w->comm->comm.size && !rc; i++)
+        if (w->held[i])
+            rc = give_lock(win, i);
+    w->lock_all = 0;
+    LOWER(win_sync, win->real);
+    return rc;
+}
+int core_Win_flush(int rank, object *win)
+{
+    return rank == NEUTRAL_PROC_NULL ? 0 : LOWER(win_flush, rank, win->real);
+}
+int core_Win_flush_local(int rank, object *win)
+{
+    return rank == NEUTRAL_PROC_NULL ? 0 : LOWER(win_flush_local, rank, win->real);
+}
+int core_Win_flush_all(object *win)
+{
+    return LOWER(win_flush_all, win->real);
+}
+int core_Win_flush_local_all(object *win)
+{
+    return LOWER(win_flush_local_all, win->real);
+}
+int core_Win_sync(object *win)
+{
+    return LOWER(win_sync, win->real);
+}
+
+/* --- active target --- */
+int core_Win_fence(int assert_, object *win)
+{
+    struct window *w = win->win.w;
+    (void)assert_;
+    int rc = LOWER(win_flush_all, win->real);
+    LOWER(win_sync, win->real);
+    if (!rc)
+        rc = core_Barrier(w->comm);
+    LOWER(win_sync, win->real);
+    return rc;
+}
+static int ranks_of(struct window *w, object *group, int *n, int **ranks)
+{
+    *n = group->group.size;
+    *ranks = malloc((*n + 1) * sizeof(int));
+    for (int i = 0; i < *n; i++) {
+        (*ranks)[i] = index_of(w->comm->comm.size, w->comm->comm.ranks, group->group.ranks[i]);
+        if ((*ranks)[i] < 0)
+            return NEUTRAL_MPI_ERR_GROUP;
+    }
+    return 0;
+}
+int core_Win_post(object *group, int assert_, object *win)
+{
+    struct window *w = win->win.w;
+    (void)assert_;
+    if (w->exposed)
+        return NEUTRAL_MPI_ERR_RMA_SYNC;
+    int rc = ranks_of(w, group, &w->n_exposed, &w->exposed);
+    LOWER(win_sync, win->real);
+    w->arrivals = calloc(w->n_exposed + 1, sizeof *w->arrivals);
+    for (int i = 0; i < w->n_exposed && !rc; i++)
+        rc = core_Irecv(NULL, 0, TYPE_BYTE, w->exposed[i], TAG_COMPLETE, w->comm, &w->arrivals[i]);
+    for (int i = 0; i < w->n_exposed && !rc; i++)
+        rc = core_Send(NULL, 0, TYPE_BYTE, w->exposed[i], TAG_POST, w->comm);
+    return rc;
+}
+int core_Win_start(object *group, int assert_, object *win)
+{
+    struct window *w = win->win.w;
+    (void)assert_;
+    if (w->access)
+        return NEUTRAL_MPI_ERR_RMA_SYNC;
+    w->n_arrived = 0;
+    return ranks_of(w, group, &w->n_access, &w->access);
+}
+int core_Win_complete(object *win)
+{
+    struct window *w = win->win.w;
+    int rc = 0;
+    if (!w->access)
+        return NEUTRAL_MPI_ERR_RMA_SYNC;
+    for (; w->n_arrived < w->n_access && !rc; w->n_arrived++)
+        rc = core_Recv(NULL, 0, TYPE_BYTE, w->access[w->n_arrived], TAG_POST, w->comm, NULL);
+    if (!rc)
+        rc = LOWER(win_flush_all, win->real);
+    for (int i = 0; i < w->n_access && !rc; i++)
+        rc = core_Send(NULL, 0, TYPE_BYTE, w->access[i], TAG_COMPLETE, w->comm);
+    free(w->access);
+    w->access = NULL;
+    w->n_access = 0;
+    return rc;
+}
+static void exposure_over(object *win)
+{
+    struct window *w = win->win.w;
+    free(w->exposed);
+    free(w->arrivals);
+    w->exposed = NULL;
+    w->arrivals = NULL;
+    w->n_exposed = 0;
+    LOWER(win_sync, win->real);
+}
+int core_Win_wait(object *win)
+{
+    struct window *w = win->win.w;
+    if (!w->exposed)
+        return NEUTRAL_MPI_ERR_RMA_SYNC;
+    int rc = core_Waitall(w->n_exposed, w->arrivals, NULL);
+    exposure_over(win);
+    return rc;
+}
+int core_Win_test(object *win, int *flag)
+{
+    struct window *w = win->win.w;
+    if (!w->exposed)
+        return NEUTRAL_MPI_ERR_RMA_SYNC;
+    int rc = core_Testall(w->n_exposed, w->arrivals, flag, NULL);
+    if (*flag)
+        exposure_over(win);
+    return rc;
+}
+
+/* --- checkpoint and restart --- */
+void windows_before_image(void)
+{
+    EACH_LIVE(o, KIND_WIN)
+    {
+        LOWER(win_flush_all, o->real);
+        LOWER(win_flush_all, o->win.w->locks_real);
+        LOWER(win_sync, o->real);
+        segment_save(o->win.w);
+    }
+}
+void windows_go_on(void)
+{
+    EACH_LIVE(o, KIND_WIN) segment_restore(o->win.w, 0);
+}
+void rebind_windows(void)
+{
+    EACH_LIVE(o, KIND_WIN)
+    {
+        struct window *w = o->win.w;
+        segment_restore(w, 1);
+        below(w, &o->real);
+        lock_words_below(w);
+        for (struct attached *a = w->attached; a; a = a->next)
+            LOWER(win_attach, o->real, a->base, a->size);
+    }
+}
