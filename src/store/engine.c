@@ -98,8 +98,11 @@ static void run_job(mend_store *store, struct job *job)
             prune_level(store, (mend_level)level);
     }
     unsigned own = job->reached & LEVELS_OWN_FILE;
+    unsigned global = job->reached & MEND_LEVEL_BIT(MEND_LEVEL_GLOBAL);
     if (own && !job->rebuild)
         delta_committed(store, job, BASE_OWN, own, job->own_delta);
+    if (global && !job->rebuild && !store->options.global_files)
+        delta_committed(store, job, BASE_GLOBAL, global, job->global_delta);
     store->stats.seconds_background += mend_now() - start;
 }
 

@@ -89,8 +89,7 @@ int file_write_image(mend_store *store, struct job *job, const char *folder,
     char path[PATH_ROOM];
 
     bool delta = delta_choose(store, job, base);
-    if (base == BASE_OWN)
-        job->own_delta = delta;
+    *(base == BASE_OWN ? &job->own_delta : &job->global_delta) = delta;
     if (delta) {
         head.base_version = store->base[base].version;
         head.base_id = store->base[base].id;

@@ -125,7 +125,7 @@ struct job {
     unsigned reached;
     bool full, rebuild;
     bool own_done; /* the own file is written */
-    bool own_delta;
+    bool own_delta, global_delta;
     uint64_t *changed; /* pages changed since the previous save; NULL: unknown, all */
     uint64_t serial;   /* layout of the slot */
     int error;         /* first */
@@ -196,7 +196,9 @@ struct mend_store {
     struct base base[BASES];
     uint64_t *hashes; /* hash mode: of the pages of the last save */
     uint64_t hash_count, hash_serial;
-    struct slot *last_copy; /* cmp mode */
+    uint8_t *last_copy; /* cmp mode: the stream of the last save, and its layout */
+    uint64_t copy_serial;
+    int pause, pause_left; /* saves for which nobody looks for changes */
     struct pages *pages;
 
     struct part *open_part;

@@ -38,7 +38,13 @@ static int make_store(const char *name, const mend_store_options *options, mend_
     pthread_cond_init(&store->changed, NULL);
     delta_reset(store);
     *out = store;
-    return options_take(store, options);
+    rc = options_take(store, options);
+    if (rc == 0 && store->options.delta == MEND_DELTA_PAGES && !pages_work()) {
+        store->options.delta = MEND_DELTA_HASH;
+        mend_event("store.delta_fallback", ev_str("store", store->name),
+                   ev_str("why", "the kernel's write tracking is missing or wrong"));
+    }
+    return rc;
 }
 
 static void free_slots(mend_store *store, struct slots *slots)

@@ -1,33 +1,501 @@
+/* Write tracking by the kernel: userfaultfd in asynchronous write-protect mode, read by
+ * PAGEMAP_SCAN.
+ *
+ * A page is clean only if it is present and still write-protected: what was never touched, given
+ * back (MADV_DONTNEED) or mapped anew counts as changed. Pages that a region covers only in part
+ * count as changed too, and so do small regions: they may share a page with anything. mprotect is
+ * not used: system calls into protected memory fail.
+ */
 #include "pages.h"
 
-bool pages_work(void)
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/userfaultfd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(UFFD_FEATURE_WP_ASYNC) && defined(PAGEMAP_SCAN)
+#define TRACKING 1
+#else
+#define TRACKING 0
+#endif
+
+#define SMALL     (16 * PAGE)
+#define FOUND_MAX 1024
+#define PAUSE_MAX 16
+
+struct range {
+    uintptr_t start, end; /* whole pages */
+};
+
+struct seen {
+    int id;
+    uint8_t *address;
+    size_t bytes;
+};
+
+struct pages {
+    int uffd, pagemap;
+    bool armed; /* everything is write-protected since the last save */
+    int pause, pause_left;
+    struct range *ranges; /* disjoint, ascending */
+    int range_count;
+    struct seen *regions; /* what the ranges were made from */
+    int region_count;
+    uint64_t serial;
+};
+
+#if TRACKING
+
+static int open_uffd(void)
+{
+    struct uffdio_api api = {.api = UFFD_API,
+                             .features = UFFD_FEATURE_WP_ASYNC | UFFD_FEATURE_WP_UNPOPULATED};
+    int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
+    if (fd >= 0 && ioctl(fd, UFFDIO_API, &api) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static int watch(int uffd, const struct range *r)
+{
+    struct uffdio_register reg = {.range = {r->start, r->end - r->start},
+                                  .mode = UFFDIO_REGISTER_MODE_WP};
+    return ioctl(uffd, UFFDIO_REGISTER, &reg);
+}
+
+static void unwatch(int uffd, const struct range *r)
+{
+    struct uffdio_range range = {r->start, r->end - r->start};
+    ioctl(uffd, UFFDIO_UNREGISTER, &range);
+}
+
+static int protect(int uffd, const struct range *r, bool on)
+{
+    struct uffdio_writeprotect wp = {.range = {r->start, r->end - r->start},
+                                     .mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0};
+    return ioctl(uffd, UFFDIO_WRITEPROTECT, &wp);
+}
+
+/* Call `mark` for every run of changed pages, and protect them again, in one step per run. */
+static int scan(int pagemap, const struct range *r, void (*mark)(void *, uintptr_t, uintptr_t),
+                void *context)
+{
+    struct page_region found[FOUND_MAX];
+    uint64_t at = r->start;
+
+    while (at < r->end) {
+        struct pm_scan_arg arg = {
+            .size = sizeof arg,
+            .flags = PM_SCAN_WP_MATCHING | PM_SCAN_CHECK_WPASYNC,
+            .start = at,
+            .end = r->end,
+            .vec = (uintptr_t)found,
+            .vec_len = FOUND_MAX,
+            .category_inverted = PAGE_IS_PRESENT,
+            .category_anyof_mask = PAGE_IS_WRITTEN | PAGE_IS_PRESENT,
+            .return_mask = PAGE_IS_WRITTEN,
+        };
+        long n = ioctl(pagemap, PAGEMAP_SCAN, &arg);
+        if (n < 0)
+            return -1;
+        for (long i = 0; i < n; i++)
+            mark(context, (uintptr_t)found[i].start, (uintptr_t)found[i].end);
+        if (arg.walk_end <= at)
+            return -1;
+        at = arg.walk_end;
+    }
+    return 0;
+}
+
+static void count_run(void *context, uintptr_t start, uintptr_t end)
+{
+    *(size_t *)context += (end - start) / PAGE;
+}
+
+/* Three pages, one of them written, one by a system call: exactly these two must be found, once. */
+static bool self_test(void)
+{
+    bool good = false;
+    size_t n = 0, again = 0;
+    int uffd = open_uffd(), pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC),
+        pipes[2] = {-1, -1};
+    uint8_t *p = mmap(NULL, 8 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (uffd < 0 || pagemap < 0 || p == MAP_FAILED || sysconf(_SC_PAGESIZE) != PAGE ||
+        pipe2(pipes, O_CLOEXEC))
+        goto out;
+    struct range r = {(uintptr_t)p, (uintptr_t)(p + 8 * PAGE)};
+    memset(p, 1, 8 * PAGE);
+    if (watch(uffd, &r) || protect(uffd, &r, true) || scan(pagemap, &r, count_run, &n) || n != 0)
+        goto out;
+    p[2 * PAGE + 5] = 7;
+    if (write(pipes[1], "x", 1) != 1 || read(pipes[0], p + 6 * PAGE, 1) != 1)
+        goto out;
+    good = scan(pagemap, &r, count_run, &n) == 0 && n == 2 &&
+           scan(pagemap, &r, count_run, &again) == 0 && again == 0;
+out:
+    if (p != MAP_FAILED)
+        munmap(p, 8 * PAGE);
+    int fds[] = {uffd, pagemap, pipes[0], pipes[1]};
+    for (int i = 0; i < 4; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    return good;
+}
+
+#else
+
+static int open_uffd(void)
+{
+    return -1;
+}
+static int watch(int uffd, const struct range *r)
+{
+    (void)uffd, (void)r;
+    return -1;
+}
+static void unwatch(int uffd, const struct range *r)
+{
+    (void)uffd, (void)r;
+}
+static int protect(int uffd, const struct range *r, bool on)
+{
+    (void)uffd, (void)r, (void)on;
+    return -1;
+}
+static int scan(int pagemap, const struct range *r, void (*mark)(void *, uintptr_t, uintptr_t),
+                void *context)
+{
+    (void)pagemap, (void)r, (void)mark, (void)context;
+    return -1;
+}
+static bool self_test(void)
 {
     return false;
 }
 
+#endif
+
+static bool test_result;
+
+static void run_self_test(void)
+{
+    test_result = self_test();
+}
+
+bool pages_work(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, run_self_test);
+    return test_result;
+}
+
+/* ---- what is watched
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static bool inner_pages(const struct region *r, struct range *out)
+{
+    out->start = ((uintptr_t)r->address + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    out->end = ((uintptr_t)r->address + r->bytes) & ~(uintptr_t)(PAGE - 1);
+    return r->bytes >= SMALL && out->end > out->start;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+    const struct range *x = a, *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static void forget_ranges(struct pages *p)
+{
+    for (int i = 0; i < p->range_count; i++)
+        unwatch(p->uffd, &p->ranges[i]);
+    p->range_count = p->region_count = 0;
+    p->armed = false;
+}
+
+static bool same_regions(const mend_store *store, const struct pages *p)
+{
+    if (p->region_count != store->region_count || p->serial != store->serial)
+        return false;
+    for (int i = 0; i < p->region_count; i++)
+        if (p->regions[i].id != store->regions[i].id ||
+            p->regions[i].address != store->regions[i].address ||
+            p->regions[i].bytes != store->regions[i].bytes)
+            return false;
+    return true;
+}
+
+/* Regions may overlap: each page is watched, and asked about, once. */
+static bool watch_regions(mend_store *store, struct pages *p)
+{
+    size_t n = (size_t)store->region_count + 1;
+    struct range *ranges = realloc(p->ranges, n * sizeof *ranges);
+    struct seen *seen = realloc(p->regions, n * sizeof *seen);
+    int count = 0, merged = 0;
+
+    if (ranges)
+        p->ranges = ranges;
+    if (seen)
+        p->regions = seen;
+    if (!ranges || !seen)
+        return false;
+    for (int i = 0; i < store->region_count; i++) {
+        const struct region *r = &store->regions[i];
+        seen[i] = (struct seen){r->id, r->address, r->bytes};
+        count += inner_pages(r, &ranges[count]);
+    }
+    qsort(ranges, (size_t)count, sizeof *ranges, compare_ranges);
+    for (int i = 0; i < count; i++) {
+        if (merged && ranges[i].start <= ranges[merged - 1].end) {
+            if (ranges[i].end > ranges[merged - 1].end)
+                ranges[merged - 1].end = ranges[i].end;
+        } else {
+            ranges[merged++] = ranges[i];
+        }
+    }
+    for (int i = 0; i < merged; i++)
+        if (watch(p->uffd, &ranges[i])) { /* some kinds of mappings cannot be watched */
+            p->range_count = i;
+            forget_ranges(p);
+            return false;
+        }
+    p->range_count = merged;
+    p->region_count = store->region_count;
+    p->serial = store->serial;
+    return true;
+}
+
+/* ---- in a save
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+static void set_run(uint64_t *bits, uint64_t first, uint64_t end)
+{
+    for (uint64_t i = first; i < end; i++)
+        bits[i / 64] |= (uint64_t)1 << (i % 64);
+}
+
+struct marking {
+    mend_store *store;
+    const mend_image_head *head;
+    uint64_t *bits;
+};
+
+/* A run of changed pages, in the numbering of the stream, for every region that it touches. */
+static void mark_run(void *context, uintptr_t start, uintptr_t end)
+{
+    struct marking *m = context;
+    for (uint32_t i = 0; i < m->head->region_count; i++) {
+        const mend_image_region *to = &m->head->regions[i];
+        const struct region *r = region_find(m->store, to->id);
+        uintptr_t from = (uintptr_t)r->address, stop = from + r->bytes;
+        uintptr_t a = start > from ? start : from, b = end < stop ? end : stop;
+        if (a < b)
+            set_run(m->bits, (to->offset + (a - from)) / PAGE,
+                    (to->offset + (b - from) + PAGE - 1) / PAGE);
+    }
+}
+
+/* Edges and small regions, which are not watched. */
+static void mark_unwatched(struct marking *m)
+{
+    for (uint32_t i = 0; i < m->head->region_count; i++) {
+        const mend_image_region *to = &m->head->regions[i];
+        const struct region *r = region_find(m->store, to->id);
+        uint64_t first = to->offset / PAGE, end = (to->offset + to->bytes + PAGE - 1) / PAGE;
+        struct range inner;
+        if (!to->bytes)
+            continue;
+        if (!inner_pages(r, &inner)) {
+            set_run(m->bits, first, end);
+            continue;
+        }
+        if (((uintptr_t)r->address & (PAGE - 1)) != 0)
+            set_run(m->bits, first, first + 1);
+        if (((uintptr_t)(r->address + r->bytes) & (PAGE - 1)) != 0)
+            set_run(m->bits, end - 1, end);
+    }
+}
+
+static void all_stale(mend_store *store)
+{
+    for (int i = 0; i < store->own.count; i++)
+        store->own.list[i]->serial = 0;
+}
+
+static void slots_stale(mend_store *store, const uint64_t *bits, size_t words)
+{
+    for (int i = 0; i < store->own.count; i++) {
+        struct slot *s = store->own.list[i];
+        for (size_t w = 0; s->serial == store->serial && w < words; w++)
+            s->stale[w] |= bits[w];
+    }
+}
+
+static struct pages *make_pages(mend_store *store)
+{
+    if (store->pages || store->options.delta != MEND_DELTA_PAGES)
+        return store->pages;
+    struct pages *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->uffd = open_uffd();
+    p->pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    store->pages = p;
+    return p;
+}
+
+/* Protect everything; from now on changes are seen. */
+static bool arm(struct pages *p)
+{
+    for (int i = 0; i < p->range_count; i++)
+        if (protect(p->uffd, &p->ranges[i], true)) {
+            forget_ranges(p);
+            return false;
+        }
+    p->armed = true;
+    return true;
+}
+
+/* Nearly everything changes: tracking costs more than it gains. Pause for some saves, longer each
+ * time. */
+static void give_up_for_now(struct pages *p)
+{
+    for (int i = 0; i < p->range_count; i++)
+        protect(p->uffd, &p->ranges[i], false);
+    p->armed = false;
+    p->pause = p->pause ? p->pause * 2 : 1;
+    if (p->pause > PAUSE_MAX)
+        p->pause = PAUSE_MAX;
+    p->pause_left = p->pause;
+}
+
+static uint64_t count_bits(const uint64_t *bits, size_t words)
+{
+    uint64_t sum = 0;
+    for (size_t w = 0; w < words; w++)
+        sum += (uint64_t)__builtin_popcountll(bits[w]);
+    return sum;
+}
+
+/* A save that has other regions than the registered ones, or streams, is not tracked. */
+static bool whole_store(mend_store *store, const mend_image_head *head)
+{
+    if (head->region_count != (uint32_t)store->region_count)
+        return false;
+    for (uint32_t i = 0; i < head->region_count; i++)
+        if (!region_find(store, head->regions[i].id))
+            return false;
+    return true;
+}
+
 uint64_t *pages_take(mend_store *store, const mend_image_head *head)
 {
-    (void)store;
-    (void)head;
-    return NULL;
+    struct pages *p = make_pages(store);
+    if (!p || p->uffd < 0 || p->pagemap < 0 || !whole_store(store, head)) {
+        pages_lost(store);
+        return NULL;
+    }
+    if (!same_regions(store, p))
+        forget_ranges(p);
+    if (!p->armed) {
+        all_stale(store);
+        if (p->pause_left > 0)
+            p->pause_left--;
+        else if (p->range_count || watch_regions(store, p))
+            arm(p);
+        return NULL;
+    }
+    size_t words = bitmap_words(page_count(head->stream_bytes)) + 1;
+    struct marking m = {store, head, calloc(words, sizeof(uint64_t))};
+    int failed = m.bits == NULL;
+    for (int i = 0; !failed && i < p->range_count; i++)
+        failed = scan(p->pagemap, &p->ranges[i], mark_run, &m);
+    if (failed) { /* a mapping was replaced: start again */
+        free(m.bits);
+        forget_ranges(p);
+        all_stale(store);
+        return NULL;
+    }
+    mark_unwatched(&m);
+    if (count_bits(m.bits, words) * 2 > page_count(head->stream_bytes))
+        give_up_for_now(p);
+    else
+        p->pause = 0;
+    slots_stale(store, m.bits, words);
+    return m.bits;
+}
+
+/* Copy runs of stale pages of one region. */
+static void copy_stale(struct slot *slot, const mend_image_region *to, const struct region *from)
+{
+    uint64_t page = to->offset / PAGE, end = (to->offset + to->bytes + PAGE - 1) / PAGE;
+    while (page < end) {
+        if (!(slot->stale[page / 64] >> (page % 64) & 1)) {
+            if (page % 64 == 0 && slot->stale[page / 64] == 0)
+                page += 64;
+            else
+                page++;
+            continue;
+        }
+        uint64_t run = page;
+        while (run < end && (slot->stale[run / 64] >> (run % 64) & 1)) {
+            slot->stale[run / 64] &= ~((uint64_t)1 << (run % 64));
+            run++;
+        }
+        uint64_t a = page * PAGE > to->offset ? page * PAGE : to->offset;
+        uint64_t b = run * PAGE < to->offset + to->bytes ? run * PAGE : to->offset + to->bytes;
+        memcpy(slot->memory + a, from->address + (a - to->offset), b - a);
+        page = run;
+    }
 }
 
 bool pages_copy(mend_store *store, struct slot *slot, const mend_image_region *to,
                 const struct region *from)
 {
-    (void)store;
-    (void)slot;
-    (void)to;
-    (void)from;
-    return false;
+    if (!store->pages || slot->serial != store->serial || !slot->stale)
+        return false;
+    copy_stale(slot, to, from);
+    return true;
+}
+
+void pages_copied(mend_store *store, struct slot *slot, const mend_image_head *head)
+{
+    if (!store->pages || !store->pages->armed || slot->serial == store->serial)
+        return;
+    free(slot->stale);
+    slot->stale = calloc(bitmap_words(page_count(head->stream_bytes)) + 1, sizeof *slot->stale);
+    slot->serial = slot->stale ? store->serial : 0;
 }
 
 void pages_lost(mend_store *store)
 {
-    (void)store;
+    all_stale(store);
+    if (store->pages)
+        forget_ranges(store->pages);
 }
 
 void pages_free(mend_store *store)
 {
-    (void)store;
+    struct pages *p = store->pages;
+    if (!p)
+        return;
+    forget_ranges(p);
+    if (p->uffd >= 0)
+        close(p->uffd);
+    if (p->pagemap >= 0)
+        close(p->pagemap);
+    free(p->ranges);
+    free(p->regions);
+    free(p);
 }

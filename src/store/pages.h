@@ -10,6 +10,8 @@ uint64_t *pages_take(mend_store *store, const mend_image_head *head);
 /* Copy only what is stale of this region; false: not tracked, copy all. */
 bool pages_copy(mend_store *store, struct slot *slot, const mend_image_region *to,
                 const struct region *from);
+/* The slot is as the application's data now. */
+void pages_copied(mend_store *store, struct slot *slot, const mend_image_head *head);
 /* What pages_take() gave did not lead to a version: everything is unknown again. */
 void pages_lost(mend_store *store);
 void pages_free(mend_store *store);

@@ -210,6 +210,7 @@ static struct slot *slot_of_part(mend_store *store, struct part *part)
     pthread_mutex_unlock(&store->lock);
     if (rc)
         return NULL;
+    slot->serial = 0; /* not the application's present data */
     rc = part_read(part, 0, slot->memory, part->head->stream_bytes);
     if (rc == 0)
         rc = slot_set_head(slot, part->head);

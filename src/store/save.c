@@ -274,8 +274,10 @@ static int carry_out(mend_store *store, struct making *m, const struct agreed *a
     pthread_mutex_unlock(&store->lock);
     m->job->changed = pages_take(store, &m->head);
     int rc = fill_slot(store, m->slot, &m->head, o);
-    if (rc == 0)
+    if (rc == 0) {
+        pages_copied(store, m->slot, &m->head);
         rc = slot_set_head(m->slot, &m->head);
+    }
     int64_t worst = rc;
     if (o->stream_count) { /* only a producer can fail now */
         int broken = net_all_min(store->net, CALL, &worst, 1);

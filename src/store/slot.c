@@ -32,6 +32,7 @@ int slot_reserve(mend_store *store, struct slot *slot, size_t bytes)
     slot->memory = NULL;
     free(slot->stale);
     slot->stale = NULL;
+    slot->serial = 0;
     void *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a copy of %zu bytes", bytes);

@@ -1,1 +1,16 @@
-add_mpi_test(NAME store_kill_memory SOURCES store_kill.c ARGS memory 1 1 NP 4 SPARES 2 TIMEOUT 120 LABELS "store;fault")
+# Two real kills each, at random moments of save, commit, restore and rebuild; seeds are fixed, interleavings are not.
+add_mpi_test(NAME store_kill SOURCES store_kill.c ARGS memory 2 1 NP 4 SPARES 2 TIMEOUT 120 LABELS "store;fault")
+foreach(levels partner erasure global local memory,partner memory,erasure,global)
+    string(REPLACE "," "_" name ${levels})
+    foreach(seed 1 2 3)
+        add_mpi_test(NAME store_kill_${name}_${seed} PROGRAM mpi_store_kill ARGS ${levels} 2 ${seed} NP 4 SPARES 2
+            TIMEOUT 120 LABELS "store;fault")
+    endforeach()
+endforeach()
+# One kill at each named place.
+foreach(place save.copied memory_send partner_send erasure_send local_write global_write before_commit after_commit prune
+        rebind restore.plan restore.copy)
+    string(REPLACE "." "_" name ${place})
+    add_mpi_test(NAME store_kill_at_${name} PROGRAM mpi_store_kill ARGS memory,partner,erasure,global 0 1 NP 4 SPARES 2
+        FAULT store.${place}:rank=1:hit=2:kill TIMEOUT 120 LABELS "store;fault")
+endforeach()

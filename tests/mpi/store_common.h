@@ -14,6 +14,18 @@
 
 #include <mend/store.h>
 
+/* A rank that ends by a failed check looks like a death, from which the others recover: the verdict
+ * must know. */
+static inline void failed(void)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/failed", getenv("MEND_TEST_DIR"));
+    FILE *f = fopen(path, "w");
+    if (f)
+        fclose(f);
+    _exit(1);
+}
+
 #define CHECK(condition)                                                                  \
     do {                                                                                  \
         if (!(condition)) {                                                               \
@@ -114,6 +126,10 @@ static inline void lose_disk(int rank, const char *name)
 
 static inline void pass(void)
 {
+    char path[4200];
+    snprintf(path, sizeof path, "%s/failed", getenv("MEND_TEST_DIR"));
+    if (access(path, F_OK) == 0)
+        return;
     FILE *marker = fopen(getenv("MEND_TEST_MARKER"), "w");
     fputs("PASS\n", marker);
     fclose(marker);
