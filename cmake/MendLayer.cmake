@@ -30,6 +30,22 @@ function(mend_layer name)
     set_property(GLOBAL APPEND PROPERTY MEND_LAYERS_BUILT ${name})
 endfunction()
 
+# The static library for users: one object whose hidden names are local, so that it defines the same names
+# as the shared library and can clash with nothing. (NAME_static, for our tests, shows all names.)
+function(mend_static_library name)
+    set(archive ${CMAKE_BINARY_DIR}/lib/lib${name}.a)
+    set(object ${CMAKE_BINARY_DIR}/lib/${name}.o)
+    add_custom_command(OUTPUT ${archive}
+        COMMAND ${CMAKE_LINKER} -r -o ${object} ${ARGN}
+        COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${object}
+        COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
+        COMMAND ${CMAKE_AR} rcs ${archive} ${object}
+        COMMAND ${CMAKE_COMMAND} -E rm -f ${object}
+        DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/cmake/MendLayer.cmake COMMAND_EXPAND_LISTS VERBATIM)
+    add_custom_target(${name}_archive ALL DEPENDS ${archive})
+    install(FILES ${archive} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
 # One shared and one static library from the objects of the given layers.
 function(mend_library name map)
     set(objects "")
@@ -38,7 +54,7 @@ function(mend_library name map)
     endforeach()
     add_library(${name} SHARED ${objects})
     add_library(${name}_static STATIC ${objects})
-    set_target_properties(${name}_static PROPERTIES OUTPUT_NAME ${name})
+    set_target_properties(${name}_static PROPERTIES OUTPUT_NAME ${name}-internal)
     set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0
         LINK_DEPENDS ${map})
     target_link_options(${name} PRIVATE -Wl,--version-script=${map})
@@ -47,6 +63,9 @@ function(mend_library name map)
         target_include_directories(${target} INTERFACE
             $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     endforeach()
+    if(NOT MEND_SANITIZE)
+        mend_static_library(${name} ${objects})
+    endif()
     target_link_libraries(${name} PRIVATE ${MEND_CORE_LIBRARIES})
     target_link_libraries(${name}_static PUBLIC ${MEND_CORE_LIBRARIES})
 endfunction()

@@ -69,6 +69,10 @@ relocate() {
         [ "${f##*/}" = patchelf ] && continue
         patch --set-interpreter "$loader" --force-rpath --set-rpath "$rpath" "$f" 2>/dev/null || :
     done < <(find "$root"/usr/bin "$root"/usr/sbin "$root"/usr/lib/llvm-*/bin -maxdepth 1 -type f 2>/dev/null)
+    # the packages believe to be in /usr
+    while IFS= read -r f; do
+        sed -E -i "s#(=|[[:space:]]|-I|-L)/usr#\\1$root/usr#g" "$f"
+    done < <(find "$root"/usr/lib "$root"/usr/share -path '*/pkgconfig/*.pc' -type f)
     # absolute links of -dev packages would lead out of the prefix
     while IFS= read -r f; do
         case $(readlink "$f") in /*) ln -sfn "$root$(readlink "$f")" "$f" ;; esac

@@ -29,6 +29,9 @@ bool tool_find_file(const char *name, char *path, size_t size)
         /* installed: share/launch/… is in PREFIX/share/mend/launch/… */
         if (strncmp(name, "share/", 6) == 0 && try_path(path, size, own, "/share/mend/", name + 6))
             return true;
+        if (strncmp(name, "lib/", 4) == 0 &&
+            try_path(path, size, own, "/" MEND_LIBDIR "/", name + 4))
+            return true;
         if (try_path(path, size, own, "/", name))
             return true;
     }

@@ -1,0 +1,5 @@
+mend_cli_test(NAME includes SCRIPT includes.sh)
+if(MEND_WITH_MPI)
+    mend_cli_test(NAME exports SCRIPT exports.sh)
+    mend_cli_test(NAME install SCRIPT install.sh TIMEOUT 300)
+endif()

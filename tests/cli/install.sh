@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# An installed copy is complete: programs are built against it by pkg-config (shared and static) and by
+# find_package(mend), and run; each public header stands alone; the command finds its files.
+set -uo pipefail
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+fail() { echo "FAIL: $*"; exit 1; }
+quiet() { "$@" >"$scratch/log" 2>&1 || { cat "$scratch/log"; fail "$*"; }; }
+quiet cmake --install "$MEND_BUILD" --prefix "$scratch/first"
+mv "$scratch/first" "$scratch/usr" # it may be moved
+usr=$scratch/usr lib=$(dirname "$(find "$scratch/usr" -name libmend.so | head -1)")
+export PKG_CONFIG_PATH=$lib/pkgconfig LD_LIBRARY_PATH=$lib
+pc=${PKG_CONFIG:-pkg-config}
+for f in bin/mend share/man/man1/mend.1 share/man/man1/mend-doctor.1 share/man/man5/mend.conf.5 \
+    share/mend/launch/openmpi share/bash-completion/completions/mend include/mend/error.h; do
+    [ -s "$usr/$f" ] || fail "$f is not installed"
+done
+find "$usr" -name '*.h' -not -path "$usr/include/mend/*" | grep . && fail "headers outside include/mend"
+
+cd "$scratch" || exit 1
+cat >core.c <<'C'
+#include <mend/error.h>
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+    puts(mend_version_text());
+    return strcmp(mend_error_name(MEND_ERR_IO), "MEND_ERR_IO") != 0;
+}
+C
+cat >all.c <<'C'
+#include <mend/error.h>
+#include <mend/process.h>
+#include <mend/store.h>
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    puts(mend_version_text());
+    MPI_Finalize();
+    return 0;
+}
+C
+cc=${CC:-cc}
+version=$("$usr/bin/mend" --version | cut -d' ' -f2)
+# shellcheck disable=SC2046
+quiet $cc core.c -o core-shared $($pc --cflags --libs mend-core)
+# shellcheck disable=SC2046
+quiet $cc core.c -o core-static $($pc --cflags mend-core) -Wl,-Bstatic -lmend-core -L"$lib" -Wl,-Bdynamic $($pc --static --libs mend-core | tr ' ' '\n' | grep -v -- -lmend-core)
+# shellcheck disable=SC2046
+quiet $cc all.c -o all-shared $($pc --cflags --libs mend)
+for p in core-shared core-static all-shared; do [ "$(./$p)" = "$version" ] || fail "$p does not run: $(./$p 2>&1)"; done
+ldd core-shared | grep -q "libmpi" && fail "libmend-core needs MPI"
+"$pc" --exists mend-fenix mend-veloc || fail "no pkg-config files for the faces"
+
+for header in $(cd "$usr/include" && find mend -name '*.h'); do
+    printf '#include <%s>\n' "$header" >one.c
+    # shellcheck disable=SC2046
+    quiet $cc -std=c11 -Wall -Wextra -Werror -c one.c -o one.o $($pc --cflags mend-veloc)
+done
+
+mkdir app
+cp core.c all.c app/
+cat >app/CMakeLists.txt <<'C'
+cmake_minimum_required(VERSION 3.22)
+project(app LANGUAGES C)
+find_package(mend REQUIRED)
+add_executable(core core.c)
+target_link_libraries(core mend::core)
+add_executable(whole all.c)
+target_link_libraries(whole mend::mend)
+C
+quiet cmake -S app -B app/build -DCMAKE_PREFIX_PATH="$usr"
+quiet cmake --build app/build
+for p in core whole; do [ "$("app/build/$p")" = "$version" ] || fail "find_package: $p does not run"; done
+echo PASS
