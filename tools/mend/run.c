@@ -1,11 +1,11 @@
 /* mend run: an unmodified MPI program that survives the death of its processes.
  *
- * 1. The ranks and the spares are launched; each is a capsule (src/capsule). With ULFM they repair the
- *    job by themselves, and this command only prints what has become final and watches.
+ * 1. The ranks and the spares are launched; each is a capsule (src/capsule). With ULFM they repair
+ * the job by themselves, and this command only prints what has become final and watches.
  * 2. If the job is torn down all the same (the launcher or a daemon killed, no process left for a
  *    rank), it is launched again from the newest version on disk, up to --retries times.
- * The job has ended well when every rank says so in the events; the launcher's exit code alone is not
- * believed.
+ * The job has ended well when every rank says so in the events; the launcher's exit code alone is
+ * not believed.
  */
 #include "run.h"
 #include "tool.h"
@@ -34,7 +34,8 @@ static const char help[] =
     "  --spares S         processes that stand by (default 1)\n"
     "  --every T|auto     time between versions (default 5s); auto: by measured cost and failures\n"
     "  --mtbf T           with auto: mean time between failures to begin with (default 10min)\n"
-    "  --levels LIST      memory (every version, always) and global or global:K: every K-th version\n"
+    "  --levels LIST      memory (every version, always) and global or global:K: every K-th "
+    "version\n"
     "                     goes to DIR, for a relaunch (default memory,global:5)\n"
     "  --dir DIR          the job's folder (default mend-PROGRAM-PID)\n"
     "  --retries R        launches after the job was torn down (default 3)\n"
@@ -52,7 +53,8 @@ static void on_signal(int signal)
     stop_signal = signal;
 }
 
-/* ---- the command line --------------------------------------------------------------------------------- */
+/* ---- the command line
+ * --------------------------------------------------------------------------------- */
 
 static int parse_levels(struct run_job *job, const char *text)
 {
@@ -81,7 +83,8 @@ static int take_option(struct run_job *job, const char *name, const char *value)
     long n = 0;
     bool ok = true;
     if (strcmp(name, "-n") == 0 || strcmp(name, "-np") == 0)
-        ok = mend_parse_integer(value, &n) == MEND_OK && n >= 1 && n <= 1000000, job->ranks = (int)n;
+        ok = mend_parse_integer(value, &n) == MEND_OK && n >= 1 && n <= 1000000,
+        job->ranks = (int)n;
     else if (strcmp(name, "--spares") == 0)
         ok = mend_parse_integer(value, &n) == MEND_OK && n >= 0, job->spares = (int)n;
     else if (strcmp(name, "--retries") == 0)
@@ -140,7 +143,8 @@ static int parse(struct run_job *job, bool *json, int argc, char **argv)
     return TOOL_OK;
 }
 
-/* ---- the job's folder ------------------------------------------------------------------------------------ */
+/* ---- the job's folder
+ * ------------------------------------------------------------------------------------ */
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *where)
 {
@@ -201,7 +205,8 @@ int run_job_write(const struct run_job *job, const char *state)
     return rc;
 }
 
-/* ---- running --------------------------------------------------------------------------------------------- */
+/* ---- running
+ * --------------------------------------------------------------------------------------------- */
 
 enum outcome { DONE, FAILED_BY_PROGRAM, TORN_DOWN, STOPPED };
 
@@ -284,7 +289,8 @@ static int run(struct run_job *job, bool json)
         if (!run_command(job, launches > 0 || job->resume, &command))
             return tool_failed("run", "%s", mend_error_text());
         if (launches > 0 && !job->quiet)
-            fprintf(stderr, "\nmend: the job was torn down; launched again from the newest version\n");
+            fprintf(stderr,
+                    "\nmend: the job was torn down; launched again from the newest version\n");
         mend_event("run.launch", ev_int("launch", launches), ev_int("ranks", job->ranks),
                    ev_int("spares", job->online ? job->spares : 0), ev_str("mpi", job->mpi));
         launches++;
@@ -326,7 +332,8 @@ int mend_cmd_run(int argc, char **argv)
     if (rc)
         return rc;
     if (strcmp(job.mpi, "mpich") == 0 && job.online) {
-        fprintf(stderr, "mend: MPICH has no ULFM: failures are survived by relaunch, not in place\n");
+        fprintf(stderr,
+                "mend: MPICH has no ULFM: failures are survived by relaunch, not in place\n");
         job.online = false;
     }
     rc = prepare_folder(&job);

@@ -1,5 +1,5 @@
-/* Inside `mend run`: what was asked for (run.c), how it is launched (run_launch.c), what it says while
- * it runs (run_follow.c). */
+/* Inside `mend run`: what was asked for (run.c), how it is launched (run_launch.c), what it says
+ * while it runs (run_follow.c). */
 #ifndef MEND_TOOL_RUN_H
 #define MEND_TOOL_RUN_H
 
@@ -11,10 +11,10 @@
 struct run_job {
     int ranks, spares, retries;
     bool online, raw, quiet, automatic, resume;
-    double every;            /* seconds between versions */
-    double mtbf;             /* believed, for --every auto */
-    int disk_every;          /* versions between those that go to disk */
-    const char *mpi;         /* openmpi or mpich */
+    double every;    /* seconds between versions */
+    double mtbf;     /* believed, for --every auto */
+    int disk_every;  /* versions between those that go to disk */
+    const char *mpi; /* openmpi or mpich */
     char dir[4096];
     const char *host, *hostfile, *launcher_args;
     char **program; /* and its arguments, NULL at the end */
@@ -33,7 +33,7 @@ struct run_follower {
     const struct run_job *job;
     struct run_progress now;
     long long events_at;
-    char *part;               /* of a line that is not whole yet */
+    char *part; /* of a line that is not whole yet */
     size_t part_size;
     long long *printed;       /* [ranks][2]: bytes of DIR/output that were printed */
     mend_plan_online planner; /* with --every auto */

@@ -26,7 +26,8 @@ static void wipe_line(struct run_follower *f)
     f->line_shown = false;
 }
 
-/* ---- output: the files grow when a version is complete; each byte is printed once ------------- */
+/* ---- output: the files grow when a version is complete; each byte is printed once -------------
+ */
 
 static void print_new(struct run_follower *f, int rank, int stream)
 {
@@ -52,7 +53,8 @@ static void print_all_new(struct run_follower *f)
     fflush(stdout);
 }
 
-/* ---- events --------------------------------------------------------------------------------------- */
+/* ---- events
+ * --------------------------------------------------------------------------------------- */
 
 static const char *text_of(json_t *e, const char *key)
 {
@@ -149,14 +151,15 @@ static void read_events(struct run_follower *f)
     close(fd);
 }
 
-/* ---- the planner's interval, for those who save (DIR/every is read by the job) -------------------- */
+/* ---- the planner's interval, for those who save (DIR/every is read by the job)
+ * -------------------- */
 
 static void tell_interval(struct run_follower *f)
 {
     char path[4400], temporary[4416];
     double period = mend_plan_online_period(&f->planner, 1);
-    if (period <= 0 || (f->now.every > 0 && period > 0.9 * f->now.every &&
-                        period < 1.1 * f->now.every))
+    if (period <= 0 ||
+        (f->now.every > 0 && period > 0.9 * f->now.every && period < 1.1 * f->now.every))
         return;
     snprintf(path, sizeof path, "%s/every", f->job->dir);
     snprintf(temporary, sizeof temporary, "%s.new", path);

@@ -96,8 +96,8 @@ bool run_command(const struct run_job *job, bool resume, char ***command)
     add(&w, path);
     bool several = job->host || job->hostfile;
     bool openmpi = strcmp(job->mpi, "openmpi") == 0;
-    if (openmpi && (add_flags(&w, "openmpi") ||
-                    add_flags(&w, several ? "openmpi-nodes" : "openmpi-one-node")))
+    if (openmpi &&
+        (add_flags(&w, "openmpi") || add_flags(&w, several ? "openmpi-nodes" : "openmpi-one-node")))
         return false;
     if (job->host) {
         add(&w, "--host");
@@ -169,7 +169,8 @@ static int descendants(pid_t parent, pid_t *list, int count, int room)
         fclose(f);
     text[n] = 0;
     char *rest = NULL;
-    for (char *w = strtok_r(text, " \n", &rest); w && count < room; w = strtok_r(NULL, " \n", &rest)) {
+    for (char *w = strtok_r(text, " \n", &rest); w && count < room;
+         w = strtok_r(NULL, " \n", &rest)) {
         list[count++] = atoi(w);
         count = descendants(atoi(w), list, count, room);
     }

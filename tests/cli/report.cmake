@@ -1,0 +1,1 @@
+mend_cli_test(NAME report SCRIPT report.sh TIMEOUT 180)

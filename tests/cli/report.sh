@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# mend report: every section is there, with the figures of a known job; nothing from the network; text is
+# escaped; a real browser shows it on a desktop and on a phone (skipped in words without one).
+set -uo pipefail
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+fail() { echo "FAIL: $*"; exit 1; }
+mkdir job
+cat >job/job.json <<'E'
+{"mend":1,"state":"done","ranks":3,"spares":1,"mpi":"openmpi","online":true,"every":2.0,"auto":false,"program":["./heat","-m","<b>4</b>"]}
+E
+{
+    echo '{"mend":1,"t":1000.0,"rank":-1,"event":"run.launch","launch":0,"ranks":3,"spares":1,"mpi":"openmpi"}'
+    for v in 1 2 3 4; do for r in 0 1 2; do
+        echo "{\"mend\":1,\"t\":100$((2 * v)).5,\"rank\":$r,\"event\":\"checkpoint.commit\",\"version\":$v,\"level\":\"memory\",\"bytes\":1048576,\"seconds\":0.25}"
+    done; done | sed 's/1008/1008/'
+    echo '{"mend":1,"t":1004.6,"rank":0,"event":"checkpoint.commit","version":2,"level":"global","bytes":1048576,"seconds":0.1}'
+    echo '{"mend":1,"t":1005.0,"rank":-1,"event":"chaos.fault","kind":"kill","hit":"rank 1 (pid 7)","result":"killed"}'
+    echo '{"mend":1,"t":1005.1,"rank":0,"event":"recover.noticed","how":"failure","call":"Allreduce"}'
+    for r in 0 1 2; do
+        echo "{\"mend\":1,\"t\":1005.4,\"rank\":$r,\"event\":\"recover.resumed\",\"how\":\"resumed\",\"version\":2,\"repair\":1,\"seconds\":0.3,\"phases\":\"revoke=1.0 shrink=20.5 images=100 load=150 agree=28.5\"}"
+    done
+    echo 'this line is damaged'
+    echo '{"mend":1,"t":1010.0,"rank":-1,"event":"run.end","code":0,"seconds":10}'
+} >job/events.jsonl
+
+"$MEND" report job -o page.html || fail "report"
+for section in summary timeline time recoveries versions costs failures; do
+    grep -q "<section id='$section'>" page.html || fail "section $section is missing"
+done
+grep -q '&lt;b&gt;4&lt;/b&gt;' page.html || fail "the program's name is not escaped"
+grep -Eiq '(src|href)=|<script|https?://' page.html && fail "the page is not self-contained"
+for fact in 'shrink 20.50 ms' 'load 150.00 ms' '<b>4</b><span>versions' '<b>300 ms</b>' '1 lines could not be read' \
+    'rank 1 (pid 7): killed' 'noticed in MPI_Allreduce' "<svg viewBox='0 0 1000"; do
+    grep -qF "$fact" page.html || fail "not in the page: $fact"
+done
+[ "$(grep -o "class='recover' x=" page.html | wc -l)" -ge 3 ] || fail "recoveries of 3 ranks are not in the timeline"
+"$MEND" report --json job >sums || fail "--json"
+grep -q '"versions":4,"recoveries":1,"saving":1.000000,"recovering":0.300000' sums || fail "sums: $(cat sums)"
+"$MEND" report 2>/dev/null; [ $? = 2 ] || fail "no folder is wrong use"
+"$MEND" report nowhere 2>/dev/null; [ $? = 1 ] || fail "a missing folder"
+mkdir empty; : >empty/events.jsonl; "$MEND" report empty 2>/dev/null; [ $? = 1 ] || fail "no events"
+
+browser=$(command -v chromium chromium-browser google-chrome 2>/dev/null | head -1)
+if [ -z "$browser" ]; then echo "PASS (looked at by no browser: chromium is not installed)"; exit 0; fi
+look() { # WIDTH HEIGHT: what the browser has laid out, as text
+    timeout 100 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$PWD/profile" \
+        --window-size="$1,$2" --screenshot="$PWD/$1.png" "file://$PWD/page.html" >/dev/null 2>&1
+    [ -s "$1.png" ] || fail "the browser made no picture at width $1"
+}
+look 1200 1600
+look 400 900
+timeout 100 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" --print-to-pdf="$PWD/page.pdf" \
+    "file://$PWD/page.html" >/dev/null 2>&1
+[ -s page.pdf ] || fail "it cannot be printed"
+for size in 1200 400; do # a blank page compresses to next to nothing
+    [ "$(stat -c %s $size.png)" -gt 15000 ] || fail "the picture at width $size is empty"
+done
+[ -n "${KEEP:-}" ] && cp ./*.png page.html page.pdf "$KEEP"
+echo "PASS (seen by $browser at 1200 and 400 pixels, and printed)"

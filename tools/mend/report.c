@@ -1,0 +1,70 @@
+/* mend report: one self-contained page about a job, from its events. */
+#include "report.h"
+#include "tool.h"
+
+#include <base/io.h>
+#include <mend/error.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: mend report DIR [-o FILE] [--json]\n"
+    "Make one self-contained page about the job in DIR (from DIR/events.jsonl): ranks over time,\n"
+    "recoveries and their phases, where the time went, costs against the plan.\n\n"
+    "  -o FILE   where to (default DIR/report.html; - for standard output)\n"
+    "  --json    print the sums as JSON instead\n";
+
+static int write_page(const struct report *r, const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return tool_failed("report", "no memory");
+    report_page(out, r);
+    if (fclose(out))
+        return tool_failed("report", "no memory for the page");
+    int rc = TOOL_OK;
+    if (strcmp(path, "-") == 0)
+        fwrite(text, 1, size, stdout);
+    else if (mend_io_replace_file(path, text, size))
+        rc = tool_failed("report", "%s", mend_error_text());
+    free(text);
+    return rc;
+}
+
+int mend_cmd_report(int argc, char **argv)
+{
+    const char *dir = NULL, *output = NULL;
+    char path[4400];
+    bool json = false;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0) {
+            fputs(help, stdout);
+            return TOOL_OK;
+        }
+        if (strcmp(argv[i], "--json") == 0)
+            json = true;
+        else if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
+            output = argv[++i];
+        else if (argv[i][0] == '-' || dir)
+            return tool_wrong_use("report", "unexpected argument %s", argv[i]);
+        else
+            dir = argv[i];
+    }
+    if (!dir)
+        return tool_wrong_use("report", "which job? Name its folder");
+    struct report r;
+    if (report_read(&r, dir))
+        return tool_failed("report", "%s", mend_error_text());
+    snprintf(path, sizeof path, "%s/report.html", dir);
+    int rc = TOOL_OK;
+    if (json)
+        report_json(stdout, &r);
+    else
+        rc = write_page(&r, output ? output : path);
+    report_free(&r);
+    return rc;
+}

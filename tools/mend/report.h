@@ -1,0 +1,72 @@
+/* Inside `mend report`: what happened (report_read.c), drawn (report_svg.c), on a page
+ * (report_page.c). */
+#ifndef MEND_TOOL_REPORT_H
+#define MEND_TOOL_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct report_save { /* one rank's part of a version at one level */
+    double t, seconds;
+    int rank;
+    long version;
+    char level[16];
+    double bytes;
+    bool failed;
+};
+
+struct report_fault { /* on purpose (chaos), or noticed */
+    double t;
+    int rank;
+    bool noticed;
+    char what[160];
+};
+
+struct report_recovery { /* one rank's view of one recovery */
+    double t, seconds;   /* end, and how long since it was noticed */
+    int rank;
+    long version;
+    char how[16], phases[400];
+};
+
+struct report_mark { /* launches, intervals, what a rank was played by */
+    double t, value;
+    int rank;
+    char what[64];
+};
+
+struct report {
+    double begin, end; /* of the job */
+    int ranks, spares, launches, code;
+    bool has_end, ended;
+    char program[400], mpi[32], state[32], dir[512];
+    double every;
+    bool automatic;
+    struct report_save *save;
+    struct report_fault *fault;
+    struct report_recovery *recovery;
+    struct report_mark *mark;
+    int saves, faults, recoveries, marks, lines, bad_lines;
+};
+
+/* Read DIR/job.json (if there) and DIR/events.jsonl. 0 or a negative code. */
+int report_read(struct report *r, const char *dir);
+void report_free(struct report *r);
+
+/* What follows from it. */
+struct report_sums {
+    double seconds, saving, recovering, lost; /* of the job as a whole: the slowest rank counts */
+    int versions, recoveries;                 /* distinct ones */
+    double save_mean, recovery_mean, recovery_longest, bytes_mean;
+};
+struct report_sums report_sum(const struct report *r);
+/* Recoveries of the whole job: index of the slowest rank's entry of each; returns how many. */
+int report_whole_recoveries(const struct report *r, int *index, int room);
+
+void report_timeline(FILE *out, const struct report *r);
+void report_time_bar(FILE *out, const struct report *r);
+void report_phases(FILE *out, const struct report *r);
+void report_page(FILE *out, const struct report *r);
+void report_text(FILE *out, const char *text); /* escaped for HTML */
+void report_json(FILE *out, const struct report *r);
+#endif

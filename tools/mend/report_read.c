@@ -1,0 +1,276 @@
+/* Events and job description, read into plain arrays. Lines that do not parse are counted. */
+#include "report.h"
+
+#include <base/fail.h>
+#include <base/io.h>
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text_of(const json_t *e, const char *key)
+{
+    const char *s = json_string_value(json_object_get(e, key));
+    return s ? s : "";
+}
+
+static double number_of(const json_t *e, const char *key)
+{
+    return json_number_value(json_object_get(e, key));
+}
+
+/* One more element of an array that doubles; NULL: no memory. */
+static void *more(void *array, int *count, size_t size)
+{
+    void **base = array;
+    if ((*count & (*count - 1)) == 0) {
+        void *grown = realloc(*base, (size_t)(*count ? 2 * *count : 1) * size);
+        if (!grown)
+            return NULL;
+        *base = grown;
+    }
+    void *element = (char *)*base + (size_t)*count * size;
+    memset(element, 0, size);
+    ++*count;
+    return element;
+}
+
+static void note_save(struct report *r, const json_t *e, double t, int rank, bool failed)
+{
+    struct report_save *s = more(&r->save, &r->saves, sizeof *s);
+    if (!s)
+        return;
+    s->t = t;
+    s->rank = rank;
+    s->seconds = number_of(e, "seconds");
+    s->version = (long)number_of(e, "version");
+    s->bytes = number_of(e, "bytes");
+    s->failed = failed;
+    snprintf(s->level, sizeof s->level, "%s",
+             text_of(e, "level")[0] ? text_of(e, "level") : "global");
+}
+
+static void note_fault(struct report *r, const json_t *e, double t, int rank, bool noticed)
+{
+    struct report_fault *f = more(&r->fault, &r->faults, sizeof *f);
+    if (!f)
+        return;
+    f->t = t;
+    f->rank = rank;
+    f->noticed = noticed;
+    if (noticed)
+        snprintf(f->what, sizeof f->what, "noticed in MPI_%.100s", text_of(e, "call"));
+    else
+        snprintf(f->what, sizeof f->what, "%.20s %.80s: %.40s", text_of(e, "kind"),
+                 text_of(e, "hit"), text_of(e, "result"));
+}
+
+static void note_recovery(struct report *r, const json_t *e, double t, int rank)
+{
+    bool process = strcmp(text_of(e, "event"), "process.resume") == 0;
+    if (strcmp(text_of(e, "how"), "waiting") == 0)
+        return;
+    struct report_recovery *v = more(&r->recovery, &r->recoveries, sizeof *v);
+    if (!v)
+        return;
+    v->t = t;
+    v->rank = rank;
+    v->seconds = number_of(e, process ? "since_detection" : "seconds");
+    v->version = process ? -1 : (long)number_of(e, "version");
+    snprintf(v->how, sizeof v->how, "%s", process ? "resumed" : text_of(e, "how"));
+    snprintf(v->phases, sizeof v->phases, "%s", text_of(e, "phases"));
+}
+
+static void note_mark(struct report *r, const char *what, double t, int rank, double value)
+{
+    struct report_mark *m = more(&r->mark, &r->marks, sizeof *m);
+    if (!m)
+        return;
+    m->t = t;
+    m->rank = rank;
+    m->value = value;
+    snprintf(m->what, sizeof m->what, "%s", what);
+}
+
+static void note(struct report *r, const json_t *e)
+{
+    const char *name = text_of(e, "event");
+    double t = number_of(e, "t");
+    int rank = (int)json_integer_value(json_object_get(e, "rank"));
+    if (!(t > 0))
+        return;
+    if (r->begin == 0 || t < r->begin)
+        r->begin = t;
+    if (t > r->end)
+        r->end = t;
+    if (strcmp(name, "checkpoint.commit") == 0 || strcmp(name, "store.commit") == 0 ||
+        strcmp(name, "capsule.saved") == 0)
+        note_save(r, e, t, rank, false);
+    else if (strcmp(name, "checkpoint.failed") == 0 || strcmp(name, "store.level_failed") == 0)
+        note_save(r, e, t, rank, true);
+    else if (strcmp(name, "chaos.fault") == 0)
+        note_fault(r, e, t, rank, false);
+    else if (strcmp(name, "process.detect") == 0 ||
+             (strcmp(name, "recover.noticed") == 0 && strcmp(text_of(e, "how"), "failure") == 0))
+        note_fault(r, e, t, rank, true);
+    else if (strcmp(name, "recover.resumed") == 0 || strcmp(name, "process.resume") == 0)
+        note_recovery(r, e, t, rank);
+    else if (strcmp(name, "recover.playing") == 0)
+        note_mark(r, "playing", t, rank, number_of(e, "pid"));
+    else if (strcmp(name, "plan.interval") == 0)
+        note_mark(r, "interval", t, -1, number_of(e, "seconds"));
+    else if (strcmp(name, "run.launch") == 0) {
+        note_mark(r, "launch", t, -1, number_of(e, "launch"));
+        r->launches++;
+        r->ranks = (int)number_of(e, "ranks");
+        r->spares = (int)number_of(e, "spares");
+        snprintf(r->mpi, sizeof r->mpi, "%s", text_of(e, "mpi"));
+    } else if (strcmp(name, "run.end") == 0) {
+        r->ended = true;
+        r->code = (int)number_of(e, "code");
+    }
+    if (rank >= r->ranks)
+        r->ranks = rank + 1;
+}
+
+static void read_job(struct report *r, const char *dir)
+{
+    char path[4400], *text;
+    size_t size;
+    snprintf(path, sizeof path, "%s/job.json", dir);
+    if (mend_io_read_file(path, 1 << 20, &text, &size))
+        return;
+    json_error_t error;
+    json_t *j = json_loads(text, 0, &error);
+    free(text);
+    size_t used = 0;
+    json_t *program = json_object_get(j, "program");
+    for (size_t i = 0; i < json_array_size(program) && used < sizeof r->program - 1; i++)
+        used += (size_t)snprintf(r->program + used, sizeof r->program - used, "%s%s", i ? " " : "",
+                                 json_string_value(json_array_get(program, i)));
+    snprintf(r->state, sizeof r->state, "%s", text_of(j, "state"));
+    r->every = number_of(j, "every");
+    r->automatic = json_is_true(json_object_get(j, "auto"));
+    if (number_of(j, "ranks") > r->ranks)
+        r->ranks = (int)number_of(j, "ranks");
+    json_decref(j);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b; /* t is the first field of each */
+    return (x > y) - (x < y);
+}
+
+int report_read(struct report *r, const char *dir)
+{
+    char path[4400], *text;
+    size_t size;
+    memset(r, 0, sizeof *r);
+    snprintf(r->dir, sizeof r->dir, "%s", dir);
+    snprintf(path, sizeof path, "%s/events.jsonl", dir);
+    int rc = mend_io_read_file(path, (size_t)1 << 31, &text, &size);
+    if (rc)
+        return rc;
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        json_error_t error;
+        if (!line[0])
+            continue;
+        r->lines++;
+        json_t *e = json_loads(line, 0, &error);
+        if (json_is_object(e))
+            note(r, e);
+        else
+            r->bad_lines++;
+        json_decref(e);
+    }
+    free(text);
+    read_job(r, dir);
+    if (r->end == 0)
+        return mend_fail(MEND_ERR_FORMAT, "%s has no events", path);
+    qsort(r->save, (size_t)r->saves, sizeof *r->save, by_time);
+    qsort(r->fault, (size_t)r->faults, sizeof *r->fault, by_time);
+    qsort(r->recovery, (size_t)r->recoveries, sizeof *r->recovery, by_time);
+    qsort(r->mark, (size_t)r->marks, sizeof *r->mark, by_time);
+    return MEND_OK;
+}
+
+void report_free(struct report *r)
+{
+    free(r->save);
+    free(r->fault);
+    free(r->recovery);
+    free(r->mark);
+}
+
+/* Entries of all ranks that overlap in time are one recovery. */
+int report_whole_recoveries(const struct report *r, int *index, int room)
+{
+    int n = 0;
+    double until = -1;
+    for (int i = 0; i < r->recoveries; i++) {
+        const struct report_recovery *v = &r->recovery[i];
+        if (n && v->t - v->seconds <= until) {
+            if (v->seconds > r->recovery[index[n - 1]].seconds)
+                index[n - 1] = i;
+        } else if (n < room) {
+            index[n++] = i;
+        }
+        if (v->t > until)
+            until = v->t;
+    }
+    return n;
+}
+
+/* Work since the version that was gone back to, up to the moment of noticing. */
+static double lost_by(const struct report *r, const struct report_recovery *v)
+{
+    double noticed = v->t - v->seconds, from = r->begin;
+    for (int i = 0; i < r->saves && r->save[i].t < noticed; i++)
+        if (r->save[i].version == v->version && !r->save[i].failed && r->save[i].version > 0)
+            from = r->save[i].t;
+    for (int i = 0; i < r->marks && r->mark[i].t < noticed; i++)
+        if (strcmp(r->mark[i].what, "launch") == 0 && r->mark[i].t > from && v->version <= 0)
+            from = r->mark[i].t;
+    return noticed > from ? noticed - from : 0;
+}
+
+struct report_sums report_sum(const struct report *r)
+{
+    struct report_sums s = {.seconds = r->end - r->begin};
+    enum { ROOM = 100000 };
+    static int whole[ROOM];
+    long newest = 0;
+    double longest = 0;
+    int counted = 0;
+    for (int i = 0; i < r->saves; i++) {
+        const struct report_save *v = &r->save[i];
+        if (v->failed || strcmp(v->level, "memory") != 0)
+            continue;
+        if (v->version != newest) {
+            s.saving += longest;
+            longest = 0;
+            newest = v->version;
+            s.versions++;
+        }
+        longest = fmax(longest, v->seconds);
+        s.bytes_mean += v->bytes;
+        counted++;
+    }
+    s.saving += longest;
+    if (counted)
+        s.bytes_mean /= counted;
+    s.save_mean = s.versions ? s.saving / s.versions : 0;
+    s.recoveries = report_whole_recoveries(r, whole, ROOM);
+    for (int i = 0; i < s.recoveries; i++) {
+        const struct report_recovery *v = &r->recovery[whole[i]];
+        s.recovering += v->seconds;
+        s.recovery_longest = fmax(s.recovery_longest, v->seconds);
+        if (v->version >= 0)
+            s.lost += lost_by(r, v);
+    }
+    s.recovery_mean = s.recoveries ? s.recovering / s.recoveries : 0;
+    return s;
+}

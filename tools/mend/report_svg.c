@@ -1,0 +1,170 @@
+/* The drawings of a report: plain SVG, sized by its box, so that they fit a phone and paper. */
+#include "report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 1000, LEFT = 64, RIGHT = 14 };
+
+static double at(const struct report *r, double t)
+{
+    double span = r->end - r->begin;
+    return LEFT + (WIDTH - LEFT - RIGHT) * (span > 0 ? (t - r->begin) / span : 0);
+}
+
+/* Round steps for an axis: 1, 2 or 5 times a power of ten. */
+static double step_for(double span)
+{
+    double raw = span / 8, power = pow(10, floor(log10(raw > 0 ? raw : 1)));
+    return raw / power < 1.5   ? power
+           : raw / power < 3.5 ? 2 * power
+           : raw / power < 7.5 ? 5 * power
+                               : 10 * power;
+}
+
+static void axis(FILE *out, const struct report *r, int bottom)
+{
+    double span = r->end - r->begin, step = step_for(span);
+    for (double s = 0; s <= span * 1.0001; s += step) {
+        double x = at(r, r->begin + s);
+        fprintf(out, "<line class='grid' x1='%.1f' y1='8' x2='%.1f' y2='%d'/>", x, x, bottom);
+        fprintf(out, "<text class='tick' x='%.1f' y='%d' text-anchor='middle'>%g s</text>", x,
+                bottom + 16, s);
+    }
+}
+
+/* Ranks from top to bottom, time from left to right. */
+void report_timeline(FILE *out, const struct report *r)
+{
+    int rows = r->ranks < 1 ? 1 : r->ranks;
+    double row = rows > 64 ? 4 : rows > 16 ? 10 : 24;
+    int bottom = 12 + (int)(rows * row);
+    fprintf(out, "<svg viewBox='0 0 %d %d' role='img' aria-label='Ranks over time'>", WIDTH,
+            bottom + 26);
+    axis(out, r, bottom);
+    for (int k = 0; k < rows; k++) {
+        double y = 12 + k * row;
+        fprintf(out, "<rect class='work' x='%d' y='%.1f' width='%d' height='%.1f'/>", LEFT,
+                y + row * 0.2, WIDTH - LEFT - RIGHT, row * 0.6);
+        if (row > 8)
+            fprintf(out, "<text class='tick' x='%d' y='%.1f' text-anchor='end'>rank %d</text>",
+                    LEFT - 8, y + row * 0.65, k);
+    }
+    for (int i = 0; i < r->saves; i++) {
+        const struct report_save *s = &r->save[i];
+        if (s->rank < 0 || s->rank >= rows)
+            continue;
+        bool memory = strcmp(s->level, "memory") == 0;
+        double x = at(r, s->t - s->seconds), w = fmax(at(r, s->t) - x, 1.2), y = 12 + s->rank * row;
+        fprintf(out,
+                "<rect class='%s' x='%.1f' y='%.1f' width='%.1f' height='%.1f'><title>rank %d: "
+                "version %ld, %s%s, %.1f ms</title></rect>",
+                s->failed ? "bad"
+                : memory  ? "memory"
+                          : "disk",
+                x, y + row * (memory ? 0.2 : 0.68), w, row * (memory ? 0.6 : 0.2), s->rank,
+                s->version, s->level, s->failed ? " (failed)" : "", 1e3 * s->seconds);
+    }
+    for (int i = 0; i < r->recoveries; i++) {
+        const struct report_recovery *v = &r->recovery[i];
+        double x = at(r, v->t - v->seconds), y = 12 + v->rank * row;
+        fprintf(
+            out,
+            "<rect class='recover' x='%.1f' y='%.1f' width='%.1f' height='%.1f'><title>rank %d: "
+            "%s to version %ld in %.1f ms</title></rect>",
+            x, y + row * 0.1, fmax(at(r, v->t) - x, 2), row * 0.8, v->rank, v->how, v->version,
+            1e3 * v->seconds);
+    }
+    for (int i = 0; i < r->faults; i++) {
+        const struct report_fault *f = &r->fault[i];
+        double x = at(r, f->t);
+        if (f->noticed)
+            continue;
+        fprintf(out, "<line class='fault' x1='%.1f' y1='4' x2='%.1f' y2='%d'><title>", x, x,
+                bottom);
+        report_text(out, f->what);
+        fprintf(out, "</title></line><circle class='faultdot' cx='%.1f' cy='6' r='4'/>", x);
+    }
+    for (int i = 0; i < r->marks; i++)
+        if (strcmp(r->mark[i].what, "launch") == 0)
+            fprintf(out,
+                    "<line class='launch' x1='%.1f' y1='4' x2='%.1f' "
+                    "y2='%d'><title>launched</title></line>",
+                    at(r, r->mark[i].t), at(r, r->mark[i].t), bottom);
+    fputs("</svg>", out);
+}
+
+void report_time_bar(FILE *out, const struct report *r)
+{
+    struct report_sums s = report_sum(r);
+    double whole = s.seconds > 0 ? s.seconds : 1;
+    double work = fmax(whole - s.saving - s.recovering - s.lost, 0);
+    const struct {
+        const char *class, *name;
+        double seconds;
+    } part[] = {{"work", "work", work},
+                {"memory", "saving", s.saving},
+                {"recover", "recovering", s.recovering},
+                {"lost", "done again", s.lost}};
+    double x = 0;
+    fprintf(out, "<svg viewBox='0 0 %d 44' role='img' aria-label='Where the time went'>", WIDTH);
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        double w = WIDTH * part[i].seconds / whole;
+        fprintf(out,
+                "<rect class='%s' x='%.1f' y='4' width='%.2f' height='36'><title>%s %.3f "
+                "s</title></rect>",
+                part[i].class, x, w, part[i].name, part[i].seconds);
+        x += w;
+    }
+    fputs("</svg><table><tr><th>part</th><th>seconds</th><th>share</th></tr>", out);
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        fprintf(out,
+                "<tr><td><span class='key %s'></span>%s</td><td>%.3f</td><td>%.2f %%</td></tr>",
+                part[i].class, part[i].name, part[i].seconds, 100 * part[i].seconds / whole);
+    fputs("</table>", out);
+}
+
+/* One bar for each recovery, cut into its phases. */
+void report_phases(FILE *out, const struct report *r)
+{
+    static int whole[1000];
+    int n = report_whole_recoveries(r, whole, 1000);
+    static const char *const colour[] = {"#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2",
+                                         "#b279a2", "#eeca3b", "#9d755d", "#bab0ac", "#ff9da6"};
+    for (int i = 0; i < n; i++) {
+        const struct report_recovery *v = &r->recovery[whole[i]];
+        char text[sizeof v->phases], *rest = NULL;
+        double sum = 0, x = 0, ms;
+        fprintf(out, "<h3>%.3f s: %s to version %ld in %.1f ms</h3>", v->t - v->seconds - r->begin,
+                v->how, v->version, 1e3 * v->seconds);
+        strcpy(text, v->phases);
+        for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
+            if (strchr(w, '=') && sscanf(strchr(w, '=') + 1, "%lf", &ms) == 1)
+                sum += ms;
+        if (sum <= 0)
+            continue;
+        fprintf(out, "<svg viewBox='0 0 %d 22' role='img' aria-label='Phases'>", WIDTH);
+        strcpy(text, v->phases);
+        int k = 0;
+        char legend[1600] = "";
+        for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest), k++) {
+            char *equals = strchr(w, '=');
+            if (!equals || sscanf(equals + 1, "%lf", &ms) != 1)
+                continue;
+            *equals = 0;
+            fprintf(out,
+                    "<rect x='%.1f' y='2' width='%.2f' height='18' fill='%s'><title>%s %.2f "
+                    "ms</title></rect>",
+                    x, WIDTH * ms / sum, colour[k % 10], w, ms);
+            x += WIDTH * ms / sum;
+            size_t used = strlen(legend);
+            snprintf(legend + used, sizeof legend - used,
+                     "<li><span class='key' style='background:%s'></span>%s %.2f ms</li>",
+                     colour[k % 10], w, ms);
+        }
+        fprintf(out, "</svg><ul class='legend'>%s</ul>", legend);
+    }
+    if (!n)
+        fputs("<p>No recovery took place.</p>", out);
+}
