@@ -92,6 +92,7 @@ struct special_request {
     object *held[4];      /* types, communicator, operation that must live as long */
     int n_held, n_arrays; /* inner[1…]: arrays of the arguments, freed with it */
     /* generalized */
+    int complete;
     void *query, *free_fn, *cancel;
     enum language language;
     void *extra;

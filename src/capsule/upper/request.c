@@ -60,7 +60,7 @@ int core_Wait(object **h, struct status *st)
         return 0;
     }
     if (r->req.special) {
-        while (r->req.special->what == SPECIAL_GENERALIZED && !r->req.done)
+        while (r->req.special->what == SPECIAL_GENERALIZED && !r->req.special->complete)
             wait_turn(COMM_SELF, NEUTRAL_ANY_SOURCE);
         return special_finish(h, st);
     }

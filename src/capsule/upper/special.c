@@ -11,6 +11,7 @@ object *new_special(enum special what)
     object *r = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, 0, COMM_SELF);
     r->req.special = calloc(1, sizeof *r->req.special);
     r->req.special->what = what;
+    r->req.done = 1; /* nothing of it is below: draining and restart pass it by */
     return r;
 }
 object *composite(int n, object **inner, int status_of, void *keep)
@@ -54,7 +55,7 @@ int special_poll(object *r, int *error)
     struct special_request *s = r->req.special;
     (void)error;
     if (s->what == SPECIAL_GENERALIZED)
-        return r->req.done;
+        return s->complete;
     int all = 1;
     for (int i = 0; i < s->n; i++)
         if (s->inner[i] != predef[PRE_MPI_REQUEST_NULL] && !request_poll(s->inner[i]))
@@ -109,9 +110,8 @@ int special_free(object **h)
     int rc = 0;
     if (s->what == SPECIAL_GENERALIZED) {
         /* the program may still complete it: its functions are called then */
-        s->what = SPECIAL_GENERALIZED;
         (*h)->req.freed = 1;
-        if ((*h)->req.done) {
+        if (s->complete) {
             rc = face_call_free(s);
             dismantle(h);
         }
@@ -128,7 +128,7 @@ int special_cancel(object *r)
 {
     struct special_request *s = r->req.special;
     if (s->what == SPECIAL_GENERALIZED)
-        return face_call_cancel(s, r->req.done);
+        return face_call_cancel(s, s->complete);
     return s->what == SPECIAL_PERSISTENT && s->n ? core_Cancel(&s->inner[0]) : 0;
 }
 
@@ -149,7 +149,7 @@ int core_Grequest_complete(object *r)
 {
     if (!r->req.special || r->req.special->what != SPECIAL_GENERALIZED)
         return NEUTRAL_MPI_ERR_REQUEST;
-    r->req.done = 1;
+    r->req.special->complete = 1;
     if (r->req.freed) {
         int rc = face_call_free(r->req.special);
         dismantle(&r);
