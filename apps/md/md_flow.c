@@ -43,15 +43,15 @@ int main(int argc, char **argv)
     mend_view("counts", &md.local, 2, MPI_INT, 0);
     mend_view("results", &md.potential, 3, MPI_DOUBLE, 0);
     mend_view("swaps", md.swaps, sizeof md.swaps, MPI_BYTE, 0);
-    mend_view_dynamic("x", &md.x, &md.room, sizeof *md.x, 0);
-    mend_view_dynamic("v", &md.v, &md.room, sizeof *md.v, 0);
-    mend_view_dynamic("f", &md.f, &md.room, sizeof *md.f, 0);
+    mend_view_dynamic("x", &md.x, &md.room, sizeof *md.x, MEND_TRY);
+    mend_view_dynamic("v", &md.v, &md.room, sizeof *md.v, MEND_TRY);
+    mend_view_dynamic("f", &md.f, &md.room, sizeof *md.f, MEND_TRY);
     mend_view_dynamic("id", &md.id, &md.room, sizeof *md.id, 0);
-    mend_view_dynamic("first", &md.first, &md.room, sizeof *md.first, 0);
+    mend_view_dynamic("first", &md.first, &md.room, sizeof *md.first, MEND_TRY);
     mend_view_dynamic("chain", &md.chain, &md.room, sizeof *md.chain, MEND_SCRATCH);
-    mend_view_dynamic("list", &md.list, &md.list_room, sizeof *md.list, 0);
+    mend_view_dynamic("list", &md.list, &md.list_room, sizeof *md.list, MEND_TRY);
     mend_view_dynamic("cell", &md.cell, &md.cell_room, sizeof *md.cell, MEND_SCRATCH);
-    mend_view_dynamic("sent", &md.sent, &md.sent_room, sizeof *md.sent, 0);
+    mend_view_dynamic("sent", &md.sent, &md.sent_room, sizeof *md.sent, MEND_TRY);
     mend_view_dynamic("out", &md.out, &md.buffer_room, sizeof *md.out, MEND_SCRATCH);
     mend_view_dynamic("in", &md.in, &md.buffer_room, sizeof *md.in, MEND_SCRATCH);
     for (; mend_point() && step < md.o.steps; step++) {

@@ -224,8 +224,9 @@ void backing_settled(mend_flow *f);
 /* learn.c */
 int learn_start(mend_flow *f);
 void learn_free(mend_flow *f);
-void learn_reset(mend_flow *f); /* a failure: end the running experiment, undo it */
-void learn_drop(mend_flow *f);  /* the same when views are gone */
+void learn_reset(mend_flow *f);          /* a failure: end the running experiment, undo it */
+void learn_drop(mend_flow *f);           /* the same when views are gone */
+void learn_anew(mend_flow *f, bool off); /* all ranks begin again with the same knowledge: none */
 bool learn_active(const mend_flow *f);
 bool learn_running(const mend_flow *f);
 bool learn_rehearsal(const mend_flow *f);

@@ -38,7 +38,7 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *arg)
     if (!_Unwind_GetIPInfo(context, &before))
         return _URC_END_OF_STACK;
     void *function = (void *)_Unwind_GetRegionStart(context);
-    if (before && !w->owner)
+    if (before)
         w->signal = true;
     if ((void *)_Unwind_GetGR(context, FRAME_REGISTER) == w->frame) {
         w->owner = function;

@@ -265,6 +265,7 @@ static int begin_run(mend_flow *f, stage next)
 {
     f->learner->stage = next;
     f->points = f->learner->points;
+    f->quiet = false; /* the next arrival is ours */
     mute(f->learner);
     return 1;
 }
@@ -439,6 +440,17 @@ void learn_reset(mend_flow *f)
     if (l->stage != REST && l->count)
         put_shadow(f);
     l->stage = REST;
+}
+
+/* A replacement knows nothing of earlier experiments, and all ranks must do the same ones. */
+void learn_anew(mend_flow *f, bool off)
+{
+    if (!f->learner)
+        return;
+    f->learner->off = off;
+    f->learner->controlled = false;
+    for (int i = 0; i < f->views.count; i++)
+        f->views.all[i]->dead = f->views.all[i]->tested = f->views.all[i]->never_dead = false;
 }
 
 /* The views are gone: nothing can be put back. */

@@ -91,10 +91,11 @@ static int choose_version(mend_flow *f)
 {
     int rc = f->store.bind(f->store.arg, f->comm, f->rank);
     MEND_FAULT_POINT(flow_recover_bound);
-    long tried[1] = {f->tried}, limit = LONG_MAX, version;
-    if (rc || (rc = agree(f, tried, 1, MPI_MAX)))
+    long tried[2] = {f->tried, f->learner && !learn_active(f)}, limit = LONG_MAX, version;
+    if (rc || (rc = agree(f, tried, 2, MPI_MAX)))
         return rc;
     f->tried = tried[0];
+    learn_anew(f, tried[1] != 0);
     f->fresh = f->finished = false;
     while ((rc = f->store.newest(f->store.arg, limit, &version)) == 0) {
         recover_end(f);
