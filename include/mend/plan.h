@@ -175,7 +175,8 @@ MEND_API int mend_plan_make(const mend_plan_model *model, const mend_plan_reques
 MEND_API int mend_plan_expect(const mend_plan_model *model, const mend_plan *plan,
                               mend_plan_outcome *outcome);
 
-/* The paper's first-order expected time of the same, a / (1 - h); infinity when h >= 1. */
+/* The paper's first-order expected time of the same, a / (1 - h); infinity when h >= 1. A level that
+ * is not used counts as not there: its failures belong to the next one that is. */
 MEND_API double mend_plan_first_order(const mend_plan_model *model, const mend_plan *plan);
 
 /* Value of an objective: seconds, core-hours or joules. */

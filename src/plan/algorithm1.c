@@ -12,6 +12,8 @@
  *
  * Step 4 is the paper's; it closes the gap by a factor h per pass, which takes for ever when h is
  * near 1. After PLAIN_PASSES, T = a / (1 - h) is taken instead: Newton's step for the same point.
+ * The least T is a concave function of the T that was put in, so this cannot miss; while h is above
+ * 1 the point is further up, and T is multiplied.
  */
 #include "algorithm1.h"
 
@@ -112,32 +114,25 @@ static double expected_seconds(const point *p, const pass *pass)
     return sum;
 }
 
-/* The left side of formula 24; *size is the sum of the sizes of its terms. */
-static double slope_by_cores(const point *p, const pass *pass, double *size)
+/* The left side of formula 24. */
+static double slope_by_cores(const point *p, const pass *pass)
 {
-    double sum = 0, sizes = 0, term;
-#define ADD(value) (term = (value), sum += term, sizes += fabs(term))
-    ADD(p->work_slope);
+    double sum = p->work_slope;
     for (int i = 0; i < p->levels; i++) {
         double checkpoints = pass->own_checkpoint * p->c_slope[i] * p->x[i];
         for (int k = 0; k < i; k++)
             checkpoints += p->c_slope[k] * p->x[k];
-        ADD(p->c_slope[i] * (p->x[i] - 1));
-        ADD(pass->per_core[i] * failure_cost(p, pass, i));
-        ADD(p->mu[i] * p->work_slope / (2 * p->x[i]));
-        ADD(p->mu[i] * (checkpoints / (2 * p->x[i]) + p->r_slope[i]));
+        sum += p->c_slope[i] * (p->x[i] - 1) + pass->per_core[i] * failure_cost(p, pass, i);
+        sum += p->mu[i] * ((p->work_slope + checkpoints) / (2 * p->x[i]) + p->r_slope[i]);
     }
-#undef ADD
-    *size = sizes;
     return sum;
 }
 
 static double slope_at(const pass *pass, double cores, point *p)
 {
-    double size;
     set_point(p, pass, cores);
     solve_intervals(p);
-    return slope_by_cores(p, pass, &size);
+    return slope_by_cores(p, pass);
 }
 
 /* Root of formula 24 between `low` (slope below 0) and `high` (slope above 0). */
@@ -210,13 +205,12 @@ void mend_plan_algorithm1(const mend_plan_model *model, int once, algorithm1 *re
             break;
         /* mu is proportional to T, so one test serves both */
         result->converged = fabs(next - seconds) <= 1e-12 * next;
-        if (result->passes >= PLAIN_PASSES && share < 1)
-            next = (next - share * seconds) / (1 - share);
+        if (result->passes >= PLAIN_PASSES)
+            next = share < 1 ? (next - share * seconds) / (1 - share) : 4 * next;
         seconds = next;
     }
     result->cores = p.cores;
     memcpy(result->intervals, p.x, sizeof p.x);
-    memcpy(result->failures, p.mu, sizeof p.mu);
 }
 
 double mend_plan_formula6(const mend_plan_model *model, double cores, const double *intervals)
@@ -228,27 +222,4 @@ double mend_plan_formula6(const mend_plan_model *model, double cores, const doub
     memcpy(p.x, intervals, (size_t)p.levels * sizeof *p.x);
     double share = failure_share(&p, &pass);
     return share < 1 ? expected_seconds(&p, &pass) / (1 - share) : HUGE_VAL;
-}
-
-void mend_plan_stationarity(const mend_plan_model *model, const algorithm1 *at,
-                            double by_interval[MEND_PLAN_LEVELS], double *by_cores)
-{
-    pass pass;
-    point p;
-    double size;
-    set_pass(&pass, model, at->seconds);
-    set_point(&p, &pass, at->cores);
-    memcpy(p.x, at->intervals, sizeof p.x);
-    for (int i = 0; i < p.levels; i++) {
-        double below = p.work, above = 0;
-        for (int j = 0; j < i; j++)
-            below += p.c[j] * p.x[j];
-        for (int j = i + 1; j < p.levels; j++)
-            above += p.mu[j] / p.x[j];
-        double gain = p.mu[i] / (2 * p.x[i] * p.x[i]) * below;
-        double loss = p.c[i] + p.c[i] / 2 * above;
-        by_interval[i] = (loss - gain) / (loss + gain);
-    }
-    double slope = slope_by_cores(&p, &pass, &size);
-    *by_cores = size > 0 ? slope / size : 0;
 }

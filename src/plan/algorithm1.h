@@ -8,7 +8,6 @@
 typedef struct algorithm1 {
     double cores;
     double intervals[MEND_PLAN_LEVELS];
-    double failures[MEND_PLAN_LEVELS]; /* mu of every level, as used for the intervals */
     double seconds;                    /* formula 21 */
     int passes, converged;
 } algorithm1;
@@ -18,9 +17,5 @@ void mend_plan_algorithm1(const mend_plan_model *model, int once, algorithm1 *re
 
 /* The first-order time a / (1 - h) of formula 6, generalised; infinity when h >= 1. */
 double mend_plan_formula6(const mend_plan_model *model, double cores, const double *intervals);
-
-/* The left sides of formulas 23 (by level) and 24, each divided by the sum of its terms' sizes. */
-void mend_plan_stationarity(const mend_plan_model *model, const algorithm1 *at,
-                            double by_interval[MEND_PLAN_LEVELS], double *by_cores);
 
 #endif

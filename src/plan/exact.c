@@ -224,13 +224,13 @@ static void set_identity(matrix *m)
         m->at[i][i] = 1;
 }
 
-/* whole *= base^exponent */
-static void multiply_power(int size, matrix *whole, matrix base, uint64_t exponent)
+/* whole *= base^exponent; the exponent is whole, and may be beyond all integers */
+static void multiply_power(int size, matrix *whole, matrix base, double exponent)
 {
-    for (; exponent; exponent >>= 1) {
-        if (exponent & 1)
+    for (; exponent >= 1; exponent = floor(exponent / 2)) {
+        if (fmod(exponent, 2) == 1)
             multiply(size, whole, &base, whole);
-        if (exponent > 1)
+        if (exponent >= 2)
             multiply(size, &base, &base, &base);
     }
 }
@@ -244,7 +244,7 @@ static void set_body(const chain *chain, const ladder *ladder, double work, matr
         matrix period;
         set_interval(chain, work, g, &period);
         multiply(chain->size, &period, body, &period);
-        multiply_power(chain->size, body, period, (uint64_t)ladder->count[g] - 1);
+        multiply_power(chain->size, body, period, ladder->count[g] - 1);
     }
 }
 

@@ -6,9 +6,11 @@
 
 #include "pattern.h"
 #include "schedule.h"
+#include "search.h"
 
-/* Grids are walked checkpoint by checkpoint; beyond this many that would take minutes. */
-static const double most_checkpoints = 2e7;
+/* Grids are walked checkpoint by checkpoint; beyond this many that would take minutes, and the
+ * nested pattern next to them is taken. */
+static const double most_checkpoints = 2e6;
 
 static int nested_pattern(const mend_plan *plan, int levels, pattern *pattern)
 {
@@ -51,9 +53,10 @@ int mend_plan_pattern(const mend_plan_model *model, const mend_plan *plan, patte
     pattern->nested = plan->nested;
     if (plan->nested)
         return nested_pattern(plan, model->levels, pattern);
-    if (sum > most_checkpoints)
-        return mend_fail(MEND_ERR_CONFIG, "%.10g checkpoints are too many; at most %.10g", sum,
-                         most_checkpoints);
+    if (sum > most_checkpoints) {
+        pattern->nested = 1;
+        mend_plan_nest(model->levels, plan->intervals, &pattern->ladder);
+    }
     return 0;
 }
 

@@ -67,7 +67,7 @@ static int fit_quadratic(mend_plan_speedup *speedup, const double *n, const doub
     if (!(det > 1e-12 * s2 * s4))
         return mend_fail(MEND_ERR_CONFIG, "all measurements are at the same number of cores");
     double a = (t1 * s4 - t2 * s3) / det, b = (s2 * t2 - s3 * t1) / det;
-    if (!(a > 0 && b < 0))
+    if (!(a > 0 && -b > 1e-9 * a)) /* a line, up to rounding */
         return mend_fail(MEND_ERR_CONFIG, "the measured speedup does not bend down; fit a line");
     speedup->slope = a / scale;
     speedup->peak = scale * a / (-2 * b);

@@ -132,12 +132,37 @@ static void make_algorithm1(const mend_plan_model *model, int single_level, mend
     plan->cores = result.cores;
     plan->iterations = result.passes;
     plan->converged = result.converged;
+    plan->model_seconds = mend_plan_formula6(model, result.cores, result.intervals);
+}
+
+/* Algorithm 1's own grids are not nested. They can be better where all levels that fall together
+ * are written, since grids of their own seldom fall together. */
+static int take_grids(const mend_plan_model *model, mend_plan_objective objective, double value,
+                      mend_plan *plan)
+{
+    mend_plan grids = *plan;
+    mend_plan_outcome outcome;
+    grids.nested = 0;
+    make_algorithm1(model, 0, &grids);
+    if (model->cores == 0)
+        grids.cores =
+            fmin(floor(model->max_cores), fmax(ceil(model->min_cores), rint(grids.cores)));
+    if (mend_plan_expect(model, &grids, &outcome) ||
+        !(mend_plan_value(objective, grids.cores, &outcome) < value))
+        return 0;
+    grids.iterations = plan->iterations;
+    grids.model_seconds = 0;
+    *plan = grids;
+    return 1;
 }
 
 static void make_best(const mend_plan_model *model, mend_plan_objective objective, mend_plan *plan)
 {
     candidate best;
     mend_plan_search(model, objective, &best, &plan->iterations);
+    plan->converged = 1;
+    if (take_grids(model, objective, best.value, plan))
+        return;
     double intervals = 1;
     for (int g = best.ladder.used - 1; g >= 0; g--) {
         intervals *= best.ladder.count[g];
@@ -145,7 +170,6 @@ static void make_best(const mend_plan_model *model, mend_plan_objective objectiv
     }
     plan->cores = best.cores;
     plan->nested = 1;
-    plan->converged = 1;
 }
 
 static int check_request(const mend_plan_model *model, const mend_plan_request *request)
@@ -190,6 +214,7 @@ int mend_plan_make(const mend_plan_model *model, const mend_plan_request *reques
     case MEND_PLAN_ALGORITHM1_ONCE: make_algorithm1(model, request->single_level, plan); break;
     default: make_classic(model, plan);
     }
-    plan->model_seconds = mend_plan_first_order(model, plan);
+    if (plan->model_seconds == 0)
+        plan->model_seconds = mend_plan_first_order(model, plan);
     return mend_plan_expect(model, plan, &plan->expected);
 }

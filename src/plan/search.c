@@ -6,7 +6,7 @@
  *     keep their product, or the cores at a time, with steps that shrink;
  *  3. cores are made whole.
  *
- * Algorithm 1 on all levels, nested, is one of the starts: the result is never worse.
+ * Algorithm 1 on all levels, nested, is one of the starts: the result is never worse than that.
  */
 #include "search.h"
 
@@ -56,19 +56,22 @@ static void tidy(ladder *ladder, int write_all)
         tidy(ladder, write_all);
 }
 
+/* From the top: whole multiples of the level above. */
+static void nest(int levels, const double *intervals, ladder *ladder)
+{
+    double above = 1;
+    ladder->used = levels;
+    for (int i = levels - 1; i >= 0; i--) {
+        ladder->level[i] = i;
+        ladder->count[i] = intervals[i] > 1 ? fmax(1, rint(intervals[i] / above)) : 1;
+        above *= ladder->count[i];
+    }
+}
+
 void mend_plan_nest(int levels, const double *intervals, ladder *ladder)
 {
-    double above = 1, count[MEND_PLAN_LEVELS];
-    ladder->used = 0;
-    for (int i = levels - 1; i >= 0; i--) { /* from the top: whole multiples of the level above */
-        count[i] = intervals[i] > 1 ? fmax(1, rint(intervals[i] / above)) : 1;
-        above *= count[i];
-    }
-    for (int i = 0; i < levels; i++)
-        if (count[i] > 1) {
-            ladder->level[ladder->used] = i;
-            ladder->count[ladder->used++] = count[i];
-        }
+    nest(levels, intervals, ladder);
+    tidy(ladder, 0);
 }
 
 static double evaluate(search *search, candidate *candidate)
@@ -96,6 +99,22 @@ static int keep_better(search *search, candidate *best, candidate *other)
     return 1;
 }
 
+/* Energy is saved where its price differs from that of work: let algorithm 1 see times at the price
+ * of work. */
+static void price(const search *search, mend_plan_model *model)
+{
+    if (search->objective != MEND_PLAN_ENERGY || !(model->watts_compute > 0))
+        return;
+    double io = fmax(1e-6, model->watts_io / model->watts_compute);
+    model->allocation *= model->watts_idle / model->watts_compute;
+    for (int i = 0; i < model->levels; i++) {
+        model->level[i].checkpoint.fixed *= io;
+        model->level[i].checkpoint.slope *= io;
+        model->level[i].recovery.fixed *= io;
+        model->level[i].recovery.slope *= io;
+    }
+}
+
 /* Algorithm 1 on the reduced model, nested: one start for a subset. */
 static void try_start(search *search, const mend_plan_model *reduced, const int *levels,
                       candidate *best)
@@ -104,7 +123,8 @@ static void try_start(search *search, const mend_plan_model *reduced, const int 
     candidate start;
     mend_plan_algorithm1(reduced, mend_plan_load(reduced, reduced->cores) >= 1, &result);
     start.cores = result.cores;
-    mend_plan_nest(reduced->levels, result.intervals, &start.ladder);
+    nest(reduced->levels, result.intervals,
+         &start.ladder); /* levels with one interval may get more */
     for (int g = 0; g < start.ladder.used; g++)
         start.ladder.level[g] = levels[start.ladder.level[g]];
     keep_better(search, best, &start);
@@ -126,6 +146,7 @@ static void start_subset(search *search, unsigned mask, double cores, candidate 
         if (mask >> i & 1)
             levels[count++] = i;
     mend_plan_reduce(model, mask, &reduced);
+    price(search, &reduced);
     reduced.cores = cores;
     try_start(search, &reduced, levels, best);
     if (model->cores > 0)

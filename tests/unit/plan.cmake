@@ -1,0 +1,6 @@
+mend_unit_test(NAME plan_paper SOURCES test_plan_paper.c)
+    mend_unit_test(NAME plan_algorithm1 SOURCES test_plan_algorithm1.c TIMEOUT 300)
+        mend_unit_test(NAME plan_exact SOURCES test_plan_exact.c TIMEOUT 300)
+            mend_unit_test(NAME plan_best SOURCES test_plan_best.c TIMEOUT 600)
+                mend_unit_test(NAME plan_simulate SOURCES test_plan_simulate.c TIMEOUT 300)
+                    mend_unit_test(NAME plan_online SOURCES test_plan_online.c)
