@@ -94,10 +94,11 @@ int planning_options(planning *p, int argc, char **argv, const char *help, int *
             fputs(help, stdout);
             return TOOL_OK;
         }
-        if (option == '?' ||
-            (is_plan && (option == OPT_RUNS || option == OPT_SEED || option == OPT_TRACE)))
+        if (option == '?')
             return tool_wrong_use(p->command, "the option %s is not known or has no value",
                                   argv[optind - 1]);
+        if (is_plan && (option == OPT_RUNS || option == OPT_SEED || option == OPT_TRACE))
+            return tool_wrong_use(p->command, "--runs, --seed and --trace are for mend simulate");
         int code = take_option(p, option);
         if (code)
             return code;
