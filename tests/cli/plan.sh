@@ -28,31 +28,8 @@ recovery = 5 s
 failures_total = 0.005 * N
 I
 sed 's/= 5 s/= 5 s + 0.005 s * N/' fig3.ini >fig3-linear.ini
-cat >four.ini <<'I'
-[job]
-work = 2e6 core-days
-speedup = quadratic 0.46 1e6      ; or: linear 0.9 | amdahl 0.001 | table FILE
-cores = free                      ; or a number; free up to max_cores
-max_cores = 1e6
-allocation = 60 s
-rates_at = 1e6                    ; the scale at which failures/day are given
-[level 1]
-cost = 50 s                       ; or: 5.5 s + 0.0212 s * N
-recovery = 25 s
-failures_per_day = 4              ; grows with cores / rates_at
-[level 2]
-cost = 100 s
-recovery = 50 s
-failures_per_day = 3
-[level 3]
-cost = 200 s
-recovery = 100 s
-failures_per_day = 2
-[level 4]
-cost = 2000 s
-recovery = 1000 s
-failures_per_day = 1
-I
+# the example of the guide, comments and blank lines taken out so that lines can be counted
+sed 's/ *;.*//; /^$/d' "$MEND_SOURCE/docs/guide/four-levels.ini" >four.ini
 
 # Figure 3 of the paper through the command
 "$MEND" plan fig3.ini --method algorithm1 --json >a.json || fail "figure 3"
