@@ -97,6 +97,21 @@ static uint64_t checksum(const double *plate, int rows, int columns, int rank)
     return sum;
 }
 
+/* The mean temperature, added up in the order of the ranks. */
+static double mean_of(const double *plate, int rows, int columns, int ranks)
+{
+    double sum = 0, total = 0, *sums = calloc((size_t)ranks, sizeof *sums);
+    for (size_t p = 0; p < (size_t)rows * columns; p++)
+        sum += plate[columns + p];
+    if (!sums)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Allgather(&sum, 1, MPI_DOUBLE, sums, 1, MPI_DOUBLE, MPI_COMM_WORLD);
+    for (int r = 0; r < ranks; r++)
+        total += sums[r];
+    free(sums);
+    return total / ((double)rows * columns * ranks);
+}
+
 int main(int argc, char **argv)
 {
     struct options o;
@@ -128,11 +143,12 @@ int main(int argc, char **argv)
             printf("heat: iteration %d error %.6e\n", step, error);
     }
 
+    double mean = mean_of(plate, rows, columns, ranks);
     uint64_t sum = checksum(plate, rows, columns, rank), total;
     MPI_Reduce(&sum, &total, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) {
-        printf("heat: ranks %d plate %dx%d iterations %d error %.17g checksum %016llx\n", ranks,
-               rows, columns, step, error, (unsigned long long)total);
+        printf("heat: ranks %d plate %dx%d iterations %d error %.17g mean %.17g checksum %016llx\n",
+               ranks, rows, columns, step, error, mean, (unsigned long long)total);
         kill_plan_forget(&o.kills);
     }
     free(plate);

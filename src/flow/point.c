@@ -232,8 +232,10 @@ static int arrive(mend_flow *f, mend_site *site, void *frame)
         return 0;
     MEND_FAULT_POINT(flow_point);
     f->inside = true;
-    if (!f->joining)
+    if (!f->joining) {
         f->points++;
+        f->has_data = true;
+    }
     int answer = f->joining ? join(f, at) : work(f, at);
     f->inside = false;
     return answer > 0;
