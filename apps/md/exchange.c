@@ -169,12 +169,14 @@ void md_borders(struct md *md)
 
 void md_update_ghosts(struct md *md)
 {
+    double start = MPI_Wtime();
     for (int k = 0; k < SWAPS; k++) {
         struct swap *s = &md->swaps[k];
         pack_ghosts(md, s);
         MPI_Sendrecv(md->out, 3 * s->count, MPI_DOUBLE, s->to, 3, md->x[s->first], 3 * s->arrived,
                      MPI_DOUBLE, s->from, 3, md->grid, MPI_STATUS_IGNORE);
     }
+    md->seconds_exchange += MPI_Wtime() - start;
 }
 
 void md_rebuild(struct md *md)

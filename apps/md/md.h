@@ -21,7 +21,7 @@ enum { SWAPS = 6 }; /* two directions in three dimensions */
 
 struct options {
     int cells[3]; /* unit cells of the fcc lattice, four atoms each */
-    int steps, neighbour_every, thermo_every;
+    int steps, neighbour_every, thermo_every, times;
     double dt, density, temperature, cutoff, skin;
     struct kill_plan kills;
 };
@@ -58,7 +58,9 @@ struct md {
     double *out, *in;
     /* results */
     double potential, kinetic, virial;
-    double seconds_force, seconds_neighbour, seconds_exchange;
+    /* where the time went, counting steps that were computed twice */
+    double started, seconds_force, seconds_neighbour, seconds_exchange;
+    int computed;
 };
 
 int md_parse(int argc, char **argv, struct options *o);

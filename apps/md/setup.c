@@ -16,7 +16,8 @@ static const char usage[] =
     "      --temperature T    initial temperature (default 1.44)\n"
     "      --density D        (default 0.8442)\n"
     "  -k, --kill R@I         rank R kills itself at step I (once; may be repeated)\n"
-    "      --mark PATH        where kills are noted, see apps/common/kill.h\n";
+    "      --mark PATH        where kills are noted, see apps/common/kill.h\n"
+    "      --times            print where the time of rank 0 went\n";
 
 static int parse_cells(const char *text, int *cells)
 {
@@ -32,7 +33,7 @@ int md_parse(int argc, char **argv, struct options *o)
         {"cells", 1, 0, 'c'},   {"steps", 1, 0, 's'}, {"neighbour", 1, 0, 'n'},
         {"thermo", 1, 0, 't'},  {"dt", 1, 0, 'd'},    {"temperature", 1, 0, 'T'},
         {"density", 1, 0, 'D'}, {"kill", 1, 0, 'k'},  {"mark", 1, 0, 'M'},
-        {"help", 0, 0, 'h'},    {0, 0, 0, 0}};
+        {"times", 0, 0, 'x'},   {"help", 0, 0, 'h'},  {0, 0, 0, 0}};
     int bad = 0;
     *o = (struct options){.cells = {8, 8, 8},
                           .steps = 100,
@@ -51,6 +52,7 @@ int md_parse(int argc, char **argv, struct options *o)
         case 'd': o->dt = atof(optarg); break;
         case 'T': o->temperature = atof(optarg); break;
         case 'D': o->density = atof(optarg); break;
+        case 'x': o->times = 1; break;
         case 'M': snprintf(o->kills.mark, sizeof o->kills.mark, "%s", optarg); break;
         case 'k': bad |= kill_plan_add(&o->kills, optarg); break;
         default: bad = 1;
@@ -162,6 +164,8 @@ void md_setup(struct md *md)
     double a = cbrt(4.0 / o->density);
     md->reach = o->cutoff + o->skin;
     md->local = md->ghosts = 0;
+    if (!md->started)
+        md->started = MPI_Wtime();
     md->atoms = 4L * o->cells[0] * o->cells[1] * o->cells[2];
     for (int d = 0; d < 3; d++) {
         md->box[d] = o->cells[d] * a;
