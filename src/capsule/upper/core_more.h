@@ -26,7 +26,8 @@ struct extra {
     char *name;
     object *info; /* hints, as the program gave them */
     struct topology *topology;
-    int errh_set;
+    void *kept; /* freed with the object */
+    void (*free_kept)(void *);
 };
 struct extra *extra_of(object *o);
 void extra_free(object *o); /* attributes must be deleted before */
@@ -46,6 +47,8 @@ int attributes_delete_all(object *o);
 int face_call_copy(struct keyval *k, object *o, int keyval, long value, enum language set_in,
                    long *out, int *flag);
 int face_call_delete(struct keyval *k, object *o, int keyval, long value, enum language set_in);
+
+enum { OP_LARGE = 2 }; /* op.fortran: the function counts in MPI_Count */
 
 /* --- predefined attributes, the same numbers for all faces --- */
 enum {

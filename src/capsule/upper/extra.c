@@ -23,6 +23,8 @@ void extra_free(object *o)
     if (e->info)
         core_Info_free(&e->info);
     topology_free(e->topology);
+    if (e->free_kept)
+        e->free_kept(e->kept);
     free(e);
 }
 

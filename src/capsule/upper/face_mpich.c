@@ -120,7 +120,11 @@ _Static_assert(N_PREDEFINED <= FIRST_DYNAMIC, "predefined indices");
 void face_call_op(object *op, void *in_, void *inout, int *n, object *type)
 {
     MPI_Datatype t = OUT_TYPE(type);
-    ((MPI_User_function *)op->op.fn)(in_, inout, n, &t);
+    MPI_Count many = *n;
+    if (op->op.fortran == OP_LARGE)
+        ((MPI_User_function_c *)op->op.fn)(in_, inout, &many, &t);
+    else
+        ((MPI_User_function *)op->op.fn)(in_, inout, n, &t);
 }
 
 /* Fortran: handles are the same integers, so MPICH's own libmpichfort.so.12 stays in the upper
@@ -129,3 +133,4 @@ MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE; /* set by libmpichfort */
 int *const MPI_UNWEIGHTED = (int *)&MPI_F_STATUS_IGNORE,
            *const MPI_WEIGHTS_EMPTY = (int *)&MPI_F_STATUSES_IGNORE; /* any two addresses */
 #include "face_mpich_fortran.h"
+#include "face_mpich_large.h"
