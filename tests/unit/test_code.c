@@ -103,10 +103,14 @@ static void wrong_use(void **state)
     assert_int_equal(mend_code_new(200, 100, &code), MEND_ERR_ARGUMENT);
     assert_int_equal(mend_code_new(1, -1, &code), MEND_ERR_ARGUMENT);
     assert_int_equal(mend_code_new(2, 1, &code), 0);
-    assert_int_equal(mend_recipe_new(code, (int[]){0, 0}, (int[]){1}, 1, &recipe), MEND_ERR_ARGUMENT);
-    assert_int_equal(mend_recipe_new(code, (int[]){0, 3}, (int[]){1}, 1, &recipe), MEND_ERR_ARGUMENT);
-    assert_int_equal(mend_recipe_new(code, (int[]){0, 1}, (int[]){9}, 1, &recipe), MEND_ERR_ARGUMENT);
-    assert_int_equal(mend_recipe_new(code, (int[]){0, 1}, (int[]){2}, 0, &recipe), MEND_ERR_ARGUMENT);
+    assert_int_equal(mend_recipe_new(code, (int[]){0, 0}, (int[]){1}, 1, &recipe),
+                     MEND_ERR_ARGUMENT);
+    assert_int_equal(mend_recipe_new(code, (int[]){0, 3}, (int[]){1}, 1, &recipe),
+                     MEND_ERR_ARGUMENT);
+    assert_int_equal(mend_recipe_new(code, (int[]){0, 1}, (int[]){9}, 1, &recipe),
+                     MEND_ERR_ARGUMENT);
+    assert_int_equal(mend_recipe_new(code, (int[]){0, 1}, (int[]){2}, 0, &recipe),
+                     MEND_ERR_ARGUMENT);
     mend_code_free(code);
 }
 

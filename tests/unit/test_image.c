@@ -39,11 +39,24 @@ static mend_image_head sample(int64_t version)
 {
     regions[0] = (mend_image_region){.id = -4, .offset = 100, .bytes = 10000, .label = "first"};
     regions[1] = (mend_image_region){.id = 2, .offset = 12288, .bytes = 0, .label = "empty"};
-    regions[2] = (mend_image_region){.id = 9, .offset = 16384, .bytes = 23616, .flags = MEND_REGION_GLOBAL,
-                                     .global_offset = 5, .global_total = 30000, .label = "global"};
-    return (mend_image_head){.kind = MEND_IMAGE_DATA, .name = "sample", .version = version, .save_id = 77 + (uint64_t)version,
-                             .rank = 1, .ranks = 3, .base_version = -1, .block = 4096, .region_count = 3,
-                             .stream_bytes = sizeof stream, .regions = regions};
+    regions[2] = (mend_image_region){.id = 9,
+                                     .offset = 16384,
+                                     .bytes = 23616,
+                                     .flags = MEND_REGION_GLOBAL,
+                                     .global_offset = 5,
+                                     .global_total = 30000,
+                                     .label = "global"};
+    return (mend_image_head){.kind = MEND_IMAGE_DATA,
+                             .name = "sample",
+                             .version = version,
+                             .save_id = 77 + (uint64_t)version,
+                             .rank = 1,
+                             .ranks = 3,
+                             .base_version = -1,
+                             .block = 4096,
+                             .region_count = 3,
+                             .stream_bytes = sizeof stream,
+                             .regions = regions};
 }
 
 static void fill(unsigned seed)
@@ -161,7 +174,8 @@ static void deltas(void **state)
             for (int i = 0; i < 3; i++) {
                 int block = (v * 5 + i * 2) % 10;
                 changed |= 1u << block;
-                memset(stream + block * 4096, 16 * v + i, block == 9 ? sizeof stream - 9 * 4096 : 4096);
+                memset(stream + block * 4096, 16 * v + i,
+                       block == 9 ? sizeof stream - 9 * 4096 : 4096);
             }
             head.base_version = v - 1;
             head.base_id = 77 + (uint64_t)v - 1;
@@ -173,9 +187,11 @@ static void deltas(void **state)
     for (int v = 0; v < 4; v++) {
         uint8_t back[sizeof stream];
         for (int i = v; i >= 0; i--)
-            assert_int_equal(mend_image_open(mend_source_memory(files[i].at, files[i].count), &images[i]), 0);
+            assert_int_equal(
+                mend_image_open(mend_source_memory(files[i].at, files[i].count), &images[i]), 0);
         if (v) {
-            assert_true(mend_image_read(images[v], 0, back, sizeof back) < 0); /* without its base */
+            assert_true(mend_image_read(images[v], 0, back, sizeof back) <
+                        0); /* without its base */
             assert_true(mend_image_verify(images[v]) < 0);
         }
         for (int i = 1; i <= v; i++)
@@ -185,9 +201,12 @@ static void deltas(void **state)
         assert_memory_equal(back, versions[v], sizeof back);
         mend_image_close(images[v]);
     }
-    assert_int_equal(mend_image_open(mend_source_memory(files[0].at, files[0].count), &images[0]), 0);
-    assert_int_equal(mend_image_open(mend_source_memory(files[2].at, files[2].count), &images[2]), 0);
-    assert_int_equal(mend_image_set_base(images[2], images[0]), MEND_ERR_DAMAGED); /* not its base */
+    assert_int_equal(mend_image_open(mend_source_memory(files[0].at, files[0].count), &images[0]),
+                     0);
+    assert_int_equal(mend_image_open(mend_source_memory(files[2].at, files[2].count), &images[2]),
+                     0);
+    assert_int_equal(mend_image_set_base(images[2], images[0]),
+                     MEND_ERR_DAMAGED); /* not its base */
     mend_image_close(images[0]);
     mend_image_close(images[2]);
     for (int v = 0; v < 4; v++)
@@ -224,9 +243,16 @@ static void names(void **state)
     mend_file_name(&g, name);
     assert_string_equal(name, "parity-r12-v340-abcdef0123456789.img");
     assert_true(mend_file_parse(name, &f) && memcmp(&f, &g, sizeof f) == 0);
-    const char *wrong[] = {"", "own", "own-r1-v2.img", "own-r01-v2-0000000000000001.img", "own-r1-v-2-0000000000000001.img",
-                           "mine-r1-v2-0000000000000001.img", "own-r1-v2-0000000000000001.img.tmp-1-1",
-                           "own-r-1-v2-0000000000000001.img", "own-r1-v2-000000000000000A.img", "../own-r1-v2-0000000000000001.img"};
+    const char *wrong[] = {"",
+                           "own",
+                           "own-r1-v2.img",
+                           "own-r01-v2-0000000000000001.img",
+                           "own-r1-v-2-0000000000000001.img",
+                           "mine-r1-v2-0000000000000001.img",
+                           "own-r1-v2-0000000000000001.img.tmp-1-1",
+                           "own-r-1-v2-0000000000000001.img",
+                           "own-r1-v2-000000000000000A.img",
+                           "../own-r1-v2-0000000000000001.img"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_false(mend_file_parse(wrong[i], &f));
 }
@@ -292,25 +318,30 @@ static void bundles(void **state)
     assert_int_equal(mend_bundle_tail(entries, 3, 8193, 9, 44, &tail, &length), 0);
     memcpy(file + 8193, tail, length);
     size_t bytes = 8193 + length;
-    assert_int_equal(mend_bundle_open(mend_source_memory(file, bytes), &back, &count, &version, &id), 0);
-    assert_true(count == 3 && version == 9 && id == 44 && memcmp(back, entries, sizeof entries) == 0);
+    assert_int_equal(
+        mend_bundle_open(mend_source_memory(file, bytes), &back, &count, &version, &id), 0);
+    assert_true(count == 3 && version == 9 && id == 44 &&
+                memcmp(back, entries, sizeof entries) == 0);
     free(back);
     for (size_t i = 8193; i < bytes; i++) {
         file[i] ^= 4;
-        assert_true(mend_bundle_open(mend_source_memory(file, bytes), &back, &count, &version, &id) < 0);
+        assert_true(
+            mend_bundle_open(mend_source_memory(file, bytes), &back, &count, &version, &id) < 0);
         file[i] ^= 4;
     }
     for (size_t n = 0; n < bytes; n++)
-        assert_true(mend_bundle_open(mend_source_memory(file, n), &back, &count, &version, &id) < 0);
+        assert_true(mend_bundle_open(mend_source_memory(file, n), &back, &count, &version, &id) <
+                    0);
     free(tail);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip), cmocka_unit_test(every_byte_flipped), cmocka_unit_test(every_truncation),
-        cmocka_unit_test(deltas),     cmocka_unit_test(bad_heads),          cmocka_unit_test(names),
-        cmocka_unit_test(strangers),  cmocka_unit_test(bundles),
+        cmocka_unit_test(round_trip),       cmocka_unit_test(every_byte_flipped),
+        cmocka_unit_test(every_truncation), cmocka_unit_test(deltas),
+        cmocka_unit_test(bad_heads),        cmocka_unit_test(names),
+        cmocka_unit_test(strangers),        cmocka_unit_test(bundles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

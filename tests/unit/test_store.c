@@ -1,4 +1,5 @@
-/* The store in one process, without MPI: deltas are exact, damage is never silent, files are private. */
+/* The store in one process, without MPI: deltas are exact, damage is never silent, files are
+ * private. */
 #define MEND_STORE_NO_MPI
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +68,8 @@ static void exact_deltas(mend_delta mode, int rounds, int compress)
     o.delta_chain = 4;
     o.level[MEND_LEVEL_LOCAL].compress = compress;
     o.level[MEND_LEVEL_GLOBAL] = (mend_level_options){.every = 3, .keep = 2};
-    uint8_t *data = mmap(NULL, REGION, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), small[10];
+    uint8_t *data = mmap(NULL, REGION, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            small[10];
     mend_store *s = open_plain(&o);
     srand(42);
     assert_int_equal(mend_store_region(s, 1, "data", data, REGION), 0);
@@ -136,7 +138,8 @@ static void delta_bytes(void **state)
         mend_store_options o = plain();
         mend_store_stats before, after;
         size_t bytes = 16 << 20;
-        uint8_t *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        uint8_t *data =
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         o.delta = modes[i];
         memset(data, 1, bytes);
         mend_store *s = open_plain(&o);
@@ -157,7 +160,9 @@ static void delta_bytes(void **state)
     }
 }
 
-/* ---- damage --------------------------------------------------------------------------------------------------------- */
+/* ---- damage
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static int list_files(const char *sub, char names[][512], int room)
 {
@@ -174,7 +179,8 @@ static int list_files(const char *sub, char names[][512], int room)
     return n;
 }
 
-/* Two versions; whatever is done to one file, a restore gives version 1 or 2 exactly, or an error. */
+/* Two versions; whatever is done to one file, a restore gives version 1 or 2 exactly, or an error.
+ */
 static int restore_after_damage(void)
 {
     mend_store_options o = plain();
@@ -241,7 +247,9 @@ static void every_byte_of_a_version(void **state)
     assert_int_equal(restore_after_damage(), 2);
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------------------------------- */
+/* ---- the rest
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static int produce(mend_store_sink *sink, void *arg)
 {
@@ -263,7 +271,8 @@ static void streams(void **state)
     int pieces = 500, fixed = 3, count = 0;
     size_t bytes = 0;
     uint8_t back[1500];
-    mend_store_stream stream = {.id = 90, .label = "image", .bytes = 500000, .produce = produce, .arg = &pieces};
+    mend_store_stream stream = {
+        .id = 90, .label = "image", .bytes = 500000, .produce = produce, .arg = &pieces};
     mend_save_options with = {.streams = &stream, .stream_count = 1};
     assert_int_equal(mend_store_region(s, 1, "fixed", &fixed, sizeof fixed), 0);
     assert_int_equal(mend_store_save_with(s, 1, &with), 0);
@@ -279,7 +288,8 @@ static void streams(void **state)
     assert_int_equal(mend_store_saved_size(s, 90, &bytes), 0);
     assert_int_equal(bytes, 500000);
     assert_int_equal(mend_store_read(s, 90, 400500, back, 1500), 0);
-    assert_true(back[0] == (uint8_t)400 && back[499] == (uint8_t)400 && back[500] == (uint8_t)401 && back[1499] == (uint8_t)401);
+    assert_true(back[0] == (uint8_t)400 && back[499] == (uint8_t)400 && back[500] == (uint8_t)401 &&
+                back[1499] == (uint8_t)401);
     assert_int_equal(mend_store_read(s, 90, 499000, back, 1001), MEND_ERR_SIZE);
     assert_int_equal(mend_store_read(s, 91, 0, back, 1), MEND_ERR_REGION);
     assert_int_equal(mend_store_end_restore(s), 0);
@@ -315,9 +325,12 @@ static void wrong_use(void **state)
     x = 5;
     assert_int_equal(mend_store_save(s, 3), 0);
     assert_int_equal(mend_store_save(s, 3), MEND_ERR_VERSION);
-    assert_int_equal(mend_store_save_with(s, 4, &(mend_save_options){.levels = MEND_LEVEL_BIT(MEND_LEVEL_GLOBAL)}),
+    assert_int_equal(mend_store_save_with(
+                         s, 4, &(mend_save_options){.levels = MEND_LEVEL_BIT(MEND_LEVEL_GLOBAL)}),
                      MEND_ERR_ARGUMENT);
-    assert_int_equal(mend_store_save_with(s, 4, &(mend_save_options){.ids = (int[]){8}, .id_count = 1}), MEND_ERR_REGION);
+    assert_int_equal(
+        mend_store_save_with(s, 4, &(mend_save_options){.ids = (int[]){8}, .id_count = 1}),
+        MEND_ERR_REGION);
     x = 6;
     assert_int_equal(mend_store_region(s, 2, "y", &y, sizeof y), 0);
     assert_int_equal(mend_store_restore(s, 3), MEND_ERR_REGION);
@@ -383,7 +396,8 @@ static void kept_and_pruned(void **state)
     assert_int_equal(mend_store_prune(s, 10), 0);
     assert_int_equal(list_files("local", names, 64), 1);
     assert_int_equal(mend_store_close(s), 0);
-    s = open_plain(&o); /* a fresh start at a lower number: the old past goes when the new one is committed */
+    s = open_plain(
+        &o); /* a fresh start at a lower number: the old past goes when the new one is committed */
     assert_int_equal(mend_store_region(s, 1, "v", &v, sizeof v), 0);
     v = 2;
     assert_int_equal(mend_store_save(s, 2), 0);
@@ -426,7 +440,8 @@ static void full_disk(void **state)
     long version;
     if (geteuid() != 0)
         skip();
-    snprintf(command, sizeof command, "mkdir -p %s/local && mount -t tmpfs -o size=5m,mode=700 none %s/local", dir, dir);
+    snprintf(command, sizeof command,
+             "mkdir -p %s/local && mount -t tmpfs -o size=5m,mode=700 none %s/local", dir, dir);
     if (system(command) != 0)
         skip();
     mend_store *s = open_plain(&o);
@@ -458,7 +473,9 @@ static void full_disk(void **state)
     free(data);
 }
 
-/* ---- who helps whom ------------------------------------------------------------------------------------------------- */
+/* ---- who helps whom
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static void places(void **state)
 {
@@ -481,16 +498,19 @@ static void places(void **state)
                 for (int r = 0; r < n; r++) {
                     struct group g;
                     place_groups(cards, n, domains - m, m, r, &g, &apart);
-                    assert_true(apart && g.size == domains && g.parity == m && g.member[g.index] == r);
+                    assert_true(apart && g.size == domains && g.parity == m &&
+                                g.member[g.index] == r);
                     for (int i = 0; i < g.size; i++)
                         for (int j = 0; j < i; j++)
-                            assert_true(strcmp(cards[g.member[i]].domain, cards[g.member[j]].domain) != 0);
+                            assert_true(
+                                strcmp(cards[g.member[i]].domain, cards[g.member[j]].domain) != 0);
                     seen[r]++;
                 }
             }
         }
     /* one large node: as good as can be, and still a permutation */
-    struct card cards[5] = {{.domain = "a"}, {.domain = "a"}, {.domain = "a"}, {.domain = "a"}, {.domain = "b"}};
+    struct card cards[5] = {
+        {.domain = "a"}, {.domain = "a"}, {.domain = "a"}, {.domain = "a"}, {.domain = "b"}};
     int partner[5], sum = 0;
     bool apart;
     place_partners(cards, 5, partner, &apart);

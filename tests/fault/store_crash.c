@@ -1,0 +1,203 @@
+/* Crash consistency: a process that saves is killed, or gets ENOSPC, EIO or a short transfer, at
+ * every system call on its files in turn; afterwards a fresh process must be able to restore what
+ * was last acknowledged, or newer, bit by bit.
+ *
+ *     store_crash            drive all of it; writes the verdict
+ *     store_crash child      what is broken: saves, deltas, merges, prunes, global files
+ *     store_crash check N    restore; N: the last version that was acknowledged (-1: none)
+ */
+#define MEND_STORE_NO_MPI
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <mend/store.h>
+
+#define BYTES    (5 * 4096 + 77)
+#define VERSIONS 7
+
+static char dir[128];
+
+static mend_store *open_store(uint8_t *data)
+{
+    static char local[160], global[160];
+    mend_store_options o;
+    mend_store *s = NULL;
+    if (mend_store_defaults(&o))
+        return NULL;
+    snprintf(local, sizeof local, "%s/local", dir);
+    snprintf(global, sizeof global, "%s/global", dir);
+    o.local_dir = local;
+    o.global_dir = global;
+    o.delta = MEND_DELTA_HASH;
+    o.delta_chain = 2;
+    o.level[MEND_LEVEL_LOCAL] = (mend_level_options){.every = 1, .keep = 1};
+    o.level[MEND_LEVEL_GLOBAL] = (mend_level_options){.every = 3, .keep = 1};
+    if (mend_store_open_single("crash", &o, &s) == 0 &&
+        mend_store_region(s, 1, "data", data, BYTES) == 0)
+        return s;
+    return NULL;
+}
+
+static void fill(uint8_t *data, long version)
+{
+    for (long v = 0; v <= version; v++) /* most pages stay: deltas */
+        for (size_t i = 0; i < 4096; i++)
+            data[(size_t)v * 3 % 5 * 4096 + i] = (uint8_t)(v * 31 + (long)i);
+}
+
+/* Says on descriptor 3 which version is safe. */
+static int child(void)
+{
+    static uint8_t data[BYTES];
+    mend_store *s = open_store(data);
+    if (!s)
+        return 3; /* could not even open: no harm done */
+    long version = -1;
+    int rc = mend_store_restore_newest(s, &version);
+    if (rc && rc != MEND_ERR_NO_VERSION)
+        return 4;
+    for (long v = version + 1; v < VERSIONS; v++) {
+        unsigned levels = 0;
+        fill(data, v);
+        if (mend_store_save(s, v) == 0)
+            mend_store_wait(s);
+        if (mend_store_reached(s, v, &levels) == 0 && levels && dprintf(3, "%ld\n", v) < 0)
+            return 5;
+    }
+    mend_store_close(s);
+    return 0;
+}
+
+static int check(long acknowledged)
+{
+    static uint8_t data[BYTES], right[BYTES];
+    mend_store *s = open_store(data);
+    long version = -1;
+    if (!s) {
+        printf("cannot open: %s\n", mend_error_text());
+        return 1;
+    }
+    int rc = mend_store_restore_newest(s, &version);
+    if (rc == MEND_ERR_NO_VERSION && acknowledged < 0)
+        return 0;
+    if (rc || version < acknowledged) {
+        printf("version %ld was acknowledged; restored %ld: %s\n", acknowledged, version,
+               rc ? mend_error_text() : "ok");
+        return 1;
+    }
+    fill(right, version);
+    if (memcmp(data, right, BYTES) != 0) {
+        printf("version %ld is wrong\n", version);
+        return 1;
+    }
+    data[0] ^= 0; /* and life goes on */
+    if (mend_store_save(s, version + 1) || mend_store_wait(s) || mend_store_close(s)) {
+        printf("cannot save after it: %s\n", mend_error_text());
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- the driver
+ * -----------------------------------------------------------------------------------------------------------
+ */
+
+/* Run ourselves; *said = the last number written to descriptor 3. Returns the wait status. */
+static int run(const char *mode, const char *argument, const char *fault, long *said)
+{
+    int pipes[2], status = -1;
+    char text[4096];
+    size_t n = 0;
+    ssize_t got;
+    if (pipe(pipes))
+        exit(1);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(pipes[1], 3);
+        if (fault)
+            setenv("MEND_FAULT", fault, 1);
+        alarm(60); /* a hang ends as a failure */
+        execl("/proc/self/exe", "store_crash", mode, dir, argument, NULL);
+        _exit(127);
+    }
+    close(pipes[1]);
+    while (n < sizeof text - 1 && (got = read(pipes[0], text + n, sizeof text - 1 - n)) > 0)
+        n += (size_t)got;
+    text[n] = 0;
+    close(pipes[0]);
+    waitpid(pid, &status, 0);
+    for (char *p = text; said && *p; p = strchr(p, '\n') + 1)
+        *said = atol(p);
+    return status;
+}
+
+static void clean(void)
+{
+    char command[300];
+    snprintf(command, sizeof command, "rm -rf %s/local %s/global", dir, dir);
+    if (system(command))
+        exit(1);
+}
+
+static int trials, failures;
+
+/* One place, one action; true if the process got as far as that. */
+static bool one(const char *place, int hit, const char *action)
+{
+    char fault[100], number[20];
+    long said = -1;
+    clean();
+    snprintf(fault, sizeof fault, "io.%s:hit=%d:%s", place, hit, action);
+    int status = run("child", "", fault, &said);
+    bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    bool ended = WIFEXITED(status) && WEXITSTATUS(status) <= 4;
+    snprintf(number, sizeof number, "%ld", said);
+    int verdict = run("check", number, NULL, NULL);
+    trials++;
+    if ((!killed && !ended) || verdict != 0) {
+        printf("FAILED: %s (child %x, check %x)\n", fault, status, verdict);
+        failures++;
+    }
+    return strcmp(action, "kill") == 0 ? killed : hit < 400;
+}
+
+static int drive(void)
+{
+    const char *places[] = {"open", "read", "write", "fsync", "rename", "unlink", "mkdir"};
+    const char *errors[] = {"eio", "enospc", "short"};
+    snprintf(dir, sizeof dir, "%s/mend-crash-%d",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (int)getpid());
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+        int hits = 0;
+        while (one(places[p], hits + 1, "kill"))
+            hits++;
+        for (int hit = 1; hit <= hits; hit++)
+            for (int e = 0; e < 3; e++)
+                if (e < 2 || p == 1 || p == 2)
+                    one(places[p], hit, errors[e]);
+        printf("io.%s: %d places\n", places[p], hits);
+        fflush(stdout);
+    }
+    clean();
+    rmdir(dir);
+    printf("%d trials, %d failures\n", trials, failures);
+    return failures != 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 2)
+        snprintf(dir, sizeof dir, "%s", argv[2]);
+    if (argc > 2 && strcmp(argv[1], "child") == 0)
+        return child();
+    if (argc > 3 && strcmp(argv[1], "check") == 0)
+        return check(atol(argv[3]));
+    return drive();
+}
