@@ -245,10 +245,10 @@ int mend_process_start(MPI_Comm base, const mend_process_options *options, mend_
                          options->spares, seats);
     }
     rc = mend_process_meet(p);
-    if (rc == 0 && p->stage == STAGE_SPARE && !p->options.spares_return)
-        rc = mend_process_wait(p);
-    else if (rc == 0)
+    if (rc == 0 && p->stage != STAGE_SPARE)
         rc = mend_process_recover(p);
+    else if (rc == 0 && !p->options.spares_return)
+        rc = mend_process_wait(p);
     if (rc != 0) {
         destroy(p);
         return rc;
@@ -279,17 +279,19 @@ int mend_process_finalize(mend_process *p)
         return mend_fail(MEND_ERR_THREAD, "mend_process_finalize: another thread has started");
     if (p->stage != STAGE_WORKING)
         return mend_fail(MEND_ERR_STATE, "mend_process_finalize: inside a repair");
+    int code = mend_ulfm_revoked_code();
     MEND_FAULT_POINT(process_finalize_enter);
     mend_board_phase(p->board, PHASE_FINALIZE);
     p->entered = 1;
     if (!atomic_load(&p->trouble)) {
         mend_comms_set_errhandler(p->family, MPI_ERRORS_RETURN);
-        p->passed = PMPI_Barrier(p->now.comm) == MPI_SUCCESS;
+        code = PMPI_Barrier(p->now.comm);
+        p->passed = code == MPI_SUCCESS;
     }
     if (p->passed)
         atomic_store(&p->trouble, true); /* nothing of it needs an alarm: all are here */
     else
-        mend_process_alarm(p, 0);
+        mend_process_alarm(p, code);
     MEND_FAULT_POINT(process_finalize_passed);
     int rc = mend_process_meet(p);
     MEND_FAULT_POINT(process_finalize_agreed);

@@ -255,7 +255,7 @@ int mend_process_check(mend_process *p, int act)
     }
     if (!act || p->options.resume == MEND_RESUME_MANUAL)
         return mend_fail(MEND_ERR_PEER_FAILED, "a rank has failed");
-    mend_process_alarm(p, 0);
+    mend_process_alarm(p, mend_ulfm_failed_code());
     return mend_process_after_repair(p, 0);
 }
 

@@ -6,8 +6,8 @@
 #include <mpi-ext.h>
 #include <stdlib.h>
 
-/* Settings of Open MPI that must be there before MPI_Init, unless the user has set them; only in jobs
- * with fault tolerance:
+/* Settings of Open MPI that must be there before MPI_Init, unless the user has set them; only in
+ * jobs with fault tolerance:
  * - MPI_Finalize after a failure waits for the dead in a fence of the run-time system without the
  *   first one;
  * - the agreement's default tree loses its result for some processes when an inner one dies at the
@@ -52,6 +52,11 @@ bool mend_ulfm_is_failure(int mpi_code)
 int mend_ulfm_revoked_code(void)
 {
     return MPIX_ERR_REVOKED;
+}
+
+int mend_ulfm_failed_code(void)
+{
+    return MPIX_ERR_PROC_FAILED;
 }
 
 void mend_ulfm_revoke(MPI_Comm comm)
@@ -123,6 +128,11 @@ bool mend_ulfm_is_failure(int mpi_code)
 }
 
 int mend_ulfm_revoked_code(void)
+{
+    return MPI_ERR_OTHER;
+}
+
+int mend_ulfm_failed_code(void)
 {
     return MPI_ERR_OTHER;
 }

@@ -11,8 +11,9 @@ int mend_ulfm_require(void);
 
 /* Is this MPI error code one of a dead peer or a revoked communicator? */
 bool mend_ulfm_is_failure(int mpi_code);
-/* The code for "this communicator is revoked". */
+/* The codes for "this communicator is revoked" and "a peer has died". */
 int mend_ulfm_revoked_code(void);
+int mend_ulfm_failed_code(void);
 
 /* Wake everybody who waits in an operation on this communicator (but not in shrink or agree). */
 void mend_ulfm_revoke(MPI_Comm comm);

@@ -1,2 +1,5 @@
 add_mpi_test(NAME process_jump SOURCES process_jump.c NP 4 SPARES 2 TIMEOUT 60 LABELS process)
 add_mpi_test(NAME process_campaign_one SOURCES process_campaign.c NP 4 SPARES 2 ARGS 7 jump TIMEOUT 120 LABELS process)
+add_mpi_test(NAME fenix_jump SOURCES fenix_jump.c NP 4 SPARES 2 TIMEOUT 120 LABELS process)
+add_mpi_test(NAME fenix_no_jump_info SOURCES fenix_no_jump.c NP 4 SPARES 1 ARGS info TIMEOUT 120 LABELS process)
+add_mpi_test(NAME fenix_no_jump_option PROGRAM mpi_fenix_no_jump_info NP 4 SPARES 1 ARGS option TIMEOUT 120 LABELS process)
