@@ -18,7 +18,8 @@
  * - Needs an MPI library with ULFM, started with it (Open MPI 5: `mpirun --with-ft ulfm`); else
  *   mend_process_start returns MEND_ERR_NO_ULFM. All other layers of Mend work without.
  * - A rank notices a failure in its next MPI call on the resilient communicator or on one derived
- *   from it, or in mend_process_check(). A repair waits for ranks that compute.
+ *   from it, or in mend_process_check(). A repair waits for ranks that compute, and for ranks that
+ *   talk only among themselves on a small communicator until they use a larger one.
  * - One thread, the one that called mend_process_start, makes the calls of this header. Other
  *   threads may communicate; a failure that they see is revoked and left to that thread.
  * - After a repair, old handles (the old communicator and everything derived from it) are dead;

@@ -132,7 +132,7 @@ void mend_comms_join_later(struct mend_family *family, MPI_Comm comm, MPI_Reques
 /* Duplicates whose request has completed become members. The request may have been freed by its
  * owner: Open MPI keeps such objects for reuse, and then says "complete", or tells of another
  * duplicate in progress; then this one is left alone, which is the safe side. */
-static void join_completed(struct mend_family *family)
+void mend_comms_refresh(struct mend_family *family)
 {
     struct member *next;
     for (struct member *m = family->members; m; m = next) {
@@ -186,7 +186,7 @@ void mend_comms_dissolve(struct mend_family *family)
 int mend_comms_revoke(struct mend_family *family)
 {
     int n = 0;
-    join_completed(family);
+    mend_comms_refresh(family);
     mend_ulfm_revoke(family->root);
     for (struct member *m = family->members; m; m = m->next, n++)
         if (m->request == MPI_REQUEST_NULL && m->comm != family->root)

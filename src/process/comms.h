@@ -24,6 +24,9 @@ int mend_comms_join(struct mend_family *family, MPI_Comm comm);
 /* A duplicate that is still being made: it joins when its request has completed. */
 void mend_comms_join_later(struct mend_family *family, MPI_Comm comm, MPI_Request request);
 
+/* Let duplicates join that have been completed by now. */
+void mend_comms_refresh(struct mend_family *family);
+
 /* The family of a communicator, or NULL. */
 struct mend_family *mend_comms_of(MPI_Comm comm);
 void *mend_comms_owner(const struct mend_family *family);

@@ -50,7 +50,8 @@ struct mend_process {
     atomic_bool trouble; /* a failure was seen and is not repaired yet */
     bool armed;          /* the jump buffer is set */
     bool callbacks_due;
-    jmp_buf jump;
+    jmp_buf jump;          /* mend_process_resume_here */
+    jmp_buf callback_jump; /* out of a callback, back into the repair that runs it */
     MPI_Errhandler handler;
 
     MPI_Comm base;              /* all living processes, the spares too */
@@ -68,6 +69,7 @@ struct mend_process {
 
     mend_repair now;
     int *failed, *replaced;
+    double t_callbacks;
     double t_detect; /* CLOCK_REALTIME; 0: not noticed yet */
 
     struct callback *callbacks;

@@ -47,8 +47,8 @@ int mend_process_recover(mend_process *p)
             if (rc != 0 || p->stage == STAGE_FINISHED || p->stage == STAGE_SPARE)
                 return rc;
         }
-        double begin = mend_now();
-        if (p->callbacks_due)
+        p->t_callbacks = mend_now();
+        if (p->callbacks_due && _setjmp(p->callback_jump) == 0)
             run_callbacks(p);
         if (atomic_load(&p->trouble))
             continue;
@@ -58,7 +58,8 @@ int mend_process_recover(mend_process *p)
             p->settled = p->now.generation;
         if (p->now.generation > 0)
             mend_event("process.resume", ev_int("generation", p->now.generation),
-                       ev_int("role", p->now.role), ev_real("callbacks", mend_now() - begin),
+                       ev_int("role", p->now.role),
+                       ev_real("callbacks", mend_now() - p->t_callbacks),
                        ev_real("since_detection", mend_process_wall() - p->now.detected));
         return 0;
     }
@@ -87,6 +88,10 @@ void mend_process_on_mpi_error(MPI_Comm *comm, int *code, ...)
     struct mend_family *family = mend_comms_of(*comm);
     if (!p || p->stage == STAGE_FINISHED || p->stage == STAGE_STOPPED || p->stage == STAGE_MEETING)
         return;
+    if (!family && p->family) {
+        mend_comms_refresh(p->family);
+        family = mend_comms_of(*comm);
+    }
     if (!family ? mend_ulfm_is_revoked(*comm) : family != p->family)
         return;
     /* MPI_Waitall and the like hide the reason in the statuses */
@@ -100,6 +105,8 @@ void mend_process_on_mpi_error(MPI_Comm *comm, int *code, ...)
     mend_process_alarm(p, *code);
     if (!pthread_equal(pthread_self(), p->owner))
         return; /* the owner will see the revoke */
+    if (p->options.resume == MEND_RESUME_JUMP && p->stage == STAGE_CALLING)
+        longjmp(p->callback_jump, 1);
     if (p->options.resume == MEND_RESUME_JUMP && p->armed)
         longjmp(p->jump, 1);
     if (p->options.resume != MEND_RESUME_RETURN || p->stage != STAGE_WORKING)

@@ -1,5 +1,63 @@
-add_mpi_test(NAME process_jump SOURCES process_jump.c NP 4 SPARES 2 TIMEOUT 60 LABELS process)
-add_mpi_test(NAME process_campaign_one SOURCES process_campaign.c NP 4 SPARES 2 ARGS 7 jump TIMEOUT 120 LABELS process)
+# The process layer. process_cases has one case per run; the campaign kills at random.
+add_mpi_test(NAME process_jump SOURCES process_jump.c NP 4 SPARES 2 TIMEOUT 120 LABELS process)
 add_mpi_test(NAME fenix_jump SOURCES fenix_jump.c NP 4 SPARES 2 TIMEOUT 120 LABELS process)
 add_mpi_test(NAME fenix_no_jump_info SOURCES fenix_no_jump.c NP 4 SPARES 1 ARGS info TIMEOUT 120 LABELS process)
-add_mpi_test(NAME fenix_no_jump_option PROGRAM mpi_fenix_no_jump_info NP 4 SPARES 1 ARGS option TIMEOUT 120 LABELS process)
+add_mpi_test(NAME fenix_no_jump_option PROGRAM mpi_fenix_no_jump_info NP 4 SPARES 1 ARGS option TIMEOUT 120
+    LABELS process)
+
+add_mpi_test(NAME process_wrong SOURCES process_cases.c NP 4 ARGS wrong TIMEOUT 120 LABELS process)
+# name, ranks, spares
+foreach(case "rank_zero 4 2" "several 4 2" "all_active 4 4" "zero_spares_shrink 4 0" "zero_spares_stop 4 0"
+        "spare_then_shrink 4 1" "spares_first 4 2" "callbacks 4 2" "builders 4 2" "again_and_again 3 2"
+        "side_by_side 8 0" "stopped 4 1" "watchdog 4 1" "requests 4 1")
+    separate_arguments(case)
+    list(GET case 0 name)
+    list(GET case 1 np)
+    list(GET case 2 spares)
+    add_mpi_test(NAME process_${name} PROGRAM mpi_process_wrong NP ${np} SPARES ${spares} ARGS ${name}
+        TIMEOUT 120 LABELS process)
+endforeach()
+foreach(kind dup idup split split_type create create_group cart graph dist_graph intercomm
+        dup_of_split_with_handler)
+    add_mpi_test(NAME process_derived_${kind} PROGRAM mpi_process_wrong NP 4 SPARES 1 ARGS derived ${kind}
+        TIMEOUT 120 LABELS process)
+endforeach()
+foreach(kind split group)
+    add_mpi_test(NAME process_making_${kind} PROGRAM mpi_process_wrong NP 6 SPARES 2 ARGS making ${kind}
+        TIMEOUT 120 LABELS process)
+endforeach()
+add_mpi_test(NAME process_spawn PROGRAM mpi_process_wrong NP 3 SPAWN ARGS spawn TIMEOUT 120 LABELS process)
+
+# A second death at every named step of a repair: of rank 2 (a survivor) and of rank 4 (the spare).
+add_mpi_test(NAME process_dies_at_alarm PROGRAM mpi_process_wrong NP 4 SPARES 3 ARGS in_repair
+    FAULT process.alarm:rank=2:kill TIMEOUT 120 LABELS process)
+foreach(place meet.begin meet.shrunk meet.cards meet.world meet.vote meet.agreed resume)
+    add_mpi_test(NAME process_dies_at_${place} PROGRAM mpi_process_wrong NP 4 SPARES 3 ARGS in_repair
+        FAULT process.${place}:rank=2:hit=2:kill TIMEOUT 120 LABELS process) # hit 1 is the start
+endforeach()
+foreach(place meet.begin meet.shrunk meet.cards meet.world meet.vote meet.agreed)
+    add_mpi_test(NAME process_spare_dies_at_${place} PROGRAM mpi_process_wrong NP 4 SPARES 3 ARGS in_repair
+        FAULT process.${place}:rank=4:hit=2:kill TIMEOUT 120 LABELS process)
+endforeach()
+add_mpi_test(NAME process_spare_dies_at_wake PROGRAM mpi_process_wrong NP 4 SPARES 3 ARGS in_repair
+    FAULT process.spare.wake:rank=4:kill TIMEOUT 120 LABELS process)
+# Deaths in the first meeting: somebody else takes the rank, or nobody has to.
+foreach(place start meet.begin meet.shrunk meet.world meet.vote)
+    add_mpi_test(NAME process_dies_starting_at_${place} PROGRAM mpi_process_wrong NP 4 SPARES 3 ARGS at_the_end
+        FAULT process.${place}:rank=1:kill TIMEOUT 120 LABELS process)
+endforeach()
+foreach(place finalize.enter finalize.passed finalize.agreed)
+    add_mpi_test(NAME process_dies_at_${place} PROGRAM mpi_process_wrong NP 4 SPARES 2 ARGS at_the_end
+        FAULT process.${place}:rank=0:kill TIMEOUT 120 LABELS process)
+endforeach()
+
+# Random deaths: at least 50 recoveries in every check, at least 500 in the campaign.
+add_mpi_test(NAME process_campaign_program SOURCES process_campaign.c NP 4 SPARES 2 ARGS 7 jump TIMEOUT 120
+    LABELS process)
+set(campaign ${CMAKE_BINARY_DIR}/tests/mpi_process_campaign_program)
+add_mpi_test(NAME process_campaign_short SCRIPT process_campaign.sh NP 1
+    ARGS ${campaign} 50 100 4+2 8+3 6+2 TIMEOUT 900 LABELS process)
+add_mpi_test(NAME process_campaign_long SCRIPT process_campaign.sh NP 1
+    ARGS ${campaign} 500 10000 4+2 6+2 8+3 12+4 TIMEOUT 7200 LABELS process campaign)
+add_mpi_test(NAME process_campaign_nodes SCRIPT process_campaign.sh NP 1 NODES 4
+    ARGS ${campaign} 60 20000 8+4 12+4 TIMEOUT 3600 LABELS process campaign)

@@ -61,7 +61,7 @@ static inline int test_file_exists(const char *name)
 static inline void test_fail(void)
 {
     test_file("failed", "failed\n");
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    kill(getppid(), SIGTERM); /* the launcher: MPI_Abort does not end a job with fault tolerance */
     _exit(1);
 }
 
