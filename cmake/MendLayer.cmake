@@ -65,6 +65,7 @@ function(mend_library name map)
     endforeach()
     if(NOT MEND_SANITIZE)
         mend_static_library(${name} ${objects})
+        add_dependencies(${name}_archive ${name}_static) # the objects are other targets' files
     endif()
     target_link_libraries(${name} PRIVATE ${MEND_CORE_LIBRARIES})
     target_link_libraries(${name}_static PUBLIC ${MEND_CORE_LIBRARIES})
