@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 1
+#define BORDER_VERSION 2
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower
@@ -108,44 +108,24 @@ enum predefined {
 #include "border_kinds.h"
 #include "border_services.h"
 
+/* One thing to wait for. The calls with it return how many of them are done, in order: fewer than
+ * asked for when the phase of a checkpoint is STOP_HERE.
+ */
+struct wait_item {
+    handle_t *real;
+    struct status *status; /* NULL: not wanted */
+    int peer;              /* world rank waited for, or WAITING_FOR_ANY */
+    int error;
+};
+#define WAITING_FOR_ANY (-1)
+
+enum stop_role { STOP_ROLE_NONE, STOP_ROLE_SPEAKER, STOP_ROLE_LISTENER };
+enum stop_command { STOP_COMMAND_NONE, STOP_COMMAND_SAVE, STOP_COMMAND_GO_ON, STOP_COMMAND_LEAVE };
+
 /* --- functions of the lower half: those of the table, and these ------------------------------ */
 struct upper;
-struct comm_spec {      /* a communicator to be made again */
-    unsigned long name; /* the same on all members */
-    int size;
-    const int *ranks; /* members as world ranks */
-};
-#define LOWER_SERVICES(X)                                                              \
-    X(int, Init_thread, (int required, int *provided))                                 \
-    X(int, Finalize, (void))                                                           \
-    X(double, Wtime, (void))                                                           \
-    X(int, Get_processor_name, (char *name, int *len))                                 \
-    X(int, Get_library_version, (char *name, int *len))                                \
-    X(int, Error_string, (int code, char *s, int *len))                                \
-    X(int, Error_class, (int code, int *class))                                        \
-    X(int, tag_ub, (void))                                                             \
-    X(int, Comm_rank, (handle_t comm, int *rank))                                      \
-    X(int, Comm_size, (handle_t comm, int *size))                                      \
-    X(int, Comm_free, (handle_t comm))                                                 \
-    X(int, Comm_set_errhandler, (handle_t comm, handle_t errh))                        \
-    X(int, comm_world_ranks, (handle_t comm, int *ranks))                              \
-    X(int, comm_create, (handle_t comm, int n, const int *world_ranks, handle_t *out)) \
-    X(int, comm_from_ranks, (int n, const int *world_ranks, int tag, handle_t *out))   \
-    X(int, comm_agree_max, (handle_t comm, int *value))                                \
-    X(int, Type_size, (handle_t type, int *size))                                      \
-    X(int, type_build,                                                                 \
-      (int how, int n, const int *i, const long *a, const handle_t *t, handle_t *out)) \
-    X(int, Type_free, (handle_t type))                                                 \
-    X(int, op_create, (int slot, int commute, handle_t *out))                          \
-    X(int, Op_free, (handle_t op))                                                     \
-    X(int, Wait, (handle_t r, struct status * s))                                      \
-    X(int, Test, (handle_t r, int *flag, struct status *s))                            \
-    X(int, Cancel, (handle_t r))                                                       \
-    X(int, self_copy, (const void *from, size_t bytes, void *to, int n, handle_t t))   \
-    X(int, clock_gettime, (int clk, void *ts))                                         \
-    X(int, write_image, (struct upper * upper, const char *dir))                       \
-    X(int, resumed, (void))                                                            \
-    X(int, comms_rebuild, (int n, const struct comm_spec *spec, handle_t *out))
+struct comm_card;
+/* The former are made from functions.def, these are listed in services.def. */
 
 /* BELOW_ROW(Name, name, ...) is called for each row that has a function in the lower half. */
 #define BELOW_FORWARD(...)         BELOW_ROW(__VA_ARGS__)
@@ -161,13 +141,15 @@ struct comm_spec {      /* a communicator to be made again */
 struct lower {
     void *thread_pointer;          /* of the lower half */
     const char *name;              /* which MPI library this is */
-    int rolls_back;                /* files that have grown are cut when an image is resumed */
     int thread_pointer_fast;       /* x86_64: wrfsbase may be used */
+    int rolls_back;                /* files that have grown are cut when an image is resumed */
     int *tid_address;              /* &pd->tid of the upper half's main thread */
     struct upper *upper;           /* for callbacks: user-defined operations */
     handle_t predef[N_PREDEFINED]; /* real values, valid after Init_thread */
+#define SERVICE(type, name, ...) type (*name)(__VA_ARGS__);
+#include "services.def"
+#undef SERVICE
 #define X(ret, name, args) ret(*name) args;
-    LOWER_SERVICES(X)
     LOWER_SERVICES_MORE(X)
 #undef X
 #define OBJECT                     handle_t
@@ -182,8 +164,46 @@ struct lower {
 #define AUXV_MEND_LOWER 0x4d454e44 /* auxv type: address of struct lower */
 
 /* --- state of the upper half that the lower half must find again ------------------------------ */
-#define MAX_THREADS 64
-struct upper_thread { /* a further thread of the upper half */
+
+/* What the lower half must know of a communicator: how far its collectives are (to stop all ranks
+ * at a consistent place) and who its members are (to make it again after a restart).
+ */
+struct comm_card {
+    uint64_t id;               /* the same on all members, see upper/comm.c */
+    uint64_t begun;            /* collectives this rank has begun on it; written by upper/ only */
+    uint64_t reported, target; /* lower/agent.c's, under its lock */
+    struct comm_card *next;
+    int freed; /* by this rank; others may not be so far */
+    int size, rank;
+    const int *ranks; /* members as world ranks */
+    int remote_size;  /* inter-communicators; else 0 */
+    const int *remote_ranks;
+    handle_t *real; /* where the handle of the lower half is kept */
+};
+#define WORLD_CARD_ID 1
+
+/* Parks a thread of the upper half, or asks its main thread to stop. */
+#define SIGNAL_PARK 61
+
+/* How far a checkpoint is, as the upper half sees it. Written by lower/agent.c. */
+enum stop_phase {
+    STOP_NONE,       /* nothing to do: the only value in normal work */
+    STOP_WATCH,      /* tests: look at every collective (request_at) */
+    STOP_COLLECTING, /* ranks whose collectives are even wait at the door of the next one */
+    STOP_HERE        /* every MPI call is a place to stop */
+};
+
+/* What the thread that is inside MPI does, for lower/agent.c. */
+enum activity {
+    ACTIVITY_NONE,    /* outside MPI, or in a call that does not wait */
+    ACTIVITY_SENDING, /* inside a blocking send: counted, and can be ended by the receiver's drain
+                       */
+    ACTIVITY_WAITING  /* reported only: `turns` grow, it waits for waiting_for */
+};
+#define WAITING_FOR_ANY (-1)
+
+#define MAX_THREADS     256
+struct upper_thread { /* a thread of the upper half other than the one that speaks for it */
     int used, parked;
     void *thread_pointer;
     void *frame; /* kernel signal frame to return through */
@@ -191,10 +211,19 @@ struct upper_thread { /* a further thread of the upper half */
 
 struct upper {
     const struct lower *lower; /* replaced at restart */
-    void *thread_pointer;      /* main thread's */
-    struct context context;    /* main thread's registers */
-    uint64_t sigmask;
+    void *thread_pointer;      /* of the thread that took the image */
+    struct context context;    /* its registers */
+    uint64_t sigmask;          /* and its signal mask */
+    ptrdiff_t tid_offset;      /* from a thread pointer to glibc's copy of the thread id */
     int rank, size, thread_level;
+    /* stopping */
+    volatile int stop_phase, activity, waiting_for;
+    volatile unsigned turns;        /* of loops that wait for a message */
+    int unsafe;                     /* >0: something is open that cannot be saved (RMA epochs) */
+    long request_at, request_again; /* tests: ask for a checkpoint at this collective, and then */
+    struct comm_card *cards;        /* newest first */
+    long *sent_to, *received_from;  /* messages to / from each world rank */
+    /* threads */
     int nthreads;                         /* size of the part of threads[] in use */
     int release;                          /* futex: parked threads wait for it */
     void *volatile thread_pointer_inside; /* of the thread that is inside the lower half */

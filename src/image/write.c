@@ -55,8 +55,11 @@ static int flush_run(struct writer *w)
  * continues. */
 static int put_block(struct writer *w, uint64_t block)
 {
-    const uint8_t *bytes = w->stream + block * w->head->block;
     size_t n = block_bytes(w->head, block), stored = n;
+    uint64_t place = block * w->head->block;
+    const uint8_t *bytes = w->options->fetch
+                               ? w->options->fetch(w->options->fetch_context, place, n)
+                               : w->stream + place;
     bool zstd = false;
 
     if (w->zstd) {
@@ -85,7 +88,7 @@ static int put_block(struct writer *w, uint64_t block)
         return emit(w, from, stored);
     w->run_bytes += n;
     w->at += n;
-    return 0;
+    return w->options->fetch ? flush_run(w) : 0; /* the pointer is not good for longer */
 }
 
 static int put_blocks(struct writer *w)

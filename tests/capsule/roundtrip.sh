@@ -10,7 +10,7 @@ first=$1 np=$2 at=$3; shift 3
 build=$MEND_BUILD
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 OMP_WAIT_POLICY=passive OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
-limit="timeout -k 5 ${LIMIT:-120}"
+limit="timeout -k 5 ${LIMIT:-60}"
 launch() { # MPI command…
     local mpi=$1; shift
     case $mpi in
@@ -18,6 +18,7 @@ launch() { # MPI command…
         mpich) $limit mpirun.mpich -n "$np" "$@" ;;
     esac
 }
+export MEND_CAPSULE_KEEP=1
 capsule() { local mpi=$1; shift; launch "$mpi" "$build/lib/mend/capsule.$mpi" "$@"; }
 same() {
     if [ -n "${ROUND:-}" ]; then sed -E 's/([0-9]\.[0-9]{9})[0-9]+/\1/g; s/([0-9]{6}\.[0-9]{6})[0-9]+/\1/g' "$1" "$2" >/dev/null
@@ -35,7 +36,7 @@ capsule "$first" "$@" >"$work/plain" 2>"$work/e1"
 check "on $first, uninterrupted" "$work/plain" "$work/e1"
 MEND_CAPSULE_AT=$at MEND_CAPSULE_DIR=$work/on capsule "$first" "$@" >"$work/goon" 2>"$work/e2"
 check "on $first, checkpoint at $at and on" "$work/goon" "$work/e2"
-[ -e "$work/on" ] || { echo "FAIL  no checkpoint was taken"; fail=1; }
+ls "$work"/on/versions/*.img >/dev/null 2>&1 || { echo "FAIL  no checkpoint was taken"; fail=1; }
 MEND_CAPSULE_AT=$at MEND_CAPSULE_DIR=$work/img MEND_CAPSULE_EXIT=1 capsule "$first" "$@" >"$work/part1" 2>"$work/e3"
 for second in openmpi mpich; do
     [ -x "$build/lib/mend/capsule.$second" ] || continue

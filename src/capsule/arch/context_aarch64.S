@@ -59,4 +59,13 @@ context_enter:
 	br x16
 	.size context_enter, .-context_enter
 
+/* where signal handlers of the upper half return to */
+	.global signal_restorer
+	.hidden signal_restorer
+	.type signal_restorer, %function
+signal_restorer:
+	mov x8, 139                     /* rt_sigreturn */
+	svc 0
+	.size signal_restorer, .-signal_restorer
+
 	.section .note.GNU-stack,"",%progbits

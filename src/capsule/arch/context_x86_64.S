@@ -58,4 +58,13 @@ context_enter:
 	cld
 	jmp *%rax
 	.size context_enter, .-context_enter
+/* where signal handlers of the upper half return to */
+	.global signal_restorer
+	.hidden signal_restorer
+	.type signal_restorer, @function
+signal_restorer:
+	mov $15, %eax                   /* rt_sigreturn */
+	syscall
+	.size signal_restorer, .-signal_restorer
+
 	.section .note.GNU-stack,"",%progbits

@@ -30,29 +30,25 @@ void load_remember_environment(void); /* before MPI_Init, if that comes first */
 void load_and_enter(int argc, char **argv) __attribute__((noreturn));
 void disable_pointer_authentication(void);
 
+/* --- agent.c: see there; called by the upper half through struct lower --- */
+int agent_start(struct upper *upper);
+void agent_abandon(void); /* the upper half will be replaced: forget it, wait for nobody */
+void agent_end(void);
+int agent_door(struct comm_card *card);
+void agent_request(void);
+int agent_stop_begin(void);
+int agent_stop_poll(int quiet);
+int agent_save(struct upper *upper);
+void agent_stop_end(void);
+struct comm_card *agent_take_freed_cards(struct upper *upper);
+
 /* --- snapshot.c, restart.c --- */
-#define IMAGE_MAGIC "MENDCAP1"
-struct image_header {
-    char magic[8];
-    uint64_t border_version, nregions, nruns, data_offset, bytes;
-    struct upper *upper;
-    struct steering steering;
-    int *tid_address;
-    void *robust_list;
-    size_t robust_length;
-    int rank, size, thread_level;
-    char arch[16];
-};
-struct region { /* a mapping of the upper half */
-    uintptr_t from, to;
-    int prot, shared;
-};
-struct run { /* a stretch of a region with content */
-    uintptr_t from, to;
-};
-int snapshot_write(struct upper *upper, const char *dir);
-size_t snapshot_to(struct upper *upper, int fd); /* the image's size */
-void restart(const char *dir) __attribute__((noreturn));
+/* This rank's part of `version` into the job's folder. 0 or a negative MEND_ERR_*. */
+int snapshot_write(struct upper *upper, int64_t version, uint64_t save_id, uint64_t *bytes);
+/* version -1: the newest complete one. */
+void restart(const char *dir, int64_t version) __attribute__((noreturn));
+/* The same into an open file, from its beginning; returns the length. In memory, not on disk. */
+size_t snapshot_to(struct upper *upper, int fd);
 /* In two steps: put the image into memory in place of whatever upper half was there; run it. */
 void image_load(int fd, const char *name);
 void image_resume(void) __attribute__((noreturn));
@@ -61,9 +57,10 @@ void image_resume(void) __attribute__((noreturn));
 void upper_wipe(void);
 
 /* --- recover*.c: the job repairs itself when ranks die --- */
-extern int recovering;                             /* this job does; set by recover_main */
+extern int recovering; /* this job does; set by recover_main */
 void recover_main(int argc, char **argv) __attribute__((noreturn));
-void recover_error(int rc, const char *function);  /* repairs, or ends the job: no return if it was a failure */
+void recover_error(
+    int rc, const char *function); /* repairs, or ends the job: no return if it was a failure */
 int recover_checkpoint(struct upper *upper);
 void recover_resumed(void);
 void recover_finalize(void);
@@ -72,11 +69,11 @@ void recover_ended(int code); /* the application ends; tells if it did so withou
 /* --- output.c: what the application prints, held back until it cannot be rolled back --- */
 extern int output_held;
 void output_open(const char *dir);
-void output_play(int rank);        /* this process plays that rank from now on */
-void output_start(void);           /* ... from its very beginning */
+void output_play(int rank); /* this process plays that rank from now on */
+void output_start(void);    /* ... from its very beginning */
 long output_write(int fd, const char *bytes, size_t count); /* from the trap handler */
-void output_commit(void);          /* everything written so far will not be rolled back */
-void output_direct(void);          /* hold back no more */
+void output_commit(void); /* everything written so far will not be rolled back */
+void output_direct(void); /* hold back no more */
 struct output_state {
     uint64_t from[2], to[2]; /* bytes held back, by number: standard output, standard error */
 };

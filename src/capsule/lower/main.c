@@ -5,11 +5,12 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "lower.h"
+#include "agent.h"
 
 size_t page_size;
 #if defined(__x86_64__)
@@ -39,12 +40,13 @@ int main(int argc, char **argv)
 #endif
     if ((uintptr_t)&lower < UPPER_END)
         die("the lower half must be a position-independent program");
+    settings_load();
     if (argc > 1 && !strcmp(argv[1], "--online"))
         recover_main(argc - 2, argv + 2);
-    if (argc == 3 && !strcmp(argv[1], "--restart"))
-        restart(argv[2]);
+    if (argc >= 3 && !strcmp(argv[1], "--restart"))
+        restart(argv[2], argc > 3 ? atoll(argv[3]) : -1);
     if (argc < 2) {
-        fprintf(stderr, "usage: %s PROGRAM ARGS... | --restart DIR\n", argv[0]);
+        fprintf(stderr, "usage: %s PROGRAM ARGS... | --restart DIR [VERSION]\n", argv[0]);
         return 2;
     }
     load_and_enter(argc - 1, argv + 1);

@@ -6,7 +6,10 @@
 #include "recover.h"
 #include <mpi.h>
 #include <stdlib.h>
+#include <sched.h>
+#include <string.h>
 #include <time.h>
+
 #include "mpi_more.h"
 
 #define COMM(h) ((MPI_Comm)(h))
@@ -45,17 +48,22 @@ static int size_of_comm(handle_t c)
     return n;
 }
 
+/* The fields of a status that have no name in the standard: asking for them by functions would
+ * double the cost of a short message.
+ */
 static void status_out(const MPI_Status *s, struct status *n)
 {
-    MPI_Count count = 0;
-    int cancelled = 0;
-    MPI_Get_elements_x((MPI_Status *)s, MPI_BYTE, &count);
-    MPI_Test_cancelled((MPI_Status *)s, &cancelled);
     n->source = rank_out(s->MPI_SOURCE);
     n->tag = s->MPI_TAG; /* MPI_ANY_TAG is -1 in both libraries */
     n->error = error_out(s->MPI_ERROR);
-    n->cancelled = cancelled;
-    n->bytes = count;
+#ifdef OPEN_MPI
+    n->bytes = s->_ucount;
+    n->cancelled = s->_cancelled;
+#else
+    unsigned high = (unsigned)s->count_hi_and_cancelled;
+    n->bytes = (size_t)(high >> 1) << 32 | (unsigned)s->count_lo;
+    n->cancelled = (int)(high & 1);
+#endif
 }
 
 #define OBJECT handle_t
@@ -82,6 +90,7 @@ void fill_predefined(void)
     lower.predef[PRE_MPI_COMM_WORLD] = (handle_t)app_world;
     lower.predef[PRE_MPI_COMM_SELF] = (handle_t)app_self;
 }
+
 static int lower_Init_thread(int required, int *provided)
 {
     if (recovering) {
@@ -97,16 +106,21 @@ static int lower_Init_thread(int required, int *provided)
     fill_predefined();
     return rc;
 }
+
 static int lower_Finalize(void)
 {
     if (recovering)
         recover_finalize();
     return MPI_Finalize();
 }
-static double lower_Wtime(void)
+
+static int lower_resumed(void)
 {
-    return MPI_Wtime();
+    if (recovering)
+        recover_resumed();
+    return 0;
 }
+
 static int lower_Get_processor_name(char *name, int *len)
 {
     return MPI_Get_processor_name(name, len);
@@ -148,10 +162,6 @@ static int lower_Comm_set_errhandler(handle_t c, handle_t e)
     if (recovering) /* every error comes to us first */
         return 0;
     return MPI_Comm_set_errhandler(COMM(c), (MPI_Errhandler)e);
-}
-static int lower_comm_agree_max(handle_t c, int *v)
-{
-    return GUARD("Allreduce", MPI_Allreduce(MPI_IN_PLACE, v, 1, MPI_INT, MPI_MAX, COMM(c)));
 }
 
 /* Members of a communicator as world ranks: all that is needed to build an
@@ -205,6 +215,76 @@ static int lower_comm_from_ranks(int n, const int *ranks, int tag, handle_t *out
     *out = (handle_t)c;
     return error_out(rc);
 }
+/* Make the communicators of the upper half again: collective over all ranks.
+ *
+ * 1. Each rank proposes the smallest id among its communicators that are still to be made.
+ * 2. A communicator whose members all propose it is made in this turn, by one MPI_Comm_split of the
+ * world for all that are ready: their members are disjoint. The smallest id of all is always ready.
+ * 3. Until nobody has one left.
+ */
+static int by_id(const void *a, const void *b)
+{
+    uint64_t x = (*(struct comm_card *const *)a)->id, y = (*(struct comm_card *const *)b)->id;
+    return x < y ? -1 : x > y;
+}
+
+static int all_propose(const struct comm_card *c, const uint64_t *proposed)
+{
+    for (int i = 0; i < c->size; i++)
+        if (proposed[c->ranks[i]] != c->id)
+            return 0;
+    for (int i = 0; i < c->remote_size; i++)
+        if (proposed[c->remote_ranks[i]] != c->id)
+            return 0;
+    return 1;
+}
+
+static int lower_comms_rebuild(struct upper *upper)
+{
+    size_t n = 0, next = 0;
+    for (struct comm_card *c = upper->cards; c; c = c->next)
+        n += !c->freed && c->id != WORLD_CARD_ID;
+    struct comm_card **card = calloc(n + 1, sizeof *card);
+    uint64_t *proposed = calloc((size_t)upper->size, sizeof *proposed), mine;
+    if (!card || !proposed)
+        die("no memory for %zu communicators", n);
+    n = 0;
+    for (struct comm_card *c = upper->cards; c; c = c->next)
+        if (!c->freed && c->id != WORLD_CARD_ID)
+            card[n++] = c;
+    qsort(card, n, sizeof *card, by_id);
+    for (;;) {
+        int left = 0;
+        mine = next < n ? card[next]->id : UINT64_MAX;
+        GUARD("Allgather",
+              MPI_Allgather(&mine, 1, MPI_UINT64_T, proposed, 1, MPI_UINT64_T, app_world));
+        for (int i = 0; i < upper->size; i++)
+            left |= proposed[i] != UINT64_MAX;
+        if (!left)
+            break;
+        MPI_Comm made = MPI_COMM_NULL;
+        struct comm_card *c = next < n && all_propose(card[next], proposed) ? card[next] : NULL;
+        int rc = GUARD("Comm_split", MPI_Comm_split(app_world, c ? c->ranks[0] : MPI_UNDEFINED,
+                                                    c ? c->rank : 0, &made));
+        if (rc == 0 && c && c->remote_size) {
+            MPI_Comm local = made;
+            rc = MPI_Intercomm_create(local, 0, app_world, c->remote_ranks[0],
+                                      (int)(c->id & 0x3fff), &made);
+            MPI_Comm_free(&local);
+        }
+        if (rc)
+            die("cannot make a communicator again (MPI error %d)", rc);
+        if (c) {
+            comm_made(made);
+            *c->real = (handle_t)made;
+            next++;
+        }
+    }
+    free(card);
+    free(proposed);
+    return 0;
+}
+
 static int lower_Type_size(handle_t t, int *n)
 {
     return MPI_Type_size(TYPE(t), n);
@@ -311,88 +391,165 @@ static int lower_Op_free(handle_t op)
     return error_out(MPI_Op_free(&o));
 }
 
-static int lower_Wait(handle_t r, struct status *s)
+static int lower_Test(handle_t *r, int *flag, struct status *s)
 {
-    MPI_Request q = REQ(r);
+    MPI_Request q = REQ(*r);
     MPI_Status st;
-    int rc = GUARD_REQUEST("Wait", r, q, MPI_Wait(&q, s ? &st : MPI_STATUS_IGNORE));
-    if (s)
-        status_out(&st, s);
-    return error_out(rc);
-}
-static int lower_Test(handle_t r, int *flag, struct status *s)
-{
-    MPI_Request q = REQ(r);
-    MPI_Status st;
-    int rc = GUARD_REQUEST("Test", r, q, MPI_Test(&q, flag, &st));
+    int rc = GUARD_REQUEST("Test", *r, q, MPI_Test(&q, flag, &st));
+    *r = (handle_t)q;
     if (*flag)
         status_out(&st, s);
     return error_out(rc);
 }
-static int lower_Cancel(handle_t r)
+
+/* Turns of a waiting loop: after some, the agent is told for whom we wait, and others get the core.
+ */
+enum { TURNS_BEFORE_TELLING = 1000 };
+static void long_wait(unsigned *turn, int peer)
 {
-    MPI_Request q = REQ(r);
-    MPI_Cancel(&q);
-    return GUARD_REQUEST("Wait", r, q, MPI_Wait(&q, MPI_STATUS_IGNORE));
+    if (++*turn < TURNS_BEFORE_TELLING)
+        return;
+    lower.upper->waiting_for = peer;
+    lower.upper->turns++;
+    if (*turn % 16 == 0)
+        sched_yield();
 }
-/* Deliver drained bytes into a buffer of any datatype: let MPI do it. */
+
+static int wait_one(MPI_Request *q, struct wait_item *item)
+{
+    MPI_Status st;
+    unsigned turn = 0;
+    int flag = 0;
+    for (;;) {
+        item->error = GUARD_REQUEST("Test", *item->real, *q,
+                                    MPI_Test(q, &flag, item->status ? &st : MPI_STATUS_IGNORE));
+        if (flag || item->error)
+            break;
+        if (__builtin_expect(lower.upper->stop_phase == STOP_HERE, 0))
+            break;
+        long_wait(&turn, item->peer);
+    }
+    if (flag && item->status)
+        status_out(&st, item->status);
+    *item->real = (handle_t)*q;
+    if (__builtin_expect(item->error, 0)) {
+        item->error = error_out(item->error);
+        return 1;
+    }
+    return flag;
+}
+
+static int lower_wait_or_stop(int n, struct wait_item *items)
+{
+    for (int i = 0; i < n; i++) {
+        MPI_Request q = REQ(*items[i].real);
+        if (!wait_one(&q, &items[i]))
+            return i;
+    }
+    return n;
+}
+
+handle_t receive_under_way;
+static int lower_recv_or_stop(void *buf, int n, handle_t type, int source, int tag, handle_t comm,
+                              struct wait_item *item)
+{
+    MPI_Request q;
+    item->error = GUARD("Irecv", MPI_Irecv(buf_in(buf), n, TYPE(type), rank_in(source), tag_in(tag),
+                                           COMM(comm), &q));
+    if (item->error) {
+        item->error = error_out(item->error);
+        return 1;
+    }
+    receive_under_way = *item->real = (handle_t)q;
+    int done = wait_one(&q, item);
+    receive_under_way = (handle_t)MPI_REQUEST_NULL;
+    return done;
+}
+
+/* Bytes of a message of any length. */
+static int lower_recv_bytes(void *buf, size_t bytes, int source, int tag, handle_t comm,
+                            struct status *s)
+{
+    MPI_Status st;
+    MPI_Datatype whole = MPI_BYTE;
+    int n = (int)bytes, rc;
+    enum { PIECE = 1 << 20 };
+    if (bytes > 0x7fffffff) {
+        MPI_Datatype piece, part[2];
+        MPI_Type_contiguous(PIECE, MPI_BYTE, &piece);
+        MPI_Aint at[2] = {0, (MPI_Aint)(bytes / PIECE * PIECE)};
+        int length[2] = {(int)(bytes / PIECE), (int)(bytes % PIECE)};
+        part[0] = piece;
+        part[1] = MPI_BYTE;
+        MPI_Type_create_struct(2, length, at, part, &whole);
+        MPI_Type_commit(&whole);
+        MPI_Type_free(&piece);
+        n = 1;
+    }
+    rc = GUARD("Recv", MPI_Recv(buf, n, whole, source, tag, COMM(comm), &st));
+    status_out(&st, s);
+    if (whole != MPI_BYTE)
+        MPI_Type_free(&whole);
+    return rc;
+}
+
+static int lower_Cancel(handle_t *r, struct status *s)
+{
+    MPI_Request q = REQ(*r);
+    MPI_Status st;
+    MPI_Cancel(&q);
+    int rc = GUARD_REQUEST("Wait", *r, q, MPI_Wait(&q, &st));
+    *r = (handle_t)q;
+    status_out(&st, s);
+    return rc;
+}
+
+/* Deliver drained bytes into a buffer of any datatype: let MPI do it, on a communicator that the
+ * application does not know.
+ */
+static MPI_Comm private_self = MPI_COMM_NULL;
 static int lower_self_copy(const void *from, size_t bytes, void *to, int n, handle_t t)
 {
-    return error_out(MPI_Sendrecv(from, (int)bytes, MPI_BYTE, 0, 0, to, n, TYPE(t), 0, 0,
-                                  MPI_COMM_SELF, MPI_STATUS_IGNORE));
+    MPI_Request q;
+    struct status s;
+    if (private_self == MPI_COMM_NULL)
+        MPI_Comm_dup(MPI_COMM_SELF, &private_self);
+    int rc = MPI_Irecv(to, n, TYPE(t), 0, 0, private_self, &q);
+    if (rc)
+        return rc;
+    (void)s;
+    if (bytes <= 0x7fffffff) {
+        rc = MPI_Send(from, (int)bytes, MPI_BYTE, 0, 0, private_self);
+    } else {
+        enum { PIECE = 1 << 20 };
+        MPI_Datatype piece, whole, part[2];
+        MPI_Type_contiguous(PIECE, MPI_BYTE, &piece);
+        MPI_Aint at[2] = {0, (MPI_Aint)(bytes / PIECE * PIECE)};
+        int length[2] = {(int)(bytes / PIECE), (int)(bytes % PIECE)};
+        part[0] = piece;
+        part[1] = MPI_BYTE;
+        MPI_Type_create_struct(2, length, at, part, &whole);
+        MPI_Type_commit(&whole);
+        rc = MPI_Send(from, 1, whole, 0, 0, private_self);
+        MPI_Type_free(&whole);
+        MPI_Type_free(&piece);
+    }
+    int error = MPI_Wait(&q, MPI_STATUS_IGNORE);
+    return error_out(error ? error : rc);
 }
 static int lower_clock_gettime(int clk, void *ts)
 {
     return clock_gettime(clk, ts);
 }
-static int lower_write_image(struct upper *u, const char *dir)
-{
-    return recovering ? recover_checkpoint(u) : snapshot_write(u, dir);
-}
-static int lower_resumed(void)
-{
-    if (recovering)
-        recover_resumed();
-    return 0;
-}
-/* Make the communicators of all ranks again. In each round every rank names its oldest one that is
- * missing; those that all their members have named are made by one MPI_Comm_split. (With
- * MPI_Comm_create_group Open MPI hangs for ever if a member dies, and a revoke does not help.) */
-static int lower_comms_rebuild(int n, const struct comm_spec *spec, handle_t *out)
-{
-    int me, size;
-    MPI_Comm_rank(app_world, &me);
-    MPI_Comm_size(app_world, &size);
-    unsigned long mine, *named = malloc(size * sizeof *named);
-    for (int i = 0;;) {
-        mine = i < n ? spec[i].name | 1 : 0;
-        GUARD("Allgather",
-              MPI_Allgather(&mine, 1, MPI_UNSIGNED_LONG, named, 1, MPI_UNSIGNED_LONG, app_world));
-        int left = 0;
-        for (int r = 0; r < size; r++)
-            left |= named[r] != 0;
-        if (!left)
-            break;
-        int ready = i < n, key = 0, color = size;
-        for (int k = 0; i < n && k < spec[i].size; k++) {
-            int r = spec[i].ranks[k];
-            if (named[r] != mine)
-                ready = 0;
-            if (r < color)
-                color = r;
-            if (r == me)
-                key = k;
-        }
-        MPI_Comm c;
-        GUARD("Comm_split", MPI_Comm_split(app_world, ready ? color : MPI_UNDEFINED, key, &c));
-        if (!ready)
-            continue;
-        comm_made(c);
-        out[i++] = (handle_t)c;
-    }
-    free(named);
-    return 0;
-}
+#define lower_agent_start            agent_start
+#define lower_agent_end              agent_end
+#define lower_agent_door             agent_door
+#define lower_agent_request          agent_request
+#define lower_agent_stop_begin       agent_stop_begin
+#define lower_agent_stop_poll        agent_stop_poll
+#define lower_agent_save             agent_save
+#define lower_agent_stop_end         agent_stop_end
+#define lower_agent_take_freed_cards agent_take_freed_cards
 
 struct lower lower = {
 #ifdef OPEN_MPI
@@ -400,8 +557,11 @@ struct lower lower = {
 #else
     .name = "MPICH",
 #endif
+#define SERVICE(type, name, ...) .name = lower_##name,
+#include "../services.def"
+#undef SERVICE
 #define X(ret, name, args) .name = lower_##name,
-    LOWER_SERVICES(X) LOWER_SERVICES_MORE(X)
+    LOWER_SERVICES_MORE(X)
 #undef X
 #define BELOW_ROW(Name, name, ...) .Name = lower_##Name,
 #define FUNCTION                   BELOW

@@ -33,6 +33,9 @@ void comm_gone(MPI_Comm comm);
         rc_;                                                                 \
     })
 extern handle_t request_consumed;
+/* A blocking receive of the application, while it waits: no request of the upper half stands for
+ * it. */
+extern handle_t receive_under_way;
 
 /* --- recover_leave.c --- */
 extern int leaving;                             /* no upper half runs in this process */

@@ -144,6 +144,9 @@ static void finish_requests(void)
     patience = seconds_now() + 3;
     if (lower.upper && lower.upper->each_request)
         lower.upper->each_request(finish_request);
+    if (receive_under_way)
+        finish_request(receive_under_way, 1);
+    receive_under_way = (handle_t)MPI_REQUEST_NULL;
     request_consumed = 0;
 }
 
@@ -214,6 +217,7 @@ void leave_upper(MPI_Comm private_comm)
     sigdelset(&all, SIGBUS);
     sigdelset(&all, SIGABRT);
     sigprocmask(SIG_SETMASK, &all, NULL);
+    agent_abandon(); /* it reads memory of the upper half */
     forget_kept_requests();
     revoke_all(private_comm);
     phase("revoke");

@@ -1,6 +1,19 @@
-/* restart.c - resuming the upper half from an image, in a new process. */
+/* restart.c - resuming the upper half from an image, in a new process.
+ *
+ * 1. Rank 0 looks for the newest version of which the files of all ranks are there, and which none
+ * of them is damaged; it tells the others which it is.
+ * 2. Each rank opens its file and verifies every byte, before anything of it is used.
+ * 3. All agree that all could. Only then memory is mapped and filled, threads are brought back, and
+ * the registers are loaded. The upper half then rebuilds its MPI objects (upper/stop.c).
+ */
+#include "agent.h"
+#include "image.h"
+
+#include <base/event.h>
+#include <base/fail.h>
+#include <base/io.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <image/folder.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,55 +24,149 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "lower.h"
+struct choice {
+    int64_t version;
+    uint64_t save_id;
+    int64_t ranks;
+};
 
-static void read_all(int fd, void *p, size_t n, off_t off)
+/* Newest first: the versions whose files are all there. `index` counts them. */
+static int choose(const char *folder, int64_t wanted, struct choice *choice)
 {
-    while (n) {
-        ssize_t r = pread(fd, p, n > 1ul << 30 ? 1ul << 30 : n, off);
-        if (r < 0 && errno == EINTR)
+    mend_file *files = NULL;
+    int count = 0, found = 0;
+    int rc = mend_folder_list(folder, &files, &count);
+    if (rc)
+        return rc;
+    for (int i = count; i-- > 0 && !found;) {
+        if (files[i].kind != MEND_FILE_GLOBAL || (wanted >= 0 && files[i].version != wanted))
             continue;
-        if (r <= 0)
-            die("cannot read the image: %s", n ? "it is cut short" : "");
-        p = (char *)p + r;
-        n -= r;
-        off += r;
+        char name[MEND_FILE_NAME_MAX], path[4500];
+        mend_image *image;
+        mend_file_name(&files[i], name);
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        if (mend_image_open_file(path, &image))
+            continue;
+        int ranks = mend_image_info(image)->ranks, there = 0;
+        int ours = !strcmp(mend_image_info(image)->name, IMAGE_NAME);
+        mend_image_close(image);
+        for (int j = 0; j < count; j++)
+            there += files[j].kind == MEND_FILE_GLOBAL && files[j].version == files[i].version &&
+                     files[j].save_id == files[i].save_id && files[j].rank < ranks;
+        if (ours && there == ranks) {
+            *choice = (struct choice){files[i].version, files[i].save_id, ranks};
+            found = 1;
+        }
+    }
+    free(files);
+    return found ? 0 : mend_fail(MEND_ERR_NO_VERSION, "%s holds no complete version", folder);
+}
+
+struct loaded {
+    mend_image *image;
+    struct image_meta meta;
+    struct mapping *mappings;
+    struct run *runs;
+    uint64_t memory_offset;
+};
+
+static int check_machine(const struct image_meta *m, const char *path)
+{
+    uint64_t here[4];
+    if (strncmp(m->arch, ARCH_NAME, sizeof m->arch))
+        return mend_fail(MEND_ERR_ARCHITECTURE,
+                         "%s is of another CPU architecture (%.15s, here " ARCH_NAME ")", path,
+                         m->arch);
+    if (m->border_version != BORDER_VERSION)
+        return mend_fail(MEND_ERR_FORMAT, "%s was written by another version of Mend", path);
+    if (m->page_size != page_size)
+        return mend_fail(MEND_ERR_ARCHITECTURE, "%s has pages of %llu bytes, here %zu", path,
+                         (unsigned long long)m->page_size, page_size);
+    cpu_features(here);
+    for (int i = 0; i < 4; i++)
+        if (m->cpu[i] & ~here[i])
+            return mend_fail(MEND_ERR_ARCHITECTURE,
+                             "%s needs CPU features that this machine lacks (word %d: %llx)", path,
+                             i, (unsigned long long)(m->cpu[i] & ~here[i]));
+    return 0;
+}
+
+/* The tables, and the promise that every byte of the image is as it was written. */
+static int load_tables(struct loaded *l, const char *path)
+{
+    const mend_image_region *meta = mend_image_find_region(l->image, IMAGE_META);
+    const mend_image_region *memory = mend_image_find_region(l->image, IMAGE_MEMORY);
+    if (!meta || !memory || meta->bytes < sizeof l->meta)
+        return mend_fail(MEND_ERR_FORMAT, "%s is not an image of a capsule", path);
+    int rc = mend_image_verify(l->image);
+    if (rc)
+        return mend_fail_within(rc, "%s", path);
+    rc = mend_image_read(l->image, meta->offset, &l->meta, sizeof l->meta);
+    if (rc == 0)
+        rc = check_machine(&l->meta, path);
+    if (rc)
+        return rc;
+    uint64_t maps = l->meta.mappings * sizeof *l->mappings, runs = l->meta.runs * sizeof *l->runs;
+    if (l->meta.runs > meta->bytes || sizeof l->meta + maps + runs != meta->bytes ||
+        memory->bytes != l->meta.bytes)
+        return mend_fail(MEND_ERR_DAMAGED, "%s: the tables have wrong lengths", path);
+    l->mappings = malloc(maps + 1);
+    l->runs = malloc(runs + 1);
+    if (!l->mappings || !l->runs)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the table of pages");
+    rc = mend_image_read(l->image, meta->offset + sizeof l->meta, l->mappings, maps);
+    if (rc == 0)
+        rc = mend_image_read(l->image, meta->offset + sizeof l->meta + maps, l->runs, runs);
+    if (rc == 0)
+        rc = image_meta_check(&l->meta, l->mappings, l->runs);
+    l->memory_offset = memory->offset;
+    return rc ? mend_fail_within(rc, "%s", path) : 0;
+}
+
+/* From here on an error ends the process: there is nothing to go back to. */
+static void fill_memory(struct loaded *l)
+{
+    for (uint32_t i = 0; i < l->meta.mappings; i++) {
+        const struct mapping *m = &l->mappings[i]; /* NOREPLACE: a collision is an error */
+        int kind = m->shared ? MAP_SHARED : MAP_PRIVATE;
+        if (mmap((void *)m->from, m->to - m->from, PROT_READ | PROT_WRITE,
+                 kind | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
+                 0) != (void *)m->from)
+            die("cannot map the image at %llx: %s", (unsigned long long)m->from, strerror(errno));
+    }
+    uint64_t at = l->memory_offset;
+    for (uint64_t i = 0; i < l->meta.runs; i++) {
+        size_t n = l->runs[i].to - l->runs[i].from;
+        if (mend_image_read(l->image, at, (void *)l->runs[i].from, n))
+            die("the image changed while it was read: %s", mend_error_text());
+        at += n;
+    }
+    for (uint32_t i = 0; i < l->meta.mappings; i++) {
+        const struct mapping *m = &l->mappings[i];
+        if (m->prot & PROT_EXEC)
+            __builtin___clear_cache((char *)m->from, (char *)m->to);
+        if (mprotect((void *)m->from, m->to - m->from, m->prot))
+            die("cannot protect the image at %llx: %s", (unsigned long long)m->from,
+                strerror(errno));
     }
 }
 
-static void check_header(int fd, const char *name, struct image_header *h)
-{
-    read_all(fd, h, sizeof *h, 0);
-    if (memcmp(h->magic, IMAGE_MAGIC, 8))
-        die("%s is not an image of a capsule", name);
-    if (h->border_version != BORDER_VERSION)
-        die("%s was written by another version of Mend", name);
-    if (strncmp(h->arch, ARCH_NAME, sizeof h->arch))
-        die("%s is an image of another CPU architecture (%.15s, here " ARCH_NAME ")", name,
-            h->arch);
-}
-
-static int open_image(const char *dir, int rank, struct image_header *h)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/ckpt.%d.img", dir, rank);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        die("cannot open %s: %s", path, strerror(errno));
-    check_header(fd, path, h);
-    return fd;
-}
-
-/* Bring back one further thread: it starts on the signal frame it was parked in and returns through
- * it, which reloads every register. (The frame's own return address points into the old vdso, so
- * sigreturn is issued by clone_into_frame().)
+/* Bring back the parked threads: each starts on the signal frame it was parked in and returns
+ * through it, which reloads every register.
  */
-static long spawn_thread(void *frame, void *thread_pointer, int *tid)
+static void bring_back_threads(struct upper *u)
 {
-    return clone_into_frame(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-                                CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |
-                                CLONE_CHILD_CLEARTID,
-                            frame, thread_pointer, tid);
+    for (int i = 0; i < u->nthreads; i++) {
+        struct upper_thread *t = &u->threads[i];
+        if (!t->parked)
+            continue;
+        int *tid = (int *)((char *)t->thread_pointer + u->tid_offset);
+        if (clone_into_frame(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+                                 CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |
+                                 CLONE_CHILD_CLEARTID,
+                             t->frame, t->thread_pointer, tid) < 0)
+            die("cannot bring back a thread: %s", strerror(errno));
+    }
 }
 
 /* A signal may still come, to any thread: the old handlers must not run once their code is gone. */
@@ -67,6 +174,7 @@ static uint64_t ignored;
 void upper_wipe(void)
 {
     struct itimerval off = {0};
+    agent_abandon();
     for (int i = 0; i < 3; i++)
         setitimer(i, &off, NULL);
     for (int s = 1; s <= 64; s++) {
@@ -81,103 +189,141 @@ void upper_wipe(void)
     }
     syscall(SYS_close_range, UPPER_FILES, ~0u, 0);
     syscall(SYS_set_robust_list, NULL, sizeof(void *) * 3);
-    struct run *rn = NULL;
+    struct run *run = NULL;
     size_t n = 0;
     char line[4352];
-    uintptr_t from, to;
+    unsigned long from, to;
     FILE *f = fopen("/proc/self/maps", "re");
     if (!f)
         die("cannot read /proc/self/maps: %s", strerror(errno));
     while (fgets(line, sizeof line, f) && sscanf(line, "%lx-%lx", &from, &to) == 2 &&
            from < UPPER_END) {
-        if (n && rn[n - 1].to == from) {
-            rn[n - 1].to = to;
+        if (n && run[n - 1].to == from) {
+            run[n - 1].to = to;
             continue;
         }
-        rn = realloc(rn, (n + 1) * sizeof *rn);
-        rn[n++] = (struct run){from, to};
+        run = realloc(run, (n + 1) * sizeof *run);
+        if (!run)
+            die("no memory to list the mappings");
+        run[n++] = (struct run){from, to};
     }
     fclose(f);
     for (size_t i = 0; i < n; i++)
-        munmap((void *)rn[i].from, rn[i].to - rn[i].from);
-    free(rn);
+        munmap((void *)run[i].from, run[i].to - run[i].from);
+    free(run);
     steering = (struct steering){UPPER_ARENA, UPPER_BREAK};
 }
 
-static struct image_header loaded;
+static struct image_meta loaded;
+
+static void forget(struct loaded *l)
+{
+    loaded = l->meta;
+    steering = loaded.steering;
+    lower.tid_address = loaded.tid_address;
+    mend_image_close(l->image);
+    free(l->mappings);
+    free(l->runs);
+}
+
+struct part { /* of an open file */
+    int fd;
+    uint64_t from;
+};
+
+static int part_read(void *context, uint64_t at, void *to, size_t count)
+{
+    struct part *p = context;
+    return mend_io_pread(p->fd, to, count, (off_t)(p->from + at), "an image in memory");
+}
+
 void image_load(int fd, const char *name)
 {
-    struct image_header h;
-    check_header(fd, name, &h);
+    struct loaded l = {0};
+    struct image_prefix prefix;
+    struct part part = {fd, sizeof prefix};
+    mend_source source = {part_read, NULL, &part, 0};
+    int rc = mend_io_pread(fd, &prefix, sizeof prefix, 0, name);
+    if (rc == 0 && prefix.magic != IMAGE_PREFIX)
+        rc = mend_fail(MEND_ERR_FORMAT, "%s is not an image of a capsule", name);
+    source.bytes = prefix.bytes;
+    if (rc == 0)
+        rc = mend_image_open(source, &l.image);
+    if (rc == 0)
+        rc = load_tables(&l, name);
+    if (rc)
+        die("%s", mend_error_text());
     upper_wipe();
-    struct region *rg = malloc(h.nregions * sizeof *rg);
-    struct run *rn = malloc(h.nruns * sizeof *rn);
-    read_all(fd, rg, h.nregions * sizeof *rg, sizeof h);
-    read_all(fd, rn, h.nruns * sizeof *rn, sizeof h + h.nregions * sizeof *rg);
-    for (size_t i = 0; i < h.nregions;
-         i++) /* NOREPLACE: a collision is an error, not a corruption */
-        if (mmap((void *)rg[i].from, rg[i].to - rg[i].from, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
-                 0) != (void *)rg[i].from)
-            die("cannot map a region of the image: %s", strerror(errno));
-    off_t off = h.data_offset;
-    for (size_t i = 0; i < h.nruns; off += rn[i].to - rn[i].from, i++)
-        read_all(fd, (void *)rn[i].from, rn[i].to - rn[i].from, off);
-    for (size_t i = 0; i < h.nregions; i++) {
-        if (rg[i].prot & PROT_EXEC)
-            __builtin___clear_cache((char *)rg[i].from, (char *)rg[i].to);
-        if (mprotect((void *)rg[i].from, rg[i].to - rg[i].from, rg[i].prot))
-            die("cannot protect a region of the image: %s", strerror(errno));
-    }
-    free(rg);
-    free(rn);
-    steering = h.steering;
-    lower.tid_address = h.tid_address;
-    loaded = h;
+    fill_memory(&l);
+    forget(&l);
 }
 
 void image_resume(void)
 {
     struct upper *u = loaded.upper;
-    u->lower = &lower;
     lower.upper = u;
+    u->lower = &lower;
     steering_install();
     for (int s = 1; s <= 64; s++)
         if (ignored >> (s - 1) & 1)
             signal(s, SIG_DFL); /* the upper half installs its own again */
     ignored = 0;
     /* What glibc of the upper half once told the kernel, and what it remembers. */
-    *lower.tid_address = syscall(SYS_set_tid_address, lower.tid_address);
+    int *tid = (int *)((char *)u->thread_pointer + u->tid_offset);
+    *tid = (int)syscall(SYS_set_tid_address, tid);
     syscall(SYS_set_robust_list, loaded.robust_list, loaded.robust_length);
-    ptrdiff_t tid_off = (char *)lower.tid_address - (char *)u->thread_pointer;
     disable_pointer_authentication();
-    for (int i = 0; i < u->nthreads; i++)
-        if (u->threads[i].used &&
-            spawn_thread(u->threads[i].frame, u->threads[i].thread_pointer,
-                         (int *)((char *)u->threads[i].thread_pointer + tid_off)) < 0)
-            die("cannot bring back a thread: %s", strerror(errno));
+    bring_back_threads(u);
     context_resume(&u->context, u->thread_pointer);
 }
 
-void restart(const char *dir)
+static void agree(int code, const char *text)
 {
-    struct image_header h;
+    int worst = code;
+    handle_t world = lower.predef[PRE_MPI_COMM_WORLD];
+    if (code)
+        fprintf(stderr, "mend: %s\n", text);
+    lower.Allreduce(&code, &worst, 1, lower.predef[PRE_MPI_INT], lower.predef[PRE_MPI_MIN], world);
+    if (worst) {
+        lower.Finalize();
+        _exit(1);
+    }
+}
+
+void restart(const char *dir, int64_t version)
+{
+    char folder[4200], name[MEND_FILE_NAME_MAX], path[4500];
+    struct choice choice = {0};
+    struct loaded l = {0};
     int provided, rank, size;
-    double t0 = seconds_now();
-    close(open_image(dir, 0, &h)); /* thread level, world size */
-    lower.Init_thread(h.thread_level, &provided);
-    lower.Comm_rank(lower.predef[PRE_MPI_COMM_WORLD], &rank);
-    lower.Comm_size(lower.predef[PRE_MPI_COMM_WORLD], &size);
-    if (size != h.size)
-        die("%s holds images of %d ranks, but %d were started", dir, h.size, size);
-    double t1 = seconds_now();
-    int fd = open_image(dir, rank, &h);
-    image_load(fd, dir);
-    close(fd);
-    if (getenv("MEND_CAPSULE_VERBOSE") && rank == 0)
-        fprintf(
-            stderr,
-            "mend: resumed %d ranks on %s: MPI_Init %.1f ms, read %zu bytes in %.1f ms (rank 0)\n",
-            size, lower.name, 1e3 * (t1 - t0), (size_t)h.bytes, 1e3 * (seconds_now() - t1));
+    double start = seconds_now();
+    handle_t world;
+
+    lower.Init_thread(2, &provided);
+    world = lower.predef[PRE_MPI_COMM_WORLD];
+    lower.Comm_rank(world, &rank);
+    lower.Comm_size(world, &size);
+    snprintf(folder, sizeof folder, "%s/versions", dir);
+    int rc = rank == 0 ? choose(folder, version, &choice) : 0;
+    if (rc == 0 && rank == 0 && choice.ranks != size)
+        rc = mend_fail(MEND_ERR_RANK_COUNT, "%s is of %lld ranks, but %d were started", dir,
+                       (long long)choice.ranks, size);
+    agree(rc, mend_error_text());
+    lower.Bcast(&choice, sizeof choice, lower.predef[PRE_MPI_BYTE], 0, world);
+    double ready = seconds_now();
+
+    mend_file file = {MEND_FILE_GLOBAL, rank, choice.version, choice.save_id};
+    mend_file_name(&file, name);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    rc = mend_image_open_file(path, &l.image);
+    if (rc == 0)
+        rc = load_tables(&l, path);
+    agree(rc, mend_error_text());
+    fill_memory(&l);
+    if (rank == 0)
+        mend_event("restart", ev_int("version", choice.version), ev_int("ranks", size),
+                   ev_str("mpi", lower.name), ev_real("start", ready - start),
+                   ev_real("load", seconds_now() - ready));
+    forget(&l);
     image_resume();
 }

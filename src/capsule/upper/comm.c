@@ -1,18 +1,98 @@
-/* comm.c - communicators: made below, remembered by the world ranks of their members. */
+/* comm.c - communicators: made below, remembered by the world ranks of their members.
+ *
+ * Each has a card (border.h) with an id that its members agree on without talking: a hash of the
+ * parent's id, the salt, the members in order, and how many communicators with these were made
+ * before. All members make the same ones in the same order per parent, so they count alike.
+ */
 #include "core.h"
+
 #include <stdlib.h>
 #include <string.h>
-void know_comm(object *c)
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h ^= word + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2);
+    h ^= h >> 33;
+    h *= 0xff51afd7ed558ccdull;
+    h ^= h >> 33;
+    h *= 0xc4ceb9fe1a85ec53ull;
+    return h ^ (h >> 33);
+}
+
+static uint64_t mix_ranks(uint64_t h, int n, const int *ranks)
+{
+    h = mix(h, (uint64_t)n);
+    for (int i = 0; i < n; i++)
+        h = mix(h, (uint64_t)(unsigned)ranks[i]);
+    return h;
+}
+
+/* How often `key` was seen before: an open-addressing table that doubles. */
+static uint64_t times_seen(uint64_t key)
+{
+    static struct seen {
+        uint64_t key, times;
+    } * table;
+    static size_t room, used;
+
+    key |= 1; /* 0: free place */
+    if (2 * used >= room) {
+        size_t old_room = room;
+        struct seen *old = table;
+        room = room ? 2 * room : 64;
+        table = calloc(room, sizeof *table);
+        if (!table)
+            abort();
+        for (size_t i = 0; i < old_room; i++) {
+            if (!old[i].key)
+                continue;
+            size_t at = old[i].key & (room - 1);
+            while (table[at].key)
+                at = (at + 1) & (room - 1);
+            table[at] = old[i];
+        }
+        free(old);
+    }
+    size_t at = key & (room - 1);
+    while (table[at].key && table[at].key != key)
+        at = (at + 1) & (room - 1);
+    used += !table[at].key;
+    table[at].key = key;
+    return table[at].times++;
+}
+
+static struct comm_card *new_card(object *c, uint64_t id)
+{
+    struct comm_card *card = calloc(1, sizeof *card);
+    if (!card)
+        abort();
+    *card = (struct comm_card){.id = id,
+                               .size = c->comm.size,
+                               .rank = c->comm.rank,
+                               .ranks = c->comm.ranks,
+                               .remote_size = c->comm.remote_size,
+                               .remote_ranks = c->comm.remote_ranks,
+                               .real = &c->real};
+    return card;
+}
+
+/* Learn size, rank and members from below. An inter-communicator's remote members must have been
+ * set. */
+void know_comm(object *c, uint64_t id)
 {
     LOWER(Comm_size, c->real, &c->comm.size);
     LOWER(Comm_rank, c->real, &c->comm.rank);
     c->comm.ranks = malloc(c->comm.size * sizeof(int));
     LOWER(comm_world_ranks, c->real, c->comm.ranks);
+    c->comm.peers = c->comm.remote_size ? c->comm.remote_ranks : c->comm.ranks;
+    c->comm.card = new_card(c, id);
+    if (c->comm.size + c->comm.remote_size > 1 && id) { /* alone one is always even with oneself */
+        c->comm.card->next = upper.cards;
+        __atomic_store_n(&upper.cards, c->comm.card, __ATOMIC_RELEASE);
+    }
 }
-/* The id is the tag of the collective call that rebuilds the communicator after a restart:
- * its members must agree on it, and they may have made different numbers of others before. */
-static int next_comm_id = 1;
-int new_comm(handle_t h, object **out)
+
+int new_comm(handle_t h, const object *parent, int salt, object **out)
 {
     if (h == upper.lower->predef[PRE_MPI_COMM_NULL]) {
         *out = predef[PRE_MPI_COMM_NULL];
@@ -20,39 +100,32 @@ int new_comm(handle_t h, object **out)
     }
     object *c = object_new(KIND_COMM);
     c->real = h;
-    know_comm(c);
-    LOWER(comm_agree_max, h, &next_comm_id);
-    c->comm.id = next_comm_id++;
+    know_comm(c, 0);
+    uint64_t key = mix(mix(2, parent->comm.card->id), (uint64_t)(unsigned)salt);
+    key = mix_ranks(key, c->comm.size, c->comm.ranks);
+    c->comm.card->id = mix(key, times_seen(key)) | 2; /* neither 0 nor WORLD_CARD_ID */
+    /* also a communicator of one rank is made again after a restart: it is in the list */
+    c->comm.card->next = upper.cards;
+    __atomic_store_n(&upper.cards, c->comm.card, __ATOMIC_RELEASE);
     *out = c;
     return 0;
 }
 
+/* The card stays: members that are not so far must still be brought to the end of this
+ * communicator. */
 void unref_comm(object *c)
 {
     if (c->predefined || --c->refs)
         return;
+    c->comm.card->real = NULL;
+    c->comm.card->ranks = c->comm.card->remote_ranks = NULL;
+    __atomic_store_n(&c->comm.card->freed, 1, __ATOMIC_RELEASE);
     free(c->comm.ranks);
+    free(c->comm.remote_ranks);
     free(c->comm.dims);
     object_delete(c);
 }
 
-void rebind_comms(void)
-{
-    int n = 0, i = 0;
-    EACH_LIVE(c, KIND_COMM) n += !c->predefined;
-    struct comm_spec *spec = malloc((n + 1) * sizeof *spec);
-    handle_t *made = malloc((n + 1) * sizeof *made);
-    EACH_LIVE(c, KIND_COMM)
-    if (!c->predefined)
-        spec[i++] = (struct comm_spec){(unsigned long)c->comm.id << 1, c->comm.size, c->comm.ranks};
-    LOWER(comms_rebuild, n, spec, made);
-    i = 0;
-    EACH_LIVE(c, KIND_COMM)
-    if (!c->predefined)
-        c->real = made[i++];
-    free(spec);
-    free(made);
-}
 int core_Comm_rank(object *c, int *r)
 {
     *r = c->comm.rank;
@@ -79,10 +152,11 @@ int core_Comm_compare(object *a, object *b, int *r)
 int core_Comm_dup(object *c, object **out)
 {
     handle_t n;
+    collective_enter(c);
     int rc = LOWER(Comm_dup, c->real, &n);
     if (rc)
         return rc;
-    new_comm(n, out);
+    new_comm(n, c, 0, out);
     if (c->comm.has_topology)
         copy_topology(*out, c->comm.ndims, c->comm.dims, c->comm.dims + c->comm.ndims);
     topology_copy(c, *out);
@@ -92,15 +166,15 @@ int core_Comm_dup(object *c, object **out)
 int core_Comm_create(object *c, object *g, object **out)
 {
     handle_t n;
+    collective_enter(c);
     int rc = LOWER(comm_create, c->real, g->group.size, g->group.ranks, &n);
-    return rc ? rc : new_comm(n, out);
+    return rc ? rc : new_comm(n, c, 0, out);
 }
 int core_Comm_create_group(object *c, object *g, int tag, object **out)
 {
     handle_t n;
     int rc = LOWER(comm_from_ranks, g->group.size, g->group.ranks, tag, &n);
-    (void)c;
-    return rc ? rc : new_comm(n, out);
+    return rc ? rc : new_comm(n, c, tag, out);
 }
 int core_Comm_free(object **c)
 {
@@ -108,6 +182,7 @@ int core_Comm_free(object **c)
     if (rc)
         return rc;
     errhandler_attach(*c, NULL);
+    collective_enter(*c);
     rc = LOWER(Comm_free, (*c)->real);
     unref_comm(*c); /* pending requests may still hold it */
     *c = predef[PRE_MPI_COMM_NULL];

@@ -5,27 +5,54 @@
 #ifndef CAPSULE_CORE_H
 #define CAPSULE_CORE_H
 #include "../border.h"
+
+#include <signal.h>
 #pragma GCC visibility push(hidden)
 
 extern struct upper upper;
-extern __thread volatile int in_lower; /* this thread is inside the lower half, or about to be */
+/* This thread is inside MPI (or inside the lower half's clock), or about to be: it is not parked
+ * and not stopped by a signal, for it may hold addresses of the lower half or objects in the
+ * making.
+ */
+extern __thread volatile int in_library;
+
+/* Every call of the core by a face is enclosed by these: INSIDE(core_Name(...)). */
+#define ENTER()                                                                          \
+    do {                                                                                 \
+        if (in_library++ == 0 && __builtin_expect(upper.stop_phase == STOP_HERE, 0))     \
+            stop_now(); /* not inside a callback: the lower half waits for its return */ \
+    } while (0)
+#define LEAVE() ((void)in_library--)
+#define INSIDE(call)                            \
+    ({                                          \
+        ENTER();                                \
+        __typeof__(call) result_inside_ = call; \
+        LEAVE();                                \
+        result_inside_;                         \
+    })
 
 /* Call a function of the lower half: its thread-local storage is in force while it runs. One thread
- * at a time (MPI_THREAD_SERIALIZED): all use the one lower-half thread pointer. A thread with
- * in_lower set is never parked: it may hold addresses of the lower half.
+ * at a time (MPI_THREAD_SERIALIZED): all use the one lower-half thread pointer. Inside ENTER/LEAVE.
  */
 #define LOWER(function, ...)                                                               \
     ({                                                                                     \
-        in_lower++;                                                                        \
         void *pointer_above_ = thread_pointer_get();                                       \
         const struct lower *lower_ = upper.lower;                                          \
         upper.thread_pointer_inside = pointer_above_;                                      \
         thread_pointer_set(lower_->thread_pointer);                                        \
         __typeof__(lower_->function(__VA_ARGS__)) result_ = lower_->function(__VA_ARGS__); \
         thread_pointer_set(pointer_above_);                                                \
-        in_lower--;                                                                        \
         result_;                                                                           \
     })
+#define LOWER_VOID(function, ...)                     \
+    do {                                              \
+        void *pointer_above_ = thread_pointer_get();  \
+        const struct lower *lower_ = upper.lower;     \
+        upper.thread_pointer_inside = pointer_above_; \
+        thread_pointer_set(lower_->thread_pointer);   \
+        lower_->function(__VA_ARGS__);                \
+        thread_pointer_set(pointer_above_);           \
+    } while (0)
 
 typedef struct object object;
 
@@ -47,10 +74,12 @@ struct object {
     struct extra *extra; /* attributes, name, hints: core_more.h */
     union {
         struct {
-            int size, rank, *ranks, id;     /* members as world ranks */
+            int size, rank, *ranks;         /* members as world ranks */
+            int remote_size, *remote_ranks; /* inter-communicators; else 0 */
+            const int *peers;               /* whom ranks of messages mean: one of the two */
+            struct comm_card *card;
             int has_topology, ndims, *dims; /* dims[ndims], periods[ndims] */
             object *errh;
-            int remote_size, *remote_ranks; /* inter-communicators */
         } comm;
         struct {
             int size, *ranks;
@@ -64,7 +93,7 @@ struct object {
             int commute, fortran, slot;
         } op;
         struct {
-            int is_recv, done, freed;
+            int is_recv, done, freed, orphan, error;
             struct special_request *special; /* not one request of the lower half: special.c */
             void *buf;
             int n;
@@ -116,10 +145,13 @@ void objects_init(void);
 void bind_predefined(void);
 
 /* --- comm.c, group.c, topology.c --- */
-int new_comm(handle_t h, object **out);
-void know_comm(object *c);
+/* An object for a communicator that was just made below. It gets an id that all members compute
+ * alike, without communication: from its parent's id, `salt` (a tag, where the call has one) and
+ * the members.
+ */
+int new_comm(handle_t h, const object *parent, int salt, object **out);
+void know_comm(object *c, uint64_t id);
 void unref_comm(object *c);
-void rebind_comms(void);
 int compare_members(int na, const int *a, int nb, const int *b);
 int index_of(int n, const int *ranks, int r);
 object *new_group(int n, const int *world_ranks);
@@ -131,46 +163,64 @@ void rebind_types(void);
 void rebind_ops(void);
 void run_user_op(int slot, void *in, void *inout, int *n, handle_t type);
 
+/* --- collect.c: collectives are counted, see there --- */
+void collective_door(const object *comm);
+static inline void collective_enter(const object *comm)
+{
+    struct comm_card *card = comm->comm.card;
+    __atomic_store_n(&card->begun, card->begun + 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the agent's membarrier() does the rest */
+    if (__builtin_expect(upper.stop_phase, 0))
+        collective_door(comm);
+}
+
 /* --- request.c, drain.c --- */
 extern const struct status empty_status;
 object *new_request(int is_recv, void *buf, int n, object *type, int peer, int tag, object *comm);
+int request_poll(object *request); /* is it complete? Never retires it. */
 void rebind_requests(void);
 void unbind_requests(void);
 void each_request(void (*visit)(handle_t real, int is_receive));
-extern long *sent_to, *received_from; /* messages to / from each world rank */
 static inline void count_send(const object *c, int dest)
 {
     if (dest >= 0)
-        sent_to[c->comm.ranks[dest]]++;
+        upper.sent_to[c->comm.peers[dest]]++;
 }
 static inline void count_recv(const object *c, const struct status *s)
 {
     if (s->source >= 0)
-        received_from[c->comm.ranks[s->source]]++;
+        upper.received_from[c->comm.peers[s->source]]++;
 }
 struct message; /* received while draining, not yet asked for */
 extern struct message *drained;
 struct message *find_drained(int source, int tag, const object *comm, int take);
 const struct status *drained_status(const struct message *m);
 int deliver_drained(struct message *m, void *buf, int n, object *type, struct status *s);
-void drain(void);
+int drain_step(void); /* 1: no send and no collective of ours is under way any more */
 
-/* --- checkpoint.c --- */
+/* Memory of the upper half that does not come from its malloc, which may have been interrupted. */
+void *keep_alloc(size_t bytes);
+void keep_free(void *p);
+
+/* --- stop.c --- */
 extern double wtime_shift; /* keeps MPI_Wtime going on across a restart */
-void checkpoint_init(void);
-void checkpoint_summary(void);
-void checkpoint_at_collective(const object *comm);
+void stop_now(void);       /* inside ENTER/LEAVE, at a place where objects are whole */
+void stop_from_signal(void);
 
 /* --- os_*.c --- */
 void os_init(void);
 void os_before_image(void); /* park the other threads, note open files, signal mask */
 void os_go_on(void);        /* after the image, in the old process */
 void os_resumed(void);      /* after a restart, in the new process */
-#define SIGNAL_PARK 61
+void block_signals(uint64_t *old);
+void restore_signals(const uint64_t *old);
 void park_threads(void);
 void release_threads(void);
 void install_park_handler(void);
 void reinstall_signals(void);
+void threads_init(void);
+void signals_init(void);
+void install_handler(int sig, void (*handler)(int, siginfo_t *, void *), int flags, uint64_t mask);
 void files_init(void);
 void note_files(void);
 void reopen_files(void);

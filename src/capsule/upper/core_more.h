@@ -190,6 +190,7 @@ int window_access(object *win, int target);
 void rebind_windows(void);
 void windows_before_image(
     void); /* everything that was begun is done; shared memory comes into the image */
+void windows_flush(void); /* what this rank has begun on windows of others is done */
 void windows_go_on(void);
 int segment_create(object *comm, long size, int unit, struct window *w);
 int segment_query(struct window *w, int rank, long *size, int *unit, void **base);
@@ -212,7 +213,5 @@ struct open_file {
 void files_before_image(void);
 void rebind_files(void);
 
-/* A collective that is not in the table enters here. */
-#define collective_enter checkpoint_at_collective
 #pragma GCC visibility pop
 #endif

@@ -1,123 +1,154 @@
-/* drain.c - bringing every message that was sent into memory of the upper half. */
+/* drain.c - bringing every message that was sent into memory of the upper half.
+ *
+ * While a checkpoint stops the ranks, each receives what others have sent to it and it has not yet
+ * asked for, on whatever communicator. The messages wait in a list, in the order of their arrival,
+ * and later receives look there first. Then the lower half holds nothing of the application.
+ */
 #include "core.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-long *sent_to, *received_from; /* messages to / from each world rank */
+
+#include <sys/mman.h>
+
+/* --- memory --------------------------------------------------------------------------------------
+ * A checkpoint may have interrupted the application inside its malloc: this memory comes from mmap.
+ */
+struct chunk {
+    size_t size, used;
+    long live;
+};
+union kept { /* before each piece */
+    struct chunk *chunk;
+    max_align_t align;
+};
+enum { CHUNK = 1 << 20 };
+static struct chunk *chunk_now;
+
+static struct chunk *chunk_new(size_t size)
+{
+    long p = raw_syscall(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p < 0)
+        __builtin_trap();
+    struct chunk *c = (struct chunk *)p;
+    *c = (struct chunk){size, sizeof(union kept) + sizeof *c, 0};
+    return c;
+}
+
+void *keep_alloc(size_t bytes)
+{
+    size_t need = (bytes + 2 * sizeof(union kept) - 1) / sizeof(union kept) * sizeof(union kept);
+    struct chunk *c = chunk_now;
+    if (need > CHUNK / 4)
+        c = chunk_new(need + 4096);
+    else if (!c || c->size - c->used < need)
+        c = chunk_now = chunk_new(CHUNK);
+    c->used = (c->used + sizeof(union kept) - 1) / sizeof(union kept) * sizeof(union kept);
+    union kept *k = (union kept *)((char *)c + c->used);
+    c->used += need;
+    c->live++;
+    k->chunk = c;
+    return k + 1;
+}
+
+void keep_free(void *p)
+{
+    struct chunk *c = ((union kept *)p - 1)->chunk;
+    if (--c->live)
+        return;
+    if (c == chunk_now)
+        c->used = sizeof(union kept) + sizeof *c;
+    else
+        raw_syscall(SYS_munmap, (long)c, (long)c->size, 0, 0, 0, 0);
+}
+
+/* --- messages ------------------------------------------------------------------------------------
+ */
 struct message {
     struct message *next;
     object *comm;
     struct status status;
     char data[];
 };
-struct message *drained; /* received during a checkpoint, not yet asked for */
+struct message *drained;
+static struct message **drained_end = &drained;
 
-/* Oldest drained message that (src, tag, comm) would match, unlinked if take. */
-struct message *find_drained(int src, int tag, const object *c, int take)
+/* Oldest drained message that (source, tag, comm) would match, unlinked if take. */
+struct message *find_drained(int source, int tag, const object *c, int take)
 {
     for (struct message **p = &drained, *m; (m = *p); p = &m->next)
-        if (m->comm == c && (src == NEUTRAL_ANY_SOURCE || src == m->status.source) &&
+        if (m->comm == c && (source == NEUTRAL_ANY_SOURCE || source == m->status.source) &&
             (tag == NEUTRAL_ANY_TAG || tag == m->status.tag)) {
-            if (take)
+            if (take) {
                 *p = m->next;
+                if (!*p)
+                    drained_end = p;
+            }
             return m;
         }
     return NULL;
 }
+
 struct message *new_message(size_t bytes)
 {
-    struct message *m = malloc(sizeof *m + bytes);
+    struct message *m = keep_alloc(sizeof *m + bytes);
     m->next = NULL;
+    m->comm = NULL;
     return m;
 }
+
 void *message_data(struct message *m)
 {
     return m->data;
 }
+
 struct status *message_status(struct message *m)
 {
     return &m->status;
 }
-void wait_turn(const object *comm, int source)
-{
-    (void)comm;
-    (void)source;
-}
+
 const struct status *drained_status(const struct message *m)
 {
     return &m->status;
 }
+
 int deliver_drained(struct message *m, void *buf, int n, object *t, struct status *s)
 {
     *s = m->status;
     int rc = LOWER(self_copy, m->data, m->status.bytes, buf, n, t->real);
-    free(m);
+    if (m->comm)
+        unref_comm(m->comm);
+    keep_free(m);
     return rc;
 }
+
 static void probe_and_keep(object *c)
 {
-    int flag;
+    int flag = 0;
     struct status s;
-    LOWER(Iprobe, NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, c->real, &flag, &s);
-    if (!flag)
-        return;
-    struct message *m = malloc(sizeof *m + s.bytes), **p = &drained;
-    m->next = NULL;
-    m->comm = c;
-    LOWER(Recv, m->data, (int)s.bytes, TYPE_BYTE->real, s.source, s.tag, c->real, &m->status);
-    count_recv(c, &m->status);
-    while (*p)
-        p = &(*p)->next;
-    *p = m;
+    while (LOWER(Iprobe, NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, c->real, &flag, &s), flag) {
+        struct message *m = keep_alloc(sizeof *m + s.bytes);
+        m->next = NULL;
+        m->comm = c;
+        c->refs++;
+        LOWER(recv_bytes, m->data, s.bytes, s.source, s.tag, c->real, &m->status);
+        count_recv(c, &m->status);
+        *drained_end = m;
+        drained_end = &m->next;
+    }
 }
 
-/* Bring every message that was sent into upper-half memory: afterwards the
- * lower half holds nothing of the application (MANA-2.0, section III-B). */
-void drain(void)
+/* Take what has arrived, let complete what can. Requests stay in the hands of the application: they
+ * are only marked as done.
+ */
+int drain_step(void)
 {
-    long *expect = malloc(upper.size * sizeof *expect);
-    LOWER(Alltoall, sent_to, sizeof(long), TYPE_BYTE->real, expect, sizeof(long), TYPE_BYTE->real,
-          COMM_WORLD->real);
-    for (;;) {
-        int missing = 0;
-        for (int i = 0; i < upper.size; i++)
-            missing |= received_from[i] != expect[i];
-        if (!missing)
-            break;
-        EACH_LIVE(r, KIND_REQ)
-        if (r->req.is_recv && !r->req.done && !r->req.special) {
-            LOWER(Test, r->real, &r->req.done, &r->req.status);
-            if (r->req.done)
-                count_recv(r->req.comm, &r->req.status);
-        }
-        drain_matched();
-        probe_and_keep(COMM_WORLD);
-        probe_and_keep(COMM_SELF);
-        EACH_LIVE(c, KIND_COMM) probe_and_keep(c);
-    }
+    int quiet = 1;
     EACH_LIVE(r, KIND_REQ)
-    while (!r->req.is_recv && !r->req.done)
-        LOWER(Test, r->real, &r->req.done, &r->req.status);
-    free(expect);
-    LOWER(Barrier, COMM_WORLD->real);
-    if (getenv("MEND_CAPSULE_VERBOSE")) {
-        int kept = 0, done = 0, pending = 0, types = 0, comms = 0;
-        for (struct message *m = drained; m; m = m->next)
-            kept++;
-        EACH_LIVE(r, KIND_REQ) r->req.done ? done++ : pending++;
-        EACH_LIVE(t, KIND_TYPE)
-        {
-            (void)t;
-            types++;
-        }
-        EACH_LIVE(c, KIND_COMM)
-        {
-            (void)c;
-            comms++;
-        }
-        fprintf(stderr,
-                "mend: rank %d: drained %d messages; live requests: %d complete, %d receives "
-                "pending; %d communicators, %d datatypes; %d threads\n",
-                upper.rank, kept, done, pending, comms, types, upper.nthreads);
-    }
+    if (!r->req.special && !request_poll(r) && !r->req.is_recv)
+        quiet = 0;
+    drain_matched();
+    probe_and_keep(COMM_WORLD);
+    probe_and_keep(COMM_SELF);
+    EACH_LIVE(c, KIND_COMM)
+    probe_and_keep(c);
+    return quiet;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 static int initialized, finalized, provided_level;
 static int tag_ub;
 
@@ -15,18 +16,21 @@ int core_Init_thread(int required, int *provided)
         *provided = 2; /* MPI_THREAD_SERIALIZED: one lower-half TLS */
     provided_level = *provided;
     bind_predefined();
-    know_comm(COMM_WORLD);
-    know_comm(COMM_SELF);
+    know_comm(COMM_WORLD, WORLD_CARD_ID);
+    know_comm(COMM_SELF, 0);
     upper.rank = COMM_WORLD->comm.rank;
     upper.size = COMM_WORLD->comm.size;
-    sent_to = calloc(upper.size, sizeof *sent_to);
-    received_from = calloc(upper.size, sizeof *received_from);
+    upper.sent_to = calloc(upper.size, sizeof *upper.sent_to);
+    upper.received_from = calloc(upper.size, sizeof *upper.received_from);
     tag_ub = LOWER(tag_ub);
     if (tag_ub > 0x7ffff)
         tag_ub = 0x7ffff; /* a promise that any later lower half can keep */
     initialized = 1;
+    if (!rc)
+        rc = LOWER(agent_start, &upper);
     return rc;
 }
+
 int core_Initialized(int *flag)
 {
     *flag = initialized;
@@ -37,27 +41,36 @@ int core_Finalized(int *flag)
     *flag = finalized;
     return 0;
 }
+
 int core_Query_thread(int *provided)
 {
     *provided = provided_level;
     return 0;
 }
+
 int core_Is_thread_main(int *flag)
 {
-    *flag = thread_pointer_get() == upper.thread_pointer;
+    *flag = thread_pointer_get() == upper.threads[0].thread_pointer;
     return 0;
 }
+
 int core_Finalize(void)
 {
     attributes_delete_all(COMM_SELF);
-    checkpoint_summary();
+    collective_enter(COMM_WORLD); /* whoever is in there takes no part in checkpoints any more */
+    LOWER_VOID(agent_end);
     finalized = 1;
     return LOWER(Finalize);
 }
+
+/* Not below: may be called by several threads at once, and by many programs is. */
 double core_Wtime(void)
 {
-    return LOWER(Wtime) + wtime_shift;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + wtime_shift;
 }
+
 int core_Get_version(int *v, int *s)
 {
     *v = 3;

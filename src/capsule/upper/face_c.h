@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "face_inside.h"
 #include "kinds_c.h"
 
 /* PMPI_Name is the function, MPI_Name a weak second name: profiling tools may replace it. */
@@ -15,7 +16,7 @@
 #define FACE(core, Name, name, ...)                                             \
     int PMPI_##Name(LIST(PARAM, __VA_ARGS__))                                   \
     {                                                                           \
-        EACH(BEFORE, __VA_ARGS__) int rc = core_##Name(LIST(ARG, __VA_ARGS__)); \
+        EACH(BEFORE, __VA_ARGS__) int rc = INSIDE(core_##Name(LIST(ARG, __VA_ARGS__))); \
         EACH(AFTER, __VA_ARGS__)                                                \
         if (__builtin_expect(rc, 0)) {                                          \
             object *holder_ = NULL;                                             \
@@ -36,7 +37,7 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     (void)argc;
     (void)argv;
-    return core_Init_thread(required, provided);
+    return INSIDE(core_Init_thread(required, provided));
 }
 WEAK(Init_thread)
 int PMPI_Init(int *argc, char ***argv)
@@ -47,7 +48,7 @@ int PMPI_Init(int *argc, char ***argv)
 WEAK(Init)
 int PMPI_Finalize(void)
 {
-    return core_Finalize();
+    return INSIDE(core_Finalize());
 }
 WEAK(Finalize)
 double PMPI_Wtime(void)
@@ -75,7 +76,7 @@ WEAK(Free_mem)
 int PMPI_Op_create(MPI_User_function *fn, int commute, MPI_Op *op)
 {
     object *o;
-    int rc = core_Op_create((void *)fn, commute, 0, &o);
+    int rc = INSIDE(core_Op_create((void *)fn, commute, 0, &o));
     *op = OUT_OP(o);
     return rc;
 }

@@ -5,6 +5,8 @@
  * call ompi_name_f and pmpi_name_, which are further names of the same functions here.
  * gfortran's conventions: all by reference, LOGICAL is 0/1, string lengths last. */
 #include "core.h"
+
+#include "face_inside.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +57,7 @@ static void str_out(const char *c, char *s, size_t n)
 #define FACE(core, Name, name, ...)                                                   \
     void mpi_##name##_(LIST(PARAM, __VA_ARGS__), int *ierr EACH(LENGTH, __VA_ARGS__)) \
     {                                                                                 \
-        EACH(BEFORE, __VA_ARGS__) int rc = core_##Name(LIST(ARG, __VA_ARGS__));       \
+        EACH(BEFORE, __VA_ARGS__) int rc = INSIDE(core_##Name(LIST(ARG, __VA_ARGS__)));       \
         EACH(AFTER, __VA_ARGS__)                                                      \
         if (__builtin_expect(rc, 0)) {                                                \
             object *holder_ = NULL;                                                   \
@@ -75,7 +77,7 @@ static void str_out(const char *c, char *s, size_t n)
 /* by hand */
 void mpi_init_thread_(int *required, int *provided, int *ierr)
 {
-    int rc = core_Init_thread(*required, provided);
+    int rc = INSIDE(core_Init_thread(*required, provided));
     if (ierr)
         *ierr = rc;
 }
@@ -88,7 +90,7 @@ void mpi_init_(int *ierr)
 ALIAS(init, int *ierr)
 void mpi_finalize_(int *ierr)
 {
-    int rc = core_Finalize();
+    int rc = INSIDE(core_Finalize());
     if (ierr)
         *ierr = rc;
 }
@@ -106,7 +108,7 @@ double pmpi_wtick_(void) __attribute__((alias("mpi_wtick_")));
 void mpi_op_create_(void *fn, int *commute, int *op, int *ierr)
 {
     object *o;
-    int rc = core_Op_create(fn, *commute, 1, &o);
+    int rc = INSIDE(core_Op_create(fn, *commute, 1, &o));
     *op = o->index;
     if (ierr)
         *ierr = rc;

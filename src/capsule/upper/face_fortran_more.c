@@ -3,6 +3,8 @@
  * Debian's mpi_f08 library).
  */
 #include "core.h"
+
+#include "face_inside.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

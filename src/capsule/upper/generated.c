@@ -14,8 +14,8 @@
 #define CORE_BYHAND(...)
 #define CORE_FORWARD(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) { CALL(Name, __VA_ARGS__) }
 #define CORE_COLLECTIVE(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
-    { checkpoint_at_collective(comm); CALL(Name, __VA_ARGS__) }
-#define CORE_NONBLOCKING CORE_FORWARD
+    { collective_enter(comm); CALL(Name, __VA_ARGS__) }
+#define CORE_NONBLOCKING CORE_COLLECTIVE
 #define CORE_ONESIDED(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
     { \
         int denied_ = window_access(win, target); \

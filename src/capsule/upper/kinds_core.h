@@ -53,7 +53,7 @@
 #define AFTER_TYPES(x, n)
 #define BEFORE_NEWCOMM(x) handle_t x##_;
 #define ARG_NEWCOMM(x) &x##_
-#define AFTER_NEWCOMM(x) if (!rc) new_comm(x##_, x);
+#define AFTER_NEWCOMM(x) if (!rc) new_comm(x##_, comm, 0, x);
 
 #define BEFORE_NEWREQ(x) object *x##_ = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, 0, comm);
 #define ARG_NEWREQ(x) &x##_->real

@@ -26,11 +26,11 @@ MPICH_NAMES(X)
 #define X(Name) MISSING(Name, #Name)
 MPICH_INTERNALS(X)
 #else
-#define X(Name, name)                                      \
-    MISSING(PMPI_##Name, "MPI_" #Name)                     \
-    MISSING(MPI_##Name, "MPI_" #Name)                      \
-    MISSING(mpi_##name##_, "MPI_" #Name " (Fortran)")      \
-        MISSING(pmpi_##name##_, "MPI_" #Name " (Fortran)") \
-            MISSING(ompi_##name##_f, "MPI_" #Name " (Fortran)")
+#define X(Name, name)                                  \
+    MISSING(PMPI_##Name, "MPI_" #Name)                 \
+    MISSING(MPI_##Name, "MPI_" #Name)                  \
+    MISSING(mpi_##name##_, "MPI_" #Name " (Fortran)")  \
+    MISSING(pmpi_##name##_, "MPI_" #Name " (Fortran)") \
+    MISSING(ompi_##name##_f, "MPI_" #Name " (Fortran)")
 MPI_NAMES(X)
 #endif

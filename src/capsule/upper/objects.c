@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 struct upper upper;
-__thread volatile int in_lower;
+__thread volatile int in_library;
 object *predef[N_PREDEFINED];
 object live[N_KINDS];
 static struct {

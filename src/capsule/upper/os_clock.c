@@ -13,9 +13,9 @@ int clock_gettime(clockid_t c, struct timespec *ts)
 {
     if (!upper.lower || (unsigned)c > CLOCK_BOOTTIME)
         return syscall(SYS_clock_gettime, c, ts);
-    in_lower++;
+    in_library++;
     int r = upper.lower->clock_gettime(c, ts);
-    in_lower--;
+    in_library--;
     return r;
 }
 int gettimeofday(struct timeval *restrict tv, void *restrict tz)
@@ -32,23 +32,26 @@ int gettimeofday(struct timeval *restrict tv, void *restrict tz)
 void os_init(void)
 {
     files_init();
-    install_park_handler();
+    signals_init();
+    threads_init();
 }
+
 void os_before_image(void)
 {
     upper.thread_pointer = thread_pointer_get();
     note_files();
     park_threads();
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &upper.sigmask, 8);
 }
+
 void os_go_on(void)
 {
     release_threads();
 }
+
 void os_resumed(void)
 {
     reinstall_signals();
     install_park_handler();
     reopen_files();
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &upper.sigmask, NULL, 8);
+    release_threads();
 }

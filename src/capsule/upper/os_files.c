@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "core.h"
@@ -61,62 +62,132 @@ FILE *fopen(const char *path, const char *mode)
 int open64(const char *, int, ...) __attribute__((alias("open")));
 int openat64(int, const char *, int, ...) __attribute__((alias("openat")));
 int creat64(const char *, mode_t) __attribute__((alias("creat")));
+int dup(int fd)
+{
+    return fcntl(fd, F_DUPFD, fd >= fd_base ? fd_base : 0);
+}
 FILE *fopen64(const char *, const char *) __attribute__((alias("fopen")));
 
-static struct file {
+/* What is noted before an image. No malloc, no stdio: the application may have been interrupted
+ * inside them. The table lies in memory of its own.
+ */
+struct file {
     int fd, flags, cloexec;
-    off_t at, length;
-    char path[512];
-} * files;
-static int nfiles;
+    off_t at, size;
+    char path[1024];
+};
+static struct file *files;
+static int nfiles, room;
+static struct identity {
+    dev_t device;
+    ino_t inode;
+} standard[3]; /* what the launcher gave us as 0, 1, 2 */
+static char folder[4096];
+static int mask_of_new_files;
+static struct itimerval timers[3];
+
+static void say(const char *what, const char *path)
+{
+    char line[1400];
+    int n = snprintf(line, sizeof line, "mend: %s: %s\n", path, what);
+    raw_syscall(SYS_write, 2, (long)line, n, 0, 0, 0);
+}
+
+static void note(int fd, const struct stat *st)
+{
+    char link[64];
+    if (nfiles == room) {
+        struct file *more = keep_alloc((2 * room + 16) * sizeof *more);
+        for (int i = 0; i < nfiles; i++)
+            more[i] = files[i];
+        if (files)
+            keep_free(files);
+        files = more;
+        room = 2 * room + 16;
+    }
+    struct file *f = &files[nfiles];
+    *f = (struct file){.fd = fd,
+                       .flags = fcntl(fd, F_GETFL),
+                       .cloexec = fcntl(fd, F_GETFD),
+                       .at = lseek(fd, 0, SEEK_CUR),
+                       .size = st->st_size};
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, f->path, sizeof f->path - 1);
+    if (n > 0)
+        nfiles++;
+}
+
+static void look_at(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st))
+        return;
+    if (fd < 3 && st.st_dev == standard[fd].device && st.st_ino == standard[fd].inode)
+        return; /* the next launcher gives another one */
+    if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISCHR(st.st_mode))
+        note(fd, &st);
+    else if (fd >= 3)
+        say("an open pipe or socket is not kept by the image", "note");
+}
 
 void note_files(void)
 {
-    char link[64];
-    int max = sysconf(_SC_OPEN_MAX);
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
     nfiles = 0;
-    for (int fd = fd_base; fd < max && fd < fd_base + 4096; fd++) {
-        struct stat st;
-        if (fstat(fd, &st))
-            continue;
-        struct file f = {.fd = fd,
-                         .flags = fcntl(fd, F_GETFL),
-                         .cloexec = fcntl(fd, F_GETFD),
-                         .at = lseek(fd, 0, SEEK_CUR),
-                         .length = st.st_size};
-        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-        ssize_t n = readlink(link, f.path, sizeof f.path - 1);
-        if (n < 0 || !S_ISREG(st.st_mode)) {
-            fprintf(stderr, "mend: file %d is not a regular file: lost at restart\n", fd);
-            continue;
-        }
-        files = realloc(files, (nfiles + 1) * sizeof *files);
-        files[nfiles++] = f;
-    }
+    for (int fd = 0; fd < 3; fd++)
+        look_at(fd);
+    for (int fd = fd_base; fd < (int)limit.rlim_cur && fd < fd_base + 4096; fd++)
+        look_at(fd);
+    raw_syscall(SYS_getcwd, (long)folder, sizeof folder, 0, 0, 0, 0);
+    mask_of_new_files = (int)raw_syscall(SYS_umask, 0, 0, 0, 0, 0, 0);
+    raw_syscall(SYS_umask, mask_of_new_files, 0, 0, 0, 0, 0);
+    for (int i = 0; i < 3; i++)
+        raw_syscall(SYS_getitimer, i, (long)&timers[i], 0, 0, 0, 0);
 }
+
+static void reopen(const struct file *f)
+{
+    int flags = f->flags & ~(O_CREAT | O_EXCL | O_TRUNC);
+    int fd = (int)raw_syscall(SYS_openat, AT_FDCWD, (long)f->path, flags, 0, 0, 0);
+    struct stat st;
+    if (fd < 0) {
+        say("cannot be opened again", f->path);
+        return;
+    }
+    if ((flags & O_ACCMODE) != O_RDONLY && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+        st.st_size > f->size) {
+        if (upper.lower->rolls_back) {
+            if (ftruncate(fd, f->size))
+                say("has grown since the image and cannot be cut", f->path);
+        } else if (flags & O_APPEND) {
+            say("has grown since the image; --truncate cuts it back", f->path);
+        }
+    }
+    lseek(fd, f->at, SEEK_SET);
+    raw_syscall(SYS_dup3, fd, f->fd, f->cloexec & FD_CLOEXEC ? O_CLOEXEC : 0, 0, 0, 0);
+    raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
 void reopen_files(void)
 {
-    for (int i = 0; i < nfiles; i++) {
-        struct file *f = &files[i];
-        int fd =
-            syscall(SYS_openat, AT_FDCWD, f->path, (f->flags & ~(O_CREAT | O_EXCL | O_TRUNC)), 0);
-        if (fd < 0) {
-            fprintf(stderr, "mend: cannot open %s again: %s\n", f->path, strerror(errno));
-            continue;
-        }
-        struct stat st;
-        if (upper.lower->rolls_back && (f->flags & O_ACCMODE) != O_RDONLY && !fstat(fd, &st) &&
-            st.st_size > f->length && ftruncate(fd, f->length))
-            fprintf(stderr, "mend: cannot cut %s: %s\n", f->path, strerror(errno));
-        lseek(fd, f->at, SEEK_SET);
-        dup3(fd, f->fd, f->cloexec & FD_CLOEXEC ? O_CLOEXEC : 0);
-        close(fd);
-    }
+    if (raw_syscall(SYS_chdir, (long)folder, 0, 0, 0, 0, 0) < 0)
+        say("is no working directory here", folder);
+    raw_syscall(SYS_umask, mask_of_new_files, 0, 0, 0, 0, 0);
+    for (int i = 0; i < nfiles; i++)
+        reopen(&files[i]);
+    for (int i = 0; i < 3; i++)
+        if (timers[i].it_value.tv_sec || timers[i].it_value.tv_usec)
+            raw_syscall(SYS_setitimer, i, (long)&timers[i], 0, 0, 0, 0);
 }
 
 void files_init(void)
 {
     struct rlimit r;
+    struct stat st;
     if (!getrlimit(RLIMIT_NOFILE, &r) && r.rlim_cur < 2 * (rlim_t)fd_base)
-        fd_base = r.rlim_cur / 2;
+        fd_base = (int)(r.rlim_cur / 2);
+    for (int fd = 0; fd < 3; fd++)
+        if (!fstat(fd, &st))
+            standard[fd] = (struct identity){st.st_dev, st.st_ino};
 }

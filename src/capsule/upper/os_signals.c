@@ -1,99 +1,150 @@
-/* os_signals.c - the application's signal handlers and masks. */
+/* os_signals.c - the application's signal handlers and masks.
+ *
+ * The application's handlers run with the upper half's thread pointer whatever they interrupt, and
+ * are installed again after a restart. They return through a restorer of ours (arch/context_*.S),
+ * not through the vdso, which lies elsewhere in the next process. SIGSYS must never be blocked: the
+ * kernel would kill the process at the next mmap.
+ */
+#include "core.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
-#include <sys/syscall.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "core.h"
+void signal_restorer(void) __attribute__((visibility("hidden")));
+#define KERNEL_SA_RESTORER 0x04000000
 
-/* The application's handlers run with the upper half's TLS whatever they interrupt,
- * and are installed again after a restart.  SIGSYS must never be blocked: the
- * kernel would kill the process at the next mmap. */
-static struct sigaction act[65];
-static char act_set[65];
+struct kernel_sigaction {
+    void *handler;
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+#define BIT(sig)      (1ull << ((sig)-1))
+#define NEVER_BLOCKED (BIT(SIGSYS) | BIT(SIGNAL_PARK) | BIT(SIGNAL_LEAVE))
+#define FAULTS \
+    (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP) | BIT(SIGABRT))
+
+static struct sigaction actions[65];
+static char action_set[65];
+
+void install_handler(int sig, void (*handler)(int, siginfo_t *, void *), int flags, uint64_t mask)
+{
+    struct kernel_sigaction k = {(void *)handler, (unsigned)flags | SA_SIGINFO | KERNEL_SA_RESTORER,
+                                 signal_restorer,
+                                 mask & ~(BIT(SIGSYS) | BIT(SIGNAL_LEAVE) | FAULTS)};
+    raw_syscall(SYS_rt_sigaction, sig, (long)&k, 0, 8, 0, 0);
+}
 
 static void on_signal(int sig, siginfo_t *si, void *uc)
 {
-    void *tp = thread_pointer_get();
-    int inside = tp == upper.lower->thread_pointer;
-    if ((uintptr_t)tp >= UPPER_END &&
-        !inside) { /* a thread of the lower half caught it: pass it on */
-        /* No libc here: its errno would land in the other half's TLS. The kernel refuses to let a
-         * further thread pass on a signal of its own (si_code >= 0). */
+    void *pointer = thread_pointer_get();
+    int inside = pointer == upper.lower->thread_pointer;
+    if ((uintptr_t)pointer >= UPPER_END && !inside) {
+        /* A thread of the lower half caught it: pass it on. No libc here: its errno would land in
+         * the other half's TLS. The kernel refuses to let a further thread pass on a signal of its
+         * own (si_code >= 0).
+         */
         long pid = raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-        if (raw_syscall(SYS_rt_tgsigqueueinfo, pid, *upper.lower->tid_address, sig, (long)si, 0,
-                        0) == -EPERM)
-            raw_syscall(SYS_tgkill, pid, *upper.lower->tid_address, sig, 0, 0, 0);
+        int main_tid = *upper.lower->tid_address;
+        if (raw_syscall(SYS_rt_tgsigqueueinfo, pid, main_tid, sig, (long)si, 0, 0) == -EPERM)
+            raw_syscall(SYS_tgkill, pid, main_tid, sig, 0, 0, 0);
         return;
     }
     if (inside)
         thread_pointer_set(upper.thread_pointer_inside);
-    if (act[sig].sa_flags & SA_SIGINFO)
-        act[sig].sa_sigaction(sig, si, uc);
+    if (actions[sig].sa_flags & SA_SIGINFO)
+        actions[sig].sa_sigaction(sig, si, uc);
     else
-        act[sig].sa_handler(sig);
+        actions[sig].sa_handler(sig);
     if (inside)
-        thread_pointer_set(tp);
+        thread_pointer_set(pointer);
 }
-static int install(int sig)
+
+static void install(int sig)
 {
-    struct sigaction k = act[sig];
-    sigdelset(&k.sa_mask, SIGSYS);
-    sigdelset(&k.sa_mask, SIGNAL_PARK);
-    sigdelset(&k.sa_mask, SIGNAL_LEAVE);
-    if (k.sa_handler != SIG_DFL && k.sa_handler != SIG_IGN) {
-        k.sa_sigaction = on_signal;
-        k.sa_flags |= SA_SIGINFO;
+    const struct sigaction *a = &actions[sig];
+    uint64_t mask;
+    memcpy(&mask, &a->sa_mask, sizeof mask);
+    if (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN) {
+        install_handler(sig, on_signal, a->sa_flags & ~SA_SIGINFO, mask & ~NEVER_BLOCKED);
+    } else {
+        struct kernel_sigaction k = {(void *)a->sa_handler, (unsigned)a->sa_flags, NULL, 0};
+        raw_syscall(SYS_rt_sigaction, sig, (long)&k, 0, 8, 0, 0);
     }
-    return NEXT(sigaction)(sig, &k, NULL);
 }
+
 int sigaction(int sig, const struct sigaction *new, struct sigaction *old)
 {
-    if (sig < 1 || sig > 64) {
+    if (sig < 1 || sig > 64 || (new && (sig == SIGKILL || sig == SIGSTOP))) {
         errno = EINVAL;
         return -1;
     }
-    struct sigaction prev = act[sig];
-    if (!act_set[sig])
-        NEXT(sigaction)(sig, NULL, &prev);
+    struct sigaction previous = actions[sig];
+    if (!action_set[sig])
+        NEXT(sigaction)(sig, NULL, &previous);
     if (old)
-        *old = prev;
+        *old = previous;
     if (!new || sig == SIGSYS || sig == SIGNAL_PARK || sig == SIGNAL_LEAVE)
         return 0;
-    act[sig] = *new;
-    act_set[sig] = 1;
-    return install(sig);
+    actions[sig] = *new;
+    action_set[sig] = 1;
+    install(sig);
+    return 0;
 }
-sighandler_t signal(int sig, sighandler_t h)
+
+sighandler_t signal(int sig, sighandler_t handler)
 {
-    struct sigaction a = {.sa_handler = h, .sa_flags = SA_RESTART}, old;
+    struct sigaction a = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
     return sigaction(sig, &a, &old) ? SIG_ERR : old.sa_handler;
 }
-static int set_mask(int how, const sigset_t *set, sigset_t *old)
+
+static long set_mask(int how, const sigset_t *set, sigset_t *old)
 {
-    sigset_t s;
-    if (set && how != SIG_UNBLOCK) {
-        s = *set;
-        sigdelset(&s, SIGSYS);
-        sigdelset(&s, SIGNAL_PARK);
-        sigdelset(&s, SIGNAL_LEAVE);
-        set = &s;
+    uint64_t mask;
+    if (set) {
+        memcpy(&mask, set, sizeof mask);
+        if (how != SIG_UNBLOCK)
+            mask &= ~NEVER_BLOCKED;
     }
-    return syscall(SYS_rt_sigprocmask, how, set, old, 8);
+    return raw_syscall(SYS_rt_sigprocmask, how, set ? (long)&mask : 0, (long)old, 8, 0, 0);
 }
+
 int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-    return set_mask(how, set, old);
+    long rc = set_mask(how, set, old);
+    if (rc < 0)
+        errno = (int)-rc;
+    return rc < 0 ? -1 : 0;
 }
+
 int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-    return set_mask(how, set, old) ? errno : 0;
+    return (int)-set_mask(how, set, old);
+}
+
+void block_signals(uint64_t *old)
+{
+    uint64_t all = ~(BIT(SIGSYS) | BIT(SIGNAL_LEAVE) | FAULTS);
+    raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)old, 8, 0, 0);
+}
+
+void restore_signals(const uint64_t *old)
+{
+    raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)old, 0, 8, 0, 0);
 }
 
 void reinstall_signals(void)
 {
     for (int s = 1; s <= 64; s++)
-        if (act_set[s])
+        if (action_set[s])
             install(s);
+}
+
+void signals_init(void)
+{
+    (void)NEXT(sigaction);
 }

@@ -1,119 +1,201 @@
-/* os_threads.c - the application's threads: parked by a signal, brought back by a restart. */
+/* os_threads.c - the application's threads: parked by a signal, brought back by a restart.
+ *
+ * A thread is parked by a signal: its registers then lie in the kernel's signal frame on its own
+ * stack, that is, in memory that is saved. At restart the lower half clones a thread that returns
+ * through this very frame. One thread, the one that takes the image, is not parked (stop.c).
+ */
+#include "core.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "core.h"
-
-/* A further thread is parked by a signal: its registers then lie in the kernel's
- * signal frame on its own stack, that is, in memory that is saved.  At restart
- * the lower half clones a thread that returns through this very frame. */
-#define SIGNAL_PARK 61
+enum { FREE, BEING_BORN, ALIVE, DYING }; /* upper_thread.used */
+enum { MAIN_SLOT = 0 };
 static __thread int my_slot = -1;
+static volatile int parking; /* a speaker wants the others parked */
 
+static int tid_of(const struct upper_thread *t)
+{
+    return *(int *)((char *)t->thread_pointer + upper.tid_offset);
+}
+
+static long futex(int *word, int operation, int value, const struct timespec *limit)
+{
+    return raw_syscall(SYS_futex, (long)word, operation, value, (long)limit, 0, 0);
+}
+
+/* Runs on any thread of the process, at any moment: no libc but what is noted. */
 static void on_park(int sig, siginfo_t *si, void *uc)
 {
     (void)sig;
-    if (thread_pointer_get() == upper.lower->thread_pointer || in_lower || my_slot < 0)
-        return; /* not now: asked again */
+    if ((uintptr_t)thread_pointer_get() >= UPPER_END || in_library || my_slot < 0)
+        return; /* of the lower half, or not now: asked again */
+    if (!parking) {
+        if (my_slot == MAIN_SLOT && upper.stop_phase == STOP_HERE &&
+            upper.activity == ACTIVITY_NONE) {
+            int saved_errno = errno;
+            stop_from_signal();
+            errno = saved_errno;
+        }
+        return;
+    }
     struct upper_thread *t = &upper.threads[my_slot];
-    int gen = __atomic_load_n(&upper.release, __ATOMIC_SEQ_CST);
+    int turn = __atomic_load_n(&upper.release, __ATOMIC_SEQ_CST);
     t->frame = signal_frame(si, uc);
     __atomic_store_n(&t->parked, 1, __ATOMIC_SEQ_CST);
-    syscall(SYS_futex, &t->parked, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-    while (__atomic_load_n(&upper.release, __ATOMIC_SEQ_CST) == gen)
-        syscall(SYS_futex, &upper.release, FUTEX_WAIT_PRIVATE, gen, NULL, NULL, 0);
+    futex(&t->parked, FUTEX_WAKE_PRIVATE, 1, NULL);
+    while (__atomic_load_n(&upper.release, __ATOMIC_SEQ_CST) == turn)
+        futex(&upper.release, FUTEX_WAIT_PRIVATE, turn, NULL);
+}
+
+static void ask(const struct upper_thread *t)
+{
+    raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), tid_of(t), SIGNAL_PARK, 0, 0,
+                0);
+}
+
+/* A thread that left its function still needs its kernel thread to be gone: whoever joins it waits
+ * for that, and a restart would not bring it back.
+ */
+static int is_gone(struct upper_thread *t)
+{
+    int tid = tid_of(t);
+    return tid == 0 || raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), tid, 0, 0,
+                                   0, 0) == -ESRCH;
+}
+
+void park_threads(void)
+{
+    struct timespec ms = {0, 1000000};
+    void *me = thread_pointer_get();
+    for (int i = 0; i < upper.nthreads; i++)
+        upper.threads[i].parked = 0;
+    parking = 1;
+    for (int i = 0; i < upper.nthreads; i++) {
+        struct upper_thread *t = &upper.threads[i];
+        for (;;) {
+            int used = __atomic_load_n(&t->used, __ATOMIC_SEQ_CST);
+            if (used == FREE || t->thread_pointer == me || t->parked)
+                break;
+            if (used == DYING && is_gone(t))
+                break;
+            if (used == ALIVE)
+                ask(t);
+            futex(&t->parked, FUTEX_WAIT_PRIVATE, 0, &ms);
+        }
+    }
+}
+
+void release_threads(void)
+{
+    parking = 0;
+    __atomic_add_fetch(&upper.release, 1, __ATOMIC_SEQ_CST);
+    futex(&upper.release, FUTEX_WAKE_PRIVATE, MAX_THREADS, NULL);
 }
 
 struct start {
-    void *(*fn)(void *);
-    void *arg;
+    void *(*function)(void *);
+    void *argument;
     int slot;
 };
+
 static void thread_gone(void *slot)
 {
-    upper.threads[(intptr_t)slot].used = 0;
+    __atomic_store_n(&upper.threads[(intptr_t)slot].used, DYING, __ATOMIC_SEQ_CST);
     my_slot = -1;
 }
+
 static void *thread_main(void *p)
 {
     struct start s = *(struct start *)p;
-    void *ret;
+    void *result;
     free(p);
     my_slot = s.slot;
     upper.threads[s.slot].thread_pointer = thread_pointer_get();
-    __atomic_store_n(&upper.threads[s.slot].used, 2, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&upper.threads[s.slot].used, ALIVE, __ATOMIC_SEQ_CST);
     pthread_cleanup_push(thread_gone, (void *)(intptr_t)s.slot);
-    ret = s.fn(s.arg);
+    result = s.function(s.argument);
     pthread_cleanup_pop(1);
-    return ret;
+    return result;
 }
-int pthread_create(pthread_t *th, const pthread_attr_t *a, void *(*fn)(void *), void *arg)
+
+static int take_slot(void)
 {
-    struct start *s = malloc(sizeof *s);
-    *s = (struct start){fn, arg, -1};
-    for (int i = 0; i < MAX_THREADS && s->slot < 0; i++) {
-        int zero = 0;
-        if (__atomic_compare_exchange_n(&upper.threads[i].used, &zero, 1, 0, __ATOMIC_SEQ_CST,
+    for (int i = 0; i < MAX_THREADS; i++) {
+        struct upper_thread *t = &upper.threads[i];
+        int old = __atomic_load_n(&t->used, __ATOMIC_SEQ_CST);
+        if ((old == FREE || (old == DYING && is_gone(t))) &&
+            __atomic_compare_exchange_n(&t->used, &old, BEING_BORN, 0, __ATOMIC_SEQ_CST,
                                         __ATOMIC_SEQ_CST)) {
-            s->slot = i;
+            t->thread_pointer = NULL;
             if (i >= upper.nthreads)
                 upper.nthreads = i + 1;
+            return i;
         }
     }
-    if (s->slot < 0) {
-        fprintf(stderr, "mend: too many threads\n");
-        abort();
-    }
-    int rc = NEXT(pthread_create)(th, a, thread_main, s);
+    return -1;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
+                   void *argument)
+{
+    struct start *s = malloc(sizeof *s);
+    if (!s)
+        return EAGAIN;
+    *s = (struct start){function, argument, take_slot()};
+    int rc = s->slot < 0 ? EAGAIN : NEXT(pthread_create)(thread, attributes, thread_main, s);
     if (rc) {
-        upper.threads[s->slot].used = 0;
+        if (s->slot >= 0)
+            upper.threads[s->slot].used = FREE;
         free(s);
     }
     return rc;
 }
 
-static void ask(struct upper_thread *t) /* &pd->tid is at the same distance from every tp */
+/* libc's own would start the thread behind our back. */
+struct c11_start {
+    thrd_start_t function;
+    void *argument;
+};
+
+static void *c11_main(void *p)
 {
-    syscall(SYS_tgkill, getpid(),
-            *(int *)((char *)t->thread_pointer +
-                     ((char *)upper.lower->tid_address - (char *)upper.thread_pointer)),
-            SIGNAL_PARK);
+    struct c11_start s = *(struct c11_start *)p;
+    free(p);
+    return (void *)(intptr_t)s.function(s.argument);
 }
 
-void park_threads(void)
+int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
-    for (int i = 0; i < upper.nthreads; i++)
-        if (upper.threads[i].used) {
-            while (__atomic_load_n(&upper.threads[i].used, __ATOMIC_SEQ_CST) == 1)
-                sched_yield(); /* being born */
-            upper.threads[i].parked = 0;
-            ask(&upper.threads[i]);
-        }
-    struct timespec ms = {0, 1000000};
-    for (int i = 0; i < upper.nthreads; i++)
-        while (upper.threads[i].used &&
-               !__atomic_load_n(&upper.threads[i].parked, __ATOMIC_SEQ_CST))
-            if (syscall(SYS_futex, &upper.threads[i].parked, FUTEX_WAIT_PRIVATE, 0, &ms, NULL, 0) &&
-                errno == ETIMEDOUT)
-                ask(&upper.threads[i]);
+    struct c11_start *s = malloc(sizeof *s);
+    if (!s)
+        return thrd_nomem;
+    *s = (struct c11_start){function, argument};
+    int rc = pthread_create((pthread_t *)thread, NULL, c11_main, s);
+    if (rc)
+        free(s);
+    return rc ? thrd_error : thrd_success;
 }
 
-void release_threads(void)
-{
-    __atomic_add_fetch(&upper.release, 1, __ATOMIC_SEQ_CST);
-    syscall(SYS_futex, &upper.release, FUTEX_WAKE_PRIVATE, MAX_THREADS, NULL, NULL, 0);
-}
 void install_park_handler(void)
 {
-    struct sigaction sa = {.sa_sigaction = on_park, .sa_flags = SA_SIGINFO | SA_RESTART};
-    NEXT(sigaction)(SIGNAL_PARK, &sa, NULL);
+    install_handler(SIGNAL_PARK, on_park, SA_RESTART, ~0ull);
+}
+
+void threads_init(void)
+{
+    (void)NEXT(pthread_create); /* no dlsym() later, in the middle of things */
+    my_slot = MAIN_SLOT;
+    upper.nthreads = 1;
+    upper.threads[MAIN_SLOT].thread_pointer = thread_pointer_get();
+    upper.threads[MAIN_SLOT].used = ALIVE;
+    upper.tid_offset = (char *)upper.lower->tid_address - (char *)thread_pointer_get();
+    install_park_handler();
 }

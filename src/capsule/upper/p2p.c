@@ -1,98 +1,132 @@
 /* p2p.c - sending, receiving, probing. */
 #include "core.h"
-#include <stdlib.h>
-#include <string.h>
-#define SEND(Name)                                                                \
-    int core_##Name(const void *b, int n, object *t, int dst, int tag, object *c) \
-    {                                                                             \
-        if (dst >= c->comm.size || dst < NEUTRAL_PROC_NULL)                       \
-            return NEUTRAL_MPI_ERR_RANK;                                          \
-        count_send(c, dst);                                                       \
-        return LOWER(Name, b, n, t->real, dst, tag, c->real);                     \
-    }
-SEND(Send)
-SEND(Ssend)
-SEND(Rsend)
-#define ISEND(Name)                                                                             \
-    int core_##Name(const void *b, int n, object *t, int dst, int tag, object *c, object **out) \
-    {                                                                                           \
-        object *r = new_request(0, (void *)b, n, t, dst, tag, c);                               \
-        count_send(c, dst);                                                                     \
-        *out = r;                                                                               \
-        return LOWER(Name, b, n, t->real, dst, tag, c->real, &r->real);                         \
-    }
-ISEND(Isend)
-ISEND(Issend)
 
-    int core_Recv(void *b, int n, object *t, int src, int tag, object *c, struct status *st)
+#include <stdlib.h>
+
+static int peer_count(const object *c)
 {
-    struct status s;
-    struct message *m;
-    int rc;
-    if (__builtin_expect(drained != NULL, 0) && (m = find_drained(src, tag, c, 1)))
-        rc = deliver_drained(m, b, n, t, &s);
-    else if (!st && src != NEUTRAL_ANY_SOURCE) { /* nothing to learn from a status */
-        rc = LOWER(Recv, b, n, t->real, src, tag, c->real, NULL);
-        s.source = src;
-        count_recv(c, &s);
-        return rc;
-    } else {
-        rc = LOWER(Recv, b, n, t->real, src, tag, c->real, &s);
-        count_recv(c, &s);
+    return c->comm.remote_size ? c->comm.remote_size : c->comm.size;
+}
+
+/* Messages are counted before they are sent; a blocking send is marked, for a checkpoint may find
+ * it waiting for its receiver, who will then drain it (drain.c).
+ */
+#define BLOCKING_SEND(Name)                                                        \
+    int core_##Name(const void *b, int n, object *t, int dest, int tag, object *c) \
+    {                                                                              \
+        if (dest >= peer_count(c) || dest < NEUTRAL_PROC_NULL)                     \
+            return NEUTRAL_MPI_ERR_RANK;                                           \
+        count_send(c, dest);                                                       \
+        __atomic_store_n(&upper.activity, ACTIVITY_SENDING, __ATOMIC_RELEASE);     \
+        int rc = LOWER(Name, b, n, t->real, dest, tag, c->real);                   \
+        upper.activity = ACTIVITY_NONE;                                            \
+        return rc;                                                                 \
     }
+BLOCKING_SEND(Send)
+BLOCKING_SEND(Ssend)
+BLOCKING_SEND(Rsend)
+
+#define NONBLOCKING_SEND(Name)                                                                   \
+    int core_##Name(const void *b, int n, object *t, int dest, int tag, object *c, object **out) \
+    {                                                                                            \
+        object *r = new_request(0, (void *)b, n, t, dest, tag, c);                               \
+        count_send(c, dest);                                                                     \
+        *out = r;                                                                                \
+        return LOWER(Name, b, n, t->real, dest, tag, c->real, &r->real);                         \
+    }
+NONBLOCKING_SEND(Isend)
+NONBLOCKING_SEND(Issend)
+
+/* A checkpoint came while the receive was waiting: from here on it is a request like any other. */
+static int recv_as_request(void *b, int n, object *t, int source, int tag, object *c, handle_t h,
+                           struct status *st)
+{
+    object *r = new_request(1, b, n, t, source, tag, c);
+    r->real = h;
+    stop_now();
+    return core_Wait(&r, st);
+}
+
+int core_Recv(void *b, int n, object *t, int source, int tag, object *c, struct status *st)
+{
+    struct message *m;
+    struct status s;
+    if (__builtin_expect(drained != NULL, 0) && (m = find_drained(source, tag, c, 1)))
+        return deliver_drained(m, b, n, t, st ? st : &s);
+
+    handle_t h;
+    int learn = st || source == NEUTRAL_ANY_SOURCE; /* else there is nothing to learn */
+    struct wait_item item = {&h, learn ? &s : NULL,
+                             source >= 0 ? c->comm.peers[source] : WAITING_FOR_ANY, 0};
+    s.source = source;
+    if (!LOWER(recv_or_stop, b, n, t->real, source, tag, c->real, &item))
+        return recv_as_request(b, n, t, source, tag, c, h, st);
+    count_recv(c, &s);
     if (st)
         *st = s;
-    return rc;
+    return item.error;
 }
-int core_Irecv(void *b, int n, object *t, int src, int tag, object *c, object **out)
+
+int core_Irecv(void *b, int n, object *t, int source, int tag, object *c, object **out)
 {
-    object *r = new_request(1, b, n, t, src, tag, c);
+    object *r = new_request(1, b, n, t, source, tag, c);
     struct message *m;
     *out = r;
-    if (__builtin_expect(drained != NULL, 0) && (m = find_drained(src, tag, c, 1))) {
+    if (__builtin_expect(drained != NULL, 0) && (m = find_drained(source, tag, c, 1))) {
         r->req.done = 1;
-        return deliver_drained(m, b, n, t, &r->req.status);
+        r->req.error = deliver_drained(m, b, n, t, &r->req.status);
+        return 0;
     }
-    return LOWER(Irecv, b, n, t->real, src, tag, c->real, &r->real);
+    return LOWER(Irecv, b, n, t->real, source, tag, c->real, &r->real);
 }
-int core_Sendrecv(const void *sb, int sn, object *stp, int dst, int stag, void *rb, int rn,
-                  object *rtp, int src, int rtag, object *c, struct status *st)
+
+int core_Sendrecv(const void *sb, int sn, object *st, int dest, int stag, void *rb, int rn,
+                  object *rt, int source, int rtag, object *c, struct status *status)
 {
     object *r;
-    int e1 = core_Irecv(rb, rn, rtp, src, rtag, c, &r), e2 = core_Send(sb, sn, stp, dst, stag, c),
-        e3 = core_Wait(&r, st);
+    int e1 = core_Irecv(rb, rn, rt, source, rtag, c, &r);
+    int e2 = core_Send(sb, sn, st, dest, stag, c);
+    int e3 = core_Wait(&r, status);
     return e1 ? e1 : e2 ? e2 : e3;
 }
-int core_Sendrecv_replace(void *b, int n, object *t, int dst, int stag, int src, int rtag,
+
+int core_Sendrecv_replace(void *b, int n, object *t, int dest, int stag, int source, int rtag,
                           object *c, struct status *st)
 {
-    int size, pos = 0;
+    int size, position = 0;
     core_Pack_size(n, t, c, &size);
-    char *tmp = malloc(size + 1);
-    core_Pack(b, n, t, tmp, size, &pos, c);
-    int rc = core_Sendrecv(tmp, pos, predef[PRE_MPI_PACKED], dst, stag, b, n, t, src, rtag, c, st);
-    free(tmp);
+    char *copy = malloc(size + 1);
+    core_Pack(b, n, t, copy, size, &position, c);
+    int rc = core_Sendrecv(copy, position, predef[PRE_MPI_PACKED], dest, stag, b, n, t, source,
+                           rtag, c, st);
+    free(copy);
     return rc;
 }
-int core_Iprobe(int src, int tag, object *c, int *flag, struct status *st)
+
+int core_Iprobe(int source, int tag, object *c, int *flag, struct status *st)
 {
     struct status s;
-    struct message *m = find_drained(src, tag, c, 0);
+    struct message *m = find_drained(source, tag, c, 0);
     int rc = 0;
     if (m) {
         s = *drained_status(m);
         *flag = 1;
-    } else
-        rc = LOWER(Iprobe, src, tag, c->real, flag, &s);
+    } else {
+        rc = LOWER(Iprobe, source, tag, c->real, flag, &s);
+    }
     if (*flag && st)
         *st = s;
     return rc;
 }
-int core_Probe(int src, int tag, object *c, struct status *st)
+
+int core_Probe(int source, int tag, object *c, struct status *st)
 {
     int flag, rc;
-    do
-        rc = core_Iprobe(src, tag, c, &flag, st);
-    while (!flag && !rc);
+    for (;;) {
+        rc = core_Iprobe(source, tag, c, &flag, st);
+        if (flag || rc)
+            break;
+        wait_turn(c, source);
+    }
     return rc;
 }

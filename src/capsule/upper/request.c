@@ -1,9 +1,40 @@
 /* request.c - requests: completion, cancellation, and what a restart posts again. */
 #include "core.h"
-#include <stdlib.h>
-#include <string.h>
+
+const struct status empty_status = {NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, 0, 0, 0};
+
+/* Requests that the application has freed while they were under way (MPI_Request_free). */
+static int orphans;
+
+static void retire(object *r)
+{
+    unref_type(r->req.type);
+    unref_comm(r->req.comm);
+    object_delete(r);
+}
+
+void retire_request(object **h)
+{
+    retire(*h);
+    *h = predef[PRE_MPI_REQUEST_NULL];
+}
+
+static void retire_orphans(void)
+{
+    for (object *r = live[KIND_REQ].next, *next; r != &live[KIND_REQ]; r = next) {
+        next = r->next;
+        if (r->req.orphan && request_poll(r)) {
+            orphans--;
+            retire(r);
+        }
+    }
+}
+
 object *new_request(int is_recv, void *buf, int n, object *t, int peer, int tag, object *c)
 {
+    static unsigned made;
+    if (__builtin_expect(orphans && ++made % 256 == 0, 0))
+        retire_orphans();
     object *r = object_new(KIND_REQ);
     r->req.is_recv = is_recv;
     r->req.buf = buf;
@@ -16,94 +47,138 @@ object *new_request(int is_recv, void *buf, int n, object *t, int peer, int tag,
     c->refs++;
     return r;
 }
-void retire_request(object **h)
-{
-    unref_type((*h)->req.type);
-    unref_comm((*h)->req.comm);
-    object_delete(*h);
-    *h = predef[PRE_MPI_REQUEST_NULL];
-}
 
+/* After a restart nothing is under way but receives that had not been matched: post them again, in
+ * their old order.
+ */
 void rebind_requests(void)
 {
     EACH_LIVE(r, KIND_REQ)
-    if (r->req.is_recv && !r->req.done) /* still waiting: post it again */
+    if (r->req.is_recv && !r->req.done)
         LOWER(Irecv, r->req.buf, r->req.n, r->req.type->real, r->req.peer, r->req.tag,
               r->req.comm->real, &r->real);
 }
-const struct status empty_status = {NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, 0, 0, 0};
+
 int request_idle(const object *r)
 {
     return r == predef[PRE_MPI_REQUEST_NULL] || special_inactive(r);
 }
 #define is_null request_idle
 
-/* Is it complete?  Never retires it. */
+static void completed(object *r)
+{
+    r->req.done = 1;
+    if (r->req.is_recv)
+        count_recv(r->req.comm, &r->req.status);
+}
+
 int request_poll(object *r)
 {
     if (r->req.special)
         return special_poll(r, NULL);
     if (!r->req.done) {
-        LOWER(Test, r->real, &r->req.done, &r->req.status);
-        if (r->req.done && r->req.is_recv)
-            count_recv(r->req.comm, &r->req.status);
+        int flag, rc = LOWER(Test, &r->real, &flag, &r->req.status);
+        if (flag || rc) {
+            r->req.error = rc;
+            completed(r);
+        }
     }
     return r->req.done;
 }
-int core_Wait(object **h, struct status *st)
+
+/* Whom a request waits for, as a world rank. */
+static int awaited(const object *r)
+{
+    return r->req.is_recv && r->req.peer >= 0 ? r->req.comm->comm.peers[r->req.peer]
+                                              : WAITING_FOR_ANY;
+}
+
+/* Wait for up to BATCH requests in one crossing; a checkpoint may come in between. */
+enum { BATCH = 64 };
+static void wait_batch(int n, object **requests, int want_status)
+{
+    for (;;) {
+        struct wait_item item[BATCH];
+        object *open[BATCH];
+        int count = 0;
+        for (int i = 0; i < n; i++) {
+            object *r = requests[i];
+            if (is_null(r) || r->req.special || r->req.done)
+                continue;
+            int ignore = !want_status && !(r->req.is_recv && r->req.peer == NEUTRAL_ANY_SOURCE);
+            r->req.status.source = r->req.peer;
+            open[count] = r;
+            item[count++] =
+                (struct wait_item){&r->real, ignore ? NULL : &r->req.status, awaited(r), 0};
+        }
+        if (!count)
+            return;
+        int done = LOWER(wait_or_stop, count, item);
+        for (int i = 0; i < done; i++) {
+            open[i]->req.error = item[i].error;
+            completed(open[i]);
+        }
+        if (done < count)
+            stop_now();
+    }
+}
+
+static int finish(object **h, struct status *st)
 {
     object *r = *h;
-    int rc = 0;
-    if (is_null(r)) {
+    if (r->req.special)
+        return special_finish(h, st);
+    int rc = r->req.error;
+    if (st)
+        *st = r->req.status;
+    retire(r);
+    *h = predef[PRE_MPI_REQUEST_NULL];
+    return rc;
+}
+
+int core_Wait(object **h, struct status *st)
+{
+    if (is_null(*h)) {
         if (st)
             *st = empty_status;
         return 0;
     }
-    if (r->req.special) {
-        while (r->req.special->what == SPECIAL_GENERALIZED && !r->req.special->complete)
-            wait_turn(COMM_SELF, NEUTRAL_ANY_SOURCE);
-        return special_finish(h, st);
-    }
-    if (!r->req.done) {
-        int ignore = !st && !(r->req.is_recv && r->req.peer == NEUTRAL_ANY_SOURCE);
-        r->req.status.source = r->req.peer;
-        rc = LOWER(Wait, r->real, ignore ? NULL : &r->req.status);
-        if (r->req.is_recv)
-            count_recv(r->req.comm, &r->req.status);
-    }
-    if (st)
-        *st = r->req.status;
-    retire_request(h);
-    return rc;
+    while ((*h)->req.special && (*h)->req.special->what == SPECIAL_GENERALIZED &&
+           !(*h)->req.special->complete)
+        wait_turn(COMM_SELF, NEUTRAL_ANY_SOURCE);
+    wait_batch(1, h, st != NULL);
+    return finish(h, st);
 }
+
 int core_Test(object **h, int *flag, struct status *st)
 {
+    *flag = 1;
     if (is_null(*h)) {
-        *flag = 1;
         if (st)
             *st = empty_status;
         return 0;
     }
     *flag = request_poll(*h);
-    if (!*flag)
-        return 0;
-    if ((*h)->req.special)
-        return special_finish(h, st);
-    if (st)
-        *st = (*h)->req.status;
-    retire_request(h);
-    return 0;
+    return *flag ? finish(h, st) : 0;
 }
+
 int core_Waitall(int n, object **h, struct status *st)
 {
     int rc = 0;
-    for (int i = 0; i < n; i++) {
-        int e = core_Wait(&h[i], st ? &st[i] : NULL);
-        if (e)
-            rc = e;
+    for (int at = 0; at < n; at += BATCH) {
+        int part = n - at < BATCH ? n - at : BATCH;
+        wait_batch(part, h + at, st != NULL);
+        for (int i = at; i < at + part; i++) {
+            struct status *one = st ? &st[i] : NULL;
+            int error =
+                is_null(h[i]) || h[i]->req.special ? core_Wait(&h[i], one) : finish(&h[i], one);
+            if (error)
+                rc = error;
+        }
     }
     return rc;
 }
+
 int core_Testall(int n, object **h, int *flag, struct status *st)
 {
     *flag = 1;
@@ -112,6 +187,7 @@ int core_Testall(int n, object **h, int *flag, struct status *st)
             *flag = 0;
     return *flag ? core_Waitall(n, h, st) : 0;
 }
+
 int core_Testany(int n, object **h, int *index, int *flag, struct status *st)
 {
     int any = 0;
@@ -121,7 +197,7 @@ int core_Testany(int n, object **h, int *index, int *flag, struct status *st)
             if (request_poll(h[i])) {
                 *index = i;
                 *flag = 1;
-                return core_Wait(&h[i], st);
+                return finish(&h[i], st);
             }
         }
     *index = NEUTRAL_UNDEFINED;
@@ -130,61 +206,72 @@ int core_Testany(int n, object **h, int *index, int *flag, struct status *st)
         *st = empty_status;
     return 0;
 }
+
 int core_Waitany(int n, object **h, int *index, struct status *st)
 {
     int flag, rc;
-    do
+    for (;;) {
         rc = core_Testany(n, h, index, &flag, st);
-    while (!flag && !rc);
+        if (flag || rc)
+            break;
+        wait_turn(COMM_SELF, NEUTRAL_ANY_SOURCE);
+    }
     return rc;
 }
+
 int core_Waitsome(int n, object **h, int *count, int *indices, struct status *st)
 {
-    int any = 0;
-    *count = 0;
-    do
-        for (int i = 0; i < n; i++)
-            if (!is_null(h[i])) {
-                any = 1;
-                if (request_poll(h[i])) {
-                    indices[*count] = i;
-                    core_Wait(&h[i], st ? &st[*count] : NULL);
-                    ++*count;
-                }
-            }
-    while (any && !*count);
-    if (!any)
-        *count = NEUTRAL_UNDEFINED;
+    int rc;
+    for (;;) {
+        rc = core_Testsome(n, h, count, indices, st);
+        if (*count || rc)
+            break;
+        wait_turn(COMM_SELF, NEUTRAL_ANY_SOURCE);
+    }
+    return rc;
+}
+
+int core_Request_free(object **h)
+{
+    object *r = *h;
+    if (r->req.special)
+        return special_free(h);
+    *h = predef[PRE_MPI_REQUEST_NULL];
+    if (is_null(r))
+        return 0;
+    if (request_poll(r)) {
+        retire(r);
+    } else {
+        r->req.orphan = 1;
+        orphans++;
+    }
     return 0;
 }
-int core_Request_free(object **h) /* prototype: completes it */
-{
-    if ((*h)->req.special)
-        return special_free(h);
-    return core_Wait(h, NULL);
-}
+
 int core_Cancel(object **h)
 {
     object *r = *h;
     if (r->req.special)
         return special_cancel(r);
     if (r->req.done || !r->req.is_recv)
-        return 0;
-    int rc = LOWER(Cancel, r->real); /* prototype: assumes that nothing had arrived */
+        return 0; /* a send that is not cancelled completes as usual */
+    int rc = LOWER(Cancel, &r->real, &r->req.status);
     r->req.done = 1;
-    r->req.status = empty_status;
-    r->req.status.cancelled = 1;
+    if (!r->req.status.cancelled) /* it had been matched */
+        count_recv(r->req.comm, &r->req.status);
     return rc;
 }
 
 /* A request that is not bound yet has the null handle: whoever walks the list may rely on it. */
 void unbind_requests(void)
 {
-    EACH_LIVE(r, KIND_REQ) r->real = upper.lower->predef[PRE_MPI_REQUEST_NULL];
+    EACH_LIVE(r, KIND_REQ)
+    r->real = upper.lower->predef[PRE_MPI_REQUEST_NULL];
 }
+
 void each_request(void (*visit)(handle_t real, int is_receive))
 {
     EACH_LIVE(r, KIND_REQ)
-    if (!r->req.done)
+    if (!r->req.done && !r->req.special)
         visit(r->real, r->req.is_recv);
 }

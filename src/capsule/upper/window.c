@@ -400,6 +400,14 @@ int core_Win_test(object *win, int *flag)
 }
 
 /* --- checkpoint and restart --- */
+void windows_flush(void)
+{
+    EACH_LIVE(o, KIND_WIN)
+    {
+        LOWER(win_flush_all, o->real);
+        LOWER(win_flush_all, o->win.w->locks_real);
+    }
+}
 void windows_before_image(void)
 {
     EACH_LIVE(o, KIND_WIN)

@@ -67,6 +67,10 @@ typedef struct mend_sink {
 typedef struct mend_image_write_options {
     const uint64_t *blocks; /* bit set: the blocks to store, for a delta; NULL: all */
     int compress;           /* zstd level, 0: none */
+    /* Where the stream is not in one piece in memory: the `count` bytes at `at` of it, as a pointer
+     * that is good until the next call. NULL: the stream is given. Blocks are asked for in order. */
+    const uint8_t *(*fetch)(void *context, uint64_t at, size_t count);
+    void *fetch_context;
 } mend_image_write_options;
 
 /* Write head, the chosen blocks of `stream` and the rest. *written = bytes of the file.

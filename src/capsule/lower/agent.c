@@ -1,0 +1,524 @@
+/* agent.c - a thread of the lower half that speaks for its rank while a checkpoint is made.
+ *
+ * It answers for a rank that is blocked inside MPI, and interrupts one that computes outside it.
+ * All it knows of the upper half is struct upper. A round:
+ *
+ * 1. COLLECT comes: stop_phase = STOP_COLLECTING; membarrier(): from here on each collective either
+ * is in the counts that we read, or comes to agent_door(). Report the counts whenever they change.
+ * 2. TARGETS come: ranks that wait at a door and are behind may pass.
+ * 3. STOP comes: stop_phase = STOP_HERE. The application's thread comes to agent_stop_begin(): from
+ * an MPI call, from a loop that waits, or from a signal that we send. Report what it has sent. A
+ * thread inside a blocking send cannot come; its counts are final, too: report them.
+ * 4. EXPECT comes: what was sent to us. The application's thread drains until that has arrived.
+ * 5. SAVE comes: the application's thread writes the image. GO_ON comes: the round is over.
+ *
+ * A GO_ON may come at any point: the round was given up. If the coordinator dies, we give it up
+ * ourselves.
+ */
+#include "agent.h"
+
+#include "control.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread;
+    int running, socket, wake;
+    struct upper *upper;
+    uint32_t round;
+    enum stop_phase phase;
+    uint64_t door; /* the card at whose door the application's thread waits */
+    int stopped;   /* it is in stop_now(), in this round */
+    int counts_sent, drained, drained_sent, saved, saved_sent, captured, captured_sent;
+    int64_t save_code;
+    uint64_t save_bytes, save_microseconds;
+    struct control_save save;
+    enum stop_command command;
+    int64_t *expected; /* NULL: not known yet */
+    struct control_clocks *last;
+    size_t last_bytes;
+    volatile int requested, ending;
+} agent = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .socket = -1};
+
+static void wake_agent(void)
+{
+    uint64_t one = 1;
+    raw_syscall(SYS_write, agent.wake, (long)&one, sizeof one, 0, 0, 0);
+}
+
+static void set_phase(enum stop_phase phase)
+{
+    agent.phase = phase;
+    if (phase == STOP_NONE && agent.upper->request_at > 0)
+        phase = STOP_WATCH;
+    agent.upper->stop_phase = phase;
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    pthread_cond_broadcast(&agent.changed);
+}
+
+/* --- reports
+ * ---------------------------------------------------------------------------------------- */
+static void report_clocks(void)
+{
+    struct upper *u = agent.upper;
+    size_t n = 0;
+    for (struct comm_card *c = __atomic_load_n(&u->cards, __ATOMIC_ACQUIRE); c; c = c->next)
+        n++;
+    size_t bytes = sizeof(struct control_clocks) + n * sizeof(struct control_clock);
+    struct control_clocks *now = calloc(1, bytes);
+    if (!now)
+        return;
+    static unsigned turns;
+    now->activity = u->turns != turns ? ACTIVITY_WAITING : (uint64_t)u->activity;
+    now->waiting_for = u->turns != turns ? (uint64_t)(u->waiting_for + 1) : 0;
+    turns = u->turns;
+    now->door = agent.door;
+    now->count = n;
+    size_t i = 0;
+    for (struct comm_card *c = u->cards; c && i < n; c = c->next, i++) {
+        c->reported = __atomic_load_n(&c->begun, __ATOMIC_RELAXED);
+        now->clock[i] = (struct control_clock){c->id, c->reported};
+    }
+    if (!agent.last || agent.last_bytes != bytes || memcmp(agent.last, now, bytes)) {
+        control_send(agent.socket, CONTROL_CLOCKS, agent.round, now, bytes);
+        free(agent.last);
+        agent.last = now;
+        agent.last_bytes = bytes;
+    } else {
+        free(now);
+    }
+}
+
+static void interrupt_application(void)
+{
+    struct upper *u = agent.upper;
+    int tid = *(int *)((char *)u->threads[0].thread_pointer + u->tid_offset);
+    syscall(SYS_tgkill, getpid(), tid, SIGNAL_PARK);
+}
+
+static void report_stop(void)
+{
+    struct upper *u = agent.upper;
+    int sending = __atomic_load_n(&u->activity, __ATOMIC_ACQUIRE) == ACTIVITY_SENDING;
+    if (!agent.counts_sent) {
+        if (agent.stopped || sending) {
+            control_send(agent.socket, CONTROL_STOPPED, agent.round, u->sent_to,
+                         (size_t)u->size * sizeof *u->sent_to);
+            agent.counts_sent = 1;
+        }
+    }
+    if (!agent.stopped && !sending)
+        interrupt_application();
+    if (agent.drained && !agent.drained_sent) {
+        control_send(agent.socket, CONTROL_DRAINED, agent.round, NULL, 0);
+        agent.drained_sent = 1;
+    }
+    if (agent.captured && !agent.captured_sent) {
+        control_send(agent.socket, CONTROL_CAPTURED, agent.round, NULL, 0);
+        agent.captured_sent = 1;
+    }
+}
+
+static void report_save(void)
+{
+    if (agent.saved && !agent.saved_sent) {
+        int64_t words[3] = {agent.save_code, (int64_t)agent.save_bytes,
+                            (int64_t)agent.save_microseconds};
+        control_send(agent.socket, CONTROL_SAVED, agent.round, words, sizeof words);
+        agent.saved_sent = 1;
+    }
+}
+
+static void tick(void)
+{
+    if (agent.requested) {
+        uint64_t leave = agent.requested == 2;
+        agent.requested = 0;
+        control_send(agent.socket, CONTROL_REQUEST, 0, &leave, sizeof leave);
+    }
+    if (agent.phase == STOP_COLLECTING)
+        report_clocks();
+    if (agent.phase == STOP_HERE)
+        report_stop();
+    report_save();
+}
+
+/* --- orders
+ * ----------------------------------------------------------------------------------------- */
+static void begin_round(uint32_t round)
+{
+    agent.round = round;
+    agent.counts_sent = agent.drained = agent.drained_sent = 0;
+    agent.saved = agent.saved_sent = agent.captured = agent.captured_sent = 0;
+    free(agent.expected);
+    agent.expected = NULL;
+    free(agent.last);
+    agent.last = NULL;
+    for (struct comm_card *c = agent.upper->cards; c; c = c->next)
+        c->target = c->reported = 0;
+    set_phase(STOP_COLLECTING);
+}
+
+static void take_targets(const uint64_t *pairs, size_t count)
+{
+    for (size_t i = 0; i + 1 < count; i += 2)
+        for (struct comm_card *c = agent.upper->cards; c; c = c->next)
+            if (c->id == pairs[i] && c->target < pairs[i + 1])
+                c->target = pairs[i + 1];
+    pthread_cond_broadcast(&agent.changed);
+}
+
+static void obey(const struct control_head *head, void *payload)
+{
+    uint64_t *words = payload;
+    if (head->type == CONTROL_COLLECT) {
+        begin_round(head->round);
+        return;
+    }
+    if (head->round != agent.round)
+        return;
+    switch (head->type) {
+    case CONTROL_TARGETS: take_targets(words, head->bytes / sizeof *words); break;
+    case CONTROL_STOP: set_phase(STOP_HERE); break;
+    case CONTROL_EXPECT:
+        if (head->bytes == (uint64_t)agent.upper->size * sizeof(int64_t) && !agent.expected) {
+            agent.expected = malloc(head->bytes);
+            if (agent.expected)
+                memcpy(agent.expected, payload, head->bytes);
+            pthread_cond_broadcast(&agent.changed);
+        }
+        break;
+    case CONTROL_SAVE:
+        if (head->bytes == sizeof agent.save) {
+            memcpy(&agent.save, payload, sizeof agent.save);
+            agent.command = STOP_COMMAND_SAVE;
+            pthread_cond_broadcast(&agent.changed);
+        }
+        break;
+    case CONTROL_GO_ON:
+        agent.command = head->bytes && words[0] ? STOP_COMMAND_LEAVE : STOP_COMMAND_GO_ON;
+        set_phase(STOP_NONE);
+        break;
+    }
+}
+
+static void *agent_main(void *unused)
+{
+    (void)unused;
+    while (!agent.ending) {
+        struct pollfd p[2] = {{agent.wake, POLLIN, 0}, {agent.socket, POLLIN, 0}};
+        poll(p, agent.socket >= 0 ? 2 : 1, agent.phase == STOP_NONE ? -1 : 1);
+        if (p[0].revents) {
+            uint64_t count;
+            if (read(agent.wake, &count, sizeof count) < 0 && errno != EAGAIN)
+                break;
+        }
+        if (agent.socket >= 0 && p[1].revents) {
+            struct control_head head;
+            void *payload;
+            int rc = control_receive(agent.socket, &head, &payload);
+            pthread_mutex_lock(&agent.lock);
+            if (rc == 1) {
+                obey(&head, payload);
+            } else {
+                close(agent.socket);
+                agent.socket = -1;
+                if (agent.phase != STOP_NONE) /* in the middle of a round: give it up */
+                    agent.command = STOP_COMMAND_GO_ON;
+                set_phase(STOP_NONE);
+            }
+            free(payload);
+            pthread_mutex_unlock(&agent.lock);
+        }
+        pthread_mutex_lock(&agent.lock);
+        tick();
+        pthread_mutex_unlock(&agent.lock);
+    }
+    return NULL;
+}
+
+/* --- what the application's thread calls
+ * ------------------------------------------------------------- */
+
+static void wait_for_change(long milliseconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += milliseconds * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&agent.changed, &agent.lock, &until);
+}
+
+/* Tests: ask, and wait until the round has begun, so that a short program does not run away from
+ * it. */
+void agent_request(void)
+{
+    pthread_mutex_lock(&agent.lock);
+    agent.requested = 1;
+    wake_agent();
+    for (int i = 0; i < 1000 && agent.running && agent.phase == STOP_NONE; i++)
+        wait_for_change(10);
+    pthread_mutex_unlock(&agent.lock);
+}
+
+/* Is some communicator of ours behind its target? `card` was counted already, but not yet begun. */
+static int is_behind(const struct comm_card *card)
+{
+    for (struct comm_card *c = agent.upper->cards; c; c = c->next)
+        if (c->begun - (c == card) < c->target)
+            return 1;
+    return 0;
+}
+
+/* At the door of a collective; card->begun counts it. 1: go in. 0: it is not counted any more,
+ * stop. */
+int agent_door(struct comm_card *card)
+{
+    int in = 1;
+    pthread_mutex_lock(&agent.lock);
+    while (card->id && agent.phase > STOP_WATCH) {
+        if (card->begun <= card->reported)
+            break; /* others count on us */
+        if (agent.phase == STOP_HERE) {
+            card->begun--;
+            in = 0;
+            break;
+        }
+        if (is_behind(card))
+            break;
+        card->begun--;
+        agent.door = card->id;
+        wake_agent();
+        wait_for_change(10);
+        agent.door = 0;
+        card->begun++;
+    }
+    pthread_mutex_unlock(&agent.lock);
+    return in;
+}
+
+int agent_stop_begin(void)
+{
+    pthread_mutex_lock(&agent.lock);
+    int role = agent.phase != STOP_HERE ? STOP_ROLE_NONE
+               : agent.stopped          ? STOP_ROLE_LISTENER
+                                        : STOP_ROLE_SPEAKER;
+    if (role == STOP_ROLE_SPEAKER) {
+        agent.stopped = 1;
+        agent.command = STOP_COMMAND_NONE;
+        wake_agent();
+    }
+    pthread_mutex_unlock(&agent.lock);
+    return role;
+}
+
+static int all_arrived(void)
+{
+    for (int i = 0; i < agent.upper->size; i++)
+        if (agent.upper->received_from[i] != agent.expected[i])
+            return 0;
+    return 1;
+}
+
+/* quiet: nothing that this rank sent is under way any more. */
+int agent_stop_poll(int quiet)
+{
+    pthread_mutex_lock(&agent.lock);
+    enum stop_command command = agent.command;
+    agent.command = STOP_COMMAND_NONE;
+    if (command == STOP_COMMAND_NONE) {
+        if (quiet && !agent.drained && agent.expected && all_arrived()) {
+            agent.drained = 1;
+            wake_agent();
+        }
+        if (agent.drained)
+            wait_for_change(1);
+    }
+    pthread_mutex_unlock(&agent.lock);
+    if (command == STOP_COMMAND_NONE && !agent.drained)
+        sched_yield();
+    return command;
+}
+
+int agent_save(struct upper *upper)
+{
+    double start = seconds_now();
+    uint64_t bytes = 0;
+    int code = recovering ? recover_checkpoint(upper)
+                          : snapshot_write(upper, agent.save.version, agent.save.save_id, &bytes);
+    pthread_mutex_lock(&agent.lock);
+    agent.save_code = code;
+    agent.save_bytes = bytes;
+    agent.save_microseconds = (uint64_t)(1e6 * (seconds_now() - start));
+    agent.saved = 1;
+    wake_agent();
+    pthread_mutex_unlock(&agent.lock);
+    return code;
+}
+
+void agent_stop_end(void)
+{
+    pthread_mutex_lock(&agent.lock);
+    agent.stopped = 0;
+    pthread_mutex_unlock(&agent.lock);
+}
+
+/* Unlink the cards of communicators that this rank has freed; they are the caller's then. */
+struct comm_card *agent_take_freed_cards(struct upper *upper)
+{
+    struct comm_card *taken = NULL;
+    pthread_mutex_lock(&agent.lock);
+    if (agent.phase != STOP_COLLECTING)
+        for (struct comm_card **p = &upper->cards, *c; (c = *p);) {
+            if (!c->freed) {
+                p = &c->next;
+                continue;
+            }
+            *p = c->next;
+            c->next = taken;
+            taken = c;
+        }
+    pthread_mutex_unlock(&agent.lock);
+    return taken;
+}
+
+/* --- start and end
+ * ----------------------------------------------------------------------------------- */
+static int connect_to(uint32_t address, uint32_t port)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    to.sin_addr.s_addr = address;
+    if (fd < 0)
+        return -1;
+    int error = connect(fd, (struct sockaddr *)&to, sizeof to) ? errno : 0;
+    if (error == EINPROGRESS) {
+        struct pollfd p = {fd, POLLOUT, 0};
+        socklen_t n = sizeof error;
+        if (poll(&p, 1, 3000) != 1 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n))
+            error = ETIMEDOUT;
+    }
+    if (error) {
+        close(fd);
+        return -1;
+    }
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    return fd;
+}
+
+static int connect_any(const struct control_address *a)
+{
+    char host[64] = "";
+    gethostname(host, sizeof host - 1);
+    int fd = -1;
+    if (!strcmp(host, a->host))
+        fd = connect_to(htonl(INADDR_LOOPBACK), a->port);
+    for (uint32_t i = 0; fd < 0 && i < a->count; i++)
+        fd = connect_to(a->address[i], a->port);
+    return fd;
+}
+
+static void on_request_signal(int sig)
+{
+    (void)sig; /* on any thread, with either half's thread pointer: no errno */
+    agent.requested = 1;
+    wake_agent();
+}
+
+static void watch_request_signal(void)
+{
+    struct sigaction old, new = {.sa_handler = on_request_signal, .sa_flags = SA_RESTART};
+    sigfillset(&new.sa_mask);
+    sigdelset(&new.sa_mask, SIGSYS);
+    if (settings.request_signal && !sigaction(settings.request_signal, NULL, &old) &&
+        (old.sa_handler == SIG_DFL || old.sa_handler == SIG_IGN))
+        sigaction(settings.request_signal, &new, NULL);
+}
+
+/* Collective over all ranks. Without a folder for images there is nothing to do. */
+int agent_start(struct upper *upper)
+{
+    struct control_address address;
+    handle_t world = lower.predef[PRE_MPI_COMM_WORLD];
+    agent_abandon();
+    if (!settings.dir[0] && !recovering)
+        return 0;
+    memset(&address, 0, sizeof address);
+    if (upper->rank == 0 && coordinator_start(upper->size, &address))
+        memset(&address, 0, sizeof address);
+    lower.Bcast(&address, sizeof address, lower.predef[PRE_MPI_BYTE], 0, world);
+    agent.upper = upper;
+    agent.round = 0;
+    agent.stopped = agent.saved = agent.saved_sent = 0;
+    agent.command = STOP_COMMAND_NONE;
+    agent.ending = 0;
+    upper->request_at = upper->rank == 0 ? settings.request_at : 0;
+    upper->request_again = settings.request_again;
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    agent.socket = address.cookie ? connect_any(&address) : -1;
+    if (agent.socket < 0)
+        die("rank %d cannot reach the coordinator of checkpoints on %s", upper->rank, address.host);
+    uint64_t hello[2] = {address.cookie, (uint64_t)upper->rank};
+    control_send(agent.socket, CONTROL_HELLO, 0, hello, sizeof hello);
+    agent.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    set_phase(STOP_NONE);
+
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    agent.running = !pthread_create(&agent.thread, NULL, agent_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    watch_request_signal();
+    return 0;
+}
+
+static void stop_thread(void)
+{
+    agent.ending = 1;
+    wake_agent();
+    pthread_join(agent.thread, NULL);
+    agent.running = 0;
+    if (agent.socket >= 0)
+        close(agent.socket);
+    close(agent.wake);
+    agent.socket = -1;
+}
+
+void agent_abandon(void)
+{
+    if (agent.running)
+        stop_thread();
+    coordinator_end();
+}
+
+void agent_end(void)
+{
+    if (!agent.running)
+        return;
+    pthread_mutex_lock(&agent.lock);
+    control_send(agent.socket, CONTROL_BYE, 0, NULL, 0);
+    pthread_mutex_unlock(&agent.lock);
+    stop_thread();
+    agent.upper->stop_phase = STOP_NONE;
+    coordinator_end();
+}

@@ -1,0 +1,32 @@
+/* agent.h - between agent.c, coordinator.c and the rest of the lower half. */
+#ifndef CAPSULE_AGENT_H
+#define CAPSULE_AGENT_H
+#include "lower.h"
+
+struct control_address { /* sent to all ranks when MPI has started */
+    uint64_t cookie;
+    char host[64];
+    uint32_t port, count;
+    uint32_t address[16]; /* IPv4, network order */
+};
+
+/* The coordinator, in the process of rank 0. Starts a thread of its own. */
+int coordinator_start(int ranks, struct control_address *address);
+void coordinator_end(void);
+
+/* What the job was started with (settings.c). */
+struct settings {
+    char dir[4096];     /* the job's folder; "": no checkpoints */
+    double every;       /* seconds between checkpoints, 0: none by time */
+    double limit;       /* seconds after which the job is saved and stopped, 0: none */
+    int keep;           /* complete versions to keep */
+    int background;     /* write images while the program goes on */
+    int leave;          /* stop the job after the first checkpoint (tests) */
+    long request_at;    /* ask for a checkpoint at this collective (tests) */
+    long request_again; /* and again after so many (tests) */
+    double patience;    /* seconds after which a round that does not come to rest is given up */
+    int request_signal;
+};
+extern struct settings settings;
+void settings_load(void);
+#endif

@@ -1,0 +1,57 @@
+/* control.h - what agents (one per process) and the coordinator (in the process of rank 0) say to
+ * each other, over TCP. Not over MPI: the agents answer for ranks that are blocked inside MPI or
+ * compute outside it, and go on to do so when MPI itself is broken.
+ *
+ * A message is a head and `bytes` bytes: arrays of 64-bit words, the same on both sides (one
+ * architecture per job). Messages of an older round are dropped by the receiver.
+ */
+#ifndef CAPSULE_CONTROL_H
+#define CAPSULE_CONTROL_H
+#include <stddef.h>
+#include <stdint.h>
+
+enum control_type {
+    /* agent -> coordinator */
+    CONTROL_HELLO = 1, /* words: cookie, rank */
+    CONTROL_REQUEST,   /* a checkpoint is wanted; words: 1 = and stop the job */
+    CONTROL_CLOCKS,    /* struct control_clocks: how far this rank is */
+    CONTROL_STOPPED,   /* words: messages sent to each rank, final; the rank is stopped or inside a
+                          blocking send */
+    CONTROL_DRAINED,   /* what was sent to this rank has arrived, what it sent has left */
+    CONTROL_CAPTURED,  /* its memory may change again (the image is being written by a copy) */
+    CONTROL_SAVED,     /* words: code (0 or negative), bytes, microseconds */
+    CONTROL_BYE,       /* in MPI_Finalize: no checkpoint any more */
+    /* coordinator -> agent */
+    CONTROL_COLLECT = 32, /* begin a round: report clocks */
+    CONTROL_TARGETS,      /* pairs of words: card id, collectives to begin on it */
+    CONTROL_STOP,         /* all are even: stop at once */
+    CONTROL_EXPECT,       /* words: messages sent to this rank by each */
+    CONTROL_SAVE,         /* struct control_save: write the image of this version */
+    CONTROL_GO_ON,        /* the round is over (or given up); words: 1 = leave the job */
+};
+
+struct control_head {
+    uint32_t type, round;
+    uint64_t bytes;
+};
+
+struct control_clocks {
+    uint64_t activity, waiting_for; /* enum activity, world rank + 1 or 0 */
+    uint64_t door;                  /* id of the card at whose door the rank waits, or 0 */
+    uint64_t count;
+    struct control_clock {
+        uint64_t id, begun;
+    } clock[];
+};
+
+struct control_save {
+    int64_t version;
+    uint64_t save_id, base_version, background;
+};
+
+/* Both return 0, or -1 when the other side is gone. */
+int control_send(int fd, uint32_t type, uint32_t round, const void *bytes, size_t count);
+/* Reads one message; the payload is malloc'ed. 1: one was read. */
+int control_receive(int fd, struct control_head *head, void **payload);
+enum { CONTROL_LIMIT = 1 << 30 };
+#endif

@@ -1,0 +1,47 @@
+/* collect.c - collectives, and waiting in general, with regard to checkpoints.
+ *
+ * A blocking collective of the real library cannot be left half-way, so all ranks must stop at
+ * places where each has begun the same number of collectives on each communicator that it shares
+ * with others. No barrier is added to normal work: collective_enter() counts, and looks at one
+ * variable.
+ *
+ * 1. When a checkpoint is wanted, every rank's agent (lower/agent.c) sets stop_phase to
+ *    STOP_COLLECTING and reports the counts on its cards.
+ * 2. The coordinator (lower/coordinator.c) finds the target of each communicator: the largest
+ * count.
+ * 3. A rank that has reached all its targets waits at the door of the next collective. Others go
+ * on, through further collectives if need be: that raises the targets of these.
+ * 4. When all are even, the phase becomes STOP_HERE, and each MPI call is a place to stop (stop.c).
+ *
+ * The agent may read a count between our increment and our look at the phase: then it was reported,
+ * and agent_door() lets us pass, as if we had come a moment earlier.
+ */
+#include "core.h"
+
+#include <sched.h>
+
+void collective_door(const object *comm)
+{
+    if (upper.request_at && --upper.request_at == 0) {
+        upper.request_at = upper.request_again;
+        LOWER_VOID(agent_request);
+    }
+    for (;;) {
+        if (LOWER(agent_door, comm->comm.card))
+            return; /* counted, and free to enter */
+        stop_now();
+        __atomic_store_n(&comm->comm.card->begun, comm->comm.card->begun + 1, __ATOMIC_RELAXED);
+        if (upper.stop_phase <= STOP_WATCH)
+            return;
+    }
+}
+
+/* One turn of a loop that waits for a message from `source`: a checkpoint may happen in it. */
+void wait_turn(const object *comm, int source)
+{
+    upper.waiting_for = source >= 0 ? comm->comm.peers[source] : WAITING_FOR_ANY;
+    if (++upper.turns % 64 == 0)
+        sched_yield();
+    if (__builtin_expect(upper.stop_phase == STOP_HERE, 0))
+        stop_now();
+}

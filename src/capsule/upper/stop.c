@@ -1,0 +1,133 @@
+/* stop.c - the upper half's part of a checkpoint, and what follows a restart. */
+#include "core.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <time.h>
+#include <unistd.h>
+
+double wtime_shift;
+
+static double clock_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* All objects on top of a new lower half. Collective: every rank is here. */
+static void rebind(void)
+{
+    bind_predefined();
+    LOWER(comms_rebuild, &upper);
+    rebind_types();
+    rebind_ops();
+    rebind_windows();
+    rebind_files();
+    rebind_buffer();
+    rebind_requests();
+}
+
+/* Another thread of ours already speaks for this process: be parked by it, or go on when it is
+ * over. */
+static void let_the_other_speak(void)
+{
+    int inside = in_library;
+    in_library = 0;
+    while (upper.stop_phase == STOP_HERE)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    in_library = inside;
+}
+
+/* The image. Returns 1 in the process that took it, 0 in one that was resumed from it. */
+static int save_or_resume(void)
+{
+    volatile double then = clock_now();
+    files_before_image();
+    windows_before_image();
+    os_before_image();
+    if (context_save(&upper.context) == 0) {
+        LOWER(agent_save, &upper);
+        os_go_on();
+        windows_go_on();
+        return 1;
+    }
+    upper.stop_phase = STOP_NONE; /* a new process; upper.lower was replaced */
+    upper.activity = ACTIVITY_NONE;
+    wtime_shift += then - clock_now();
+    unbind_requests();
+    rebind();
+    os_resumed();
+    LOWER(resumed);
+    LOWER(agent_start, &upper);
+    return 0;
+}
+
+static void leave_for_good(void)
+{
+    EACH_LIVE(r, KIND_REQ)
+    if (!r->req.done && !r->req.special)
+        LOWER(Cancel, &r->real, &r->req.status);
+    LOWER_VOID(agent_end);
+    LOWER(Finalize);
+    _exit(0);
+}
+
+/* Stop here, if a checkpoint is under way.
+ *
+ * 1. Tell the agent: from now on this rank sends nothing, its counts are final.
+ * 2. Drain until the agent knows that what was sent to us is here and what we sent is gone.
+ * 3. When all ranks are that far, write the image. It is written at this very place: a restart
+ * comes back here.
+ * 4. Wait until the version is complete (or given up), and go on.
+ */
+void stop_now(void)
+{
+    uint64_t mask;
+    if (upper.unsafe || in_library > 1)
+        return;
+    block_signals(&mask);
+    int role = LOWER(agent_stop_begin);
+    if (role == STOP_ROLE_SPEAKER) {
+        upper.sigmask = mask;
+        windows_flush();
+        for (;;) {
+            int command = LOWER(agent_stop_poll, drain_step());
+            if (command == STOP_COMMAND_SAVE && !save_or_resume())
+                break;
+            if (command == STOP_COMMAND_LEAVE)
+                leave_for_good();
+            if (command == STOP_COMMAND_GO_ON) {
+                LOWER_VOID(agent_stop_end);
+                break;
+            }
+        }
+    }
+    restore_signals(&mask);
+    if (role == STOP_ROLE_LISTENER)
+        let_the_other_speak();
+}
+
+/* The agent interrupted this thread outside MPI. */
+void stop_from_signal(void)
+{
+    in_library++;
+    stop_now();
+    in_library--;
+}
+
+__attribute__((constructor)) static void start_core(void)
+{
+    upper.lower = (const struct lower *)getauxval(AUXV_MEND_LOWER);
+    if (!upper.lower) {
+        fprintf(stderr, "mend: this MPI library works only in a capsule (mend run)\n");
+        _exit(1);
+    }
+    ((struct lower *)upper.lower)->upper = &upper;
+    upper.user_op = run_user_op;
+    upper.each_request = each_request;
+    objects_init();
+    face_init();
+    os_init();
+}
