@@ -292,8 +292,12 @@ static int chaos(struct options *o)
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    if (o->command && (o->job.launcher = start(o->command)) < 0)
-        return tool_failed("chaos", "cannot fork: %s", strerror(errno));
+    if (o->command && (o->job.launcher = start(o->command)) < 0) {
+        int code = tool_failed("chaos", "cannot fork: %s", strerror(errno));
+        if (out != stderr)
+            fclose(out);
+        return code;
+    }
     if (o->dir) {
         snprintf(events, sizeof events, "%s/events.jsonl", o->dir);
         if (mend_io_make_folders(o->dir) || mend_event_open(events))
