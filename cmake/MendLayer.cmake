@@ -43,7 +43,6 @@ function(mend_static_library name)
         COMMAND ${CMAKE_COMMAND} -E rm -f ${object}
         DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/cmake/MendLayer.cmake COMMAND_EXPAND_LISTS VERBATIM)
     add_custom_target(${name}_archive ALL DEPENDS ${archive})
-    add_dependencies(${name}_archive ${name}) # which has all the objects made
     install(FILES ${archive} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
