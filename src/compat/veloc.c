@@ -227,6 +227,19 @@ int mend_veloc_store(struct veloc_client *client, const char *name, struct veloc
     return MEND_OK;
 }
 
+int mend_veloc_begin(struct veloc_client *client, const char *name, int version)
+{
+    if (!client)
+        return MEND_ERR_STATE;
+    if (client->phase != VELOC_IDLE)
+        return mend_fail(MEND_ERR_STATE, "a checkpoint or restart has begun and not ended");
+    if (version < 0)
+        return mend_fail(MEND_ERR_ARGUMENT, "the version %d is negative", version);
+    client->version = version;
+    client->file_count = 0;
+    return mend_veloc_store(client, name, &client->current);
+}
+
 /* ---- regions ------------------------------------------------------------------------------------
  */
 

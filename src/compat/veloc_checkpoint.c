@@ -31,19 +31,11 @@ static void end_phase(struct veloc_client *client)
 
 static int begin(struct veloc_client *client, const char *name, int version)
 {
-    if (!client)
-        return MEND_ERR_STATE;
-    if (client->phase != VELOC_IDLE)
-        return mend_fail(MEND_ERR_STATE, "a checkpoint or restart has begun and not ended");
-    if (version < 0)
-        return mend_fail(MEND_ERR_ARGUMENT, "the version %d is negative", version);
-    int code = mend_veloc_store(client, name, &client->current);
+    int code = mend_veloc_begin(client, name, version);
     if (code)
         return code;
-    client->version = version;
     client->phase = VELOC_IN_CHECKPOINT;
     client->piece_count = 0;
-    client->file_count = 0;
     return MEND_OK;
 }
 

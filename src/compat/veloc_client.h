@@ -66,6 +66,8 @@ struct veloc_client *mend_veloc_client(void);
 int mend_veloc_result(int code);
 /* The store of a name; opened (collective) if it is not yet. */
 int mend_veloc_store(struct veloc_client *client, const char *name, struct veloc_named **named);
+/* The beginning of a checkpoint or restart: nothing else is under way; the store is open. */
+int mend_veloc_begin(struct veloc_client *client, const char *name, int version);
 /* Do all ranks say yes? Collective in collective mode. Errors: MEND_ERR_PEER_FAILED. */
 int mend_veloc_all(struct veloc_client *client, bool yes, bool *all);
 /* The regions that a selection of the current name means, in a malloc'ed array. */

@@ -28,15 +28,10 @@ int VELOC_Restart_test(const char *name, int version)
 
 static int begin(struct veloc_client *client, const char *name, int version)
 {
-    if (!client)
-        return MEND_ERR_STATE;
-    if (client->phase != VELOC_IDLE)
-        return mend_fail(MEND_ERR_STATE, "a checkpoint or restart has begun and not ended");
-    if (version < 0)
-        return mend_fail(MEND_ERR_ARGUMENT, "the version %d is negative", version);
-    int code = mend_veloc_store(client, name, &client->current);
-    if (!code)
-        code = mend_store_begin_restore(client->current->store, version, -1);
+    int code = mend_veloc_begin(client, name, version);
+    if (code)
+        return code;
+    code = mend_store_begin_restore(client->current->store, version, -1);
     int ranks = client->size;
     if (!code && client->comm != MPI_COMM_NULL)
         code = mend_store_saved_ranks(client->current->store, &ranks);
@@ -47,9 +42,7 @@ static int begin(struct veloc_client *client, const char *name, int version)
     }
     if (code)
         return mend_fail_within(code, "restart of %s, version %d", name, version);
-    client->version = version;
     client->phase = VELOC_IN_RESTART;
-    client->file_count = 0;
     return MEND_OK;
 }
 
