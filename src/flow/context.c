@@ -4,6 +4,7 @@
 #include <base/fail.h>
 #include <base/fault.h>
 #include <base/log.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,14 @@ static int start_processes(mend_flow *f, int spares, const char *mode)
     return rc;
 }
 
+/* MPI over TCP writes to connections of dead processes. A handler of the program's own stays. */
+static void ignore_broken_pipes(void)
+{
+    struct sigaction old;
+    if (sigaction(SIGPIPE, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        signal(SIGPIPE, SIG_IGN);
+}
+
 static int first_init(mend_flow *f, int *argc, char ***argv, void *frame)
 {
     int provided, started = 0, spares = 0;
@@ -282,6 +291,7 @@ static int first_init(mend_flow *f, int *argc, char ***argv, void *frame)
     if (started || f->open)
         return mend_fail(MEND_ERR_STATE, "MPI_Init was called before");
     int rc = configure(f, &spares, &mode, &c);
+    ignore_broken_pipes();
     int mpi = MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
     if (!rc && mpi != MPI_SUCCESS)
         rc = mend_fail(MEND_ERR_MPI, "MPI_Init_thread failed");

@@ -62,7 +62,8 @@ int save_version(mend_flow *f, const place *at, int level, int finished)
     f->last_save = mend_now();
     if (rc) {
         f->save_errors++;
-        mend_log(MEND_LOG_WARNING, "version %ld was not saved: %s", version, mend_error_text());
+        mend_log(finished ? MEND_LOG_INFO : MEND_LOG_WARNING, "version %ld was not saved: %s",
+                 version, mend_error_text());
         mend_event("flow.save_failed", ev_int("version", version), ev_int("code", rc));
         return 0;
     }
