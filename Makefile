@@ -26,6 +26,9 @@ install: all
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
+lint: all
+	@$(RUN) ctest --test-dir build --output-on-failure -L lint
+
 clean:
 	rm -rf build build-debug build-asan build-tsan build-clang build-fuzz
 
@@ -36,6 +39,7 @@ help:
 	@echo "make bench      speeds as ratios, into bench/results.json"
 	@echo "make campaign   the long fault campaigns"
 	@echo "make install    PREFIX=$(PREFIX)"
+	@echo "make lint       clang-format, cppcheck, clang-tidy"
 	@echo "make format, make clean"
 
-.PHONY: all check campaign bench demo install format clean help
+.PHONY: all check campaign bench demo install format lint clean help
