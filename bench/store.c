@@ -1,4 +1,5 @@
-/* The store's speeds, as ratios within one run: what a save costs the application, and against what it must be measured. */
+/* The store's speeds, as ratios within one run: what a save costs the application, and against what
+ * it must be measured. */
 #include <mpi.h>
 
 #include <isa-l.h>
@@ -18,18 +19,19 @@
 static int rank, size;
 static char dir[200];
 
-static void row(const char *name, double value, const char *unit, double baseline, double ratio, double target,
-                int at_most)
+static void row(const char *name, double value, const char *unit, double baseline, double ratio,
+                double target, int at_most)
 {
     const char *path = getenv("MEND_BENCH_OUT");
     FILE *out = path && rank == 0 ? fopen(path, "a") : NULL;
     int ok = at_most ? ratio <= target : ratio >= target;
     if (rank == 0)
-        printf("%-44s %10.4g %-4s baseline %10.4g ratio %6.3f (target %s %g) %s\n", name, value, unit, baseline, ratio,
-               at_most ? "<=" : ">=", target, ok ? "ok" : "MISSED");
+        printf("%-44s %10.4g %-4s baseline %10.4g ratio %6.3f (target %s %g) %s\n", name, value,
+               unit, baseline, ratio, at_most ? "<=" : ">=", target, ok ? "ok" : "MISSED");
     if (out) {
         fprintf(out,
-                "{\"name\":\"%s\",\"value\":%.6g,\"unit\":\"%s\",\"baseline\":%.6g,\"ratio\":%.4f,\"target\":%g,\"ok\":%s}\n",
+                "{\"name\":\"%s\",\"value\":%.6g,\"unit\":\"%s\",\"baseline\":%.6g,\"ratio\":%.4f,"
+                "\"target\":%g,\"ok\":%s}\n",
                 name, value, unit, baseline, ratio, target, ok ? "true" : "false");
         fclose(out);
     }
@@ -82,10 +84,12 @@ static mend_store_options plain(void)
     return o;
 }
 
-static mend_store *open_store(const char *name, const mend_store_options *o, void *data, size_t bytes)
+static mend_store *open_store(const char *name, const mend_store_options *o, void *data,
+                              size_t bytes)
 {
     mend_store *s = NULL;
-    if (mend_store_open(MPI_COMM_WORLD, -1, name, o, &s) || mend_store_region(s, 1, "data", data, bytes)) {
+    if (mend_store_open(MPI_COMM_WORLD, -1, name, o, &s) ||
+        mend_store_region(s, 1, "data", data, bytes)) {
         fprintf(stderr, "%s\n", mend_error_text());
         abort();
     }
@@ -162,7 +166,8 @@ static void memory_partner(size_t mib, int tight)
         double c = slowest(mend_now() - start);
         MPI_Barrier(MPI_COMM_WORLD);
         start = mend_now();
-        must(mend_store_save_with(s, i + 3, i > -3 && tight ? &(mend_save_options){.levels = 1} : NULL));
+        must(mend_store_save_with(s, i + 3,
+                                  i > -3 && tight ? &(mend_save_options){.levels = 1} : NULL));
         must(mend_store_wait(s));
         double t = slowest(mend_now() - start);
         if (i >= 0) {
@@ -177,8 +182,8 @@ static void memory_partner(size_t mib, int tight)
         snprintf(name, sizeof name, "store: memory + partner, %zu MiB x %d", mib, size);
         row(name, t * 1e3, "ms", c * 1e3, t / c, 1.2, 1);
     } else {
-        row("store: peak memory of the memory level, tight", (double)stats.memory_peak / MIB, "MiB", (double)mib,
-            (double)stats.memory_peak / (double)bytes, 2.1, 1);
+        row("store: peak memory of the memory level, tight", (double)stats.memory_peak / MIB, "MiB",
+            (double)mib, (double)stats.memory_peak / (double)bytes, 2.1, 1);
     }
     munmap(data, bytes);
     munmap(copy, bytes);
@@ -249,14 +254,16 @@ static void sparse(size_t mib)
     mend_store_statistics(s, &after);
     must(mend_store_close(s));
     double t = best(saves, ROUNDS), c = best(copies, ROUNDS);
-    double moved = (double)(after.bytes_written - before.bytes_written) / ROUNDS, wanted = (double)dirty * 4096;
+    double moved = (double)(after.bytes_written - before.bytes_written) / ROUNDS,
+           wanted = (double)dirty * 4096;
     row("store: save with 1 % of the pages changed", t * 1e3, "ms", c * 1e3, t / c, 0.3, 1);
     row("store: bytes written for them", moved, "B", wanted, moved / wanted, 1.1, 1);
     munmap(data, bytes);
     munmap(copy, bytes);
 }
 
-/* All changes, all the time: the application's writing and its saves, with and without looking for changes. */
+/* All changes, all the time: the application's writing and its saves, with and without looking for
+ * changes. */
 static double dense_time(mend_delta mode, size_t bytes, uint8_t *data)
 {
     mend_store_options o = plain();
@@ -277,7 +284,8 @@ static double dense_time(mend_delta mode, size_t bytes, uint8_t *data)
     must(mend_store_close(s));
     double sum = 0;
     qsort(t, 2 * ROUNDS, sizeof *t, compare);
-    for (int i = 0; i < 2 * ROUNDS - 2; i++) /* the mean counts the rounds in which it looks; without the two worst */
+    for (int i = 0; i < 2 * ROUNDS - 2;
+         i++) /* the mean counts the rounds in which it looks; without the two worst */
         sum += t[i];
     return sum / (2 * ROUNDS - 2);
 }
@@ -289,7 +297,8 @@ static void dense(size_t mib)
     double full = dense_time(MEND_DELTA_OFF, bytes, data);
     double pages = dense_time(MEND_DELTA_PAGES, bytes, data);
     double hash = dense_time(MEND_DELTA_HASH, bytes, data);
-    row("store: all changed, write tracking on", pages * 1e3, "ms", full * 1e3, pages / full, 1.3, 1);
+    row("store: all changed, write tracking on", pages * 1e3, "ms", full * 1e3, pages / full, 1.3,
+        1);
     row("store: all changed, block hashes on", hash * 1e3, "ms", full * 1e3, hash / full, 1.3, 1);
     munmap(data, bytes);
 }

@@ -143,6 +143,37 @@ static void step(mend_store *store)
     pthread_cond_broadcast(&store->changed);
 }
 
+static struct slot *unsummed(const struct slots *slots)
+{
+    for (int i = 0; i < slots->count; i++)
+        if (slots->list[i]->complete && !slots->list[i]->users && !slots->list[i]->sums &&
+            !slots->list[i]->poisoned)
+            return slots->list[i];
+    return NULL;
+}
+
+/* Copies that the memory level keeps are summed when nothing else is to be done, so that a bit that
+ * falls over later is noticed. Called with the lock held, returns with it held; false: nothing to
+ * do. */
+static bool sum_one(mend_store *store)
+{
+    if (!(store->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)))
+        return false;
+    struct slot *slot = unsummed(&store->own);
+    if (!slot)
+        slot = unsummed(&store->held);
+    if (!slot)
+        return false;
+    slot->users++; /* nobody writes to it meanwhile */
+    pthread_mutex_unlock(&store->lock);
+    uint64_t *sums = slot_sums(slot);
+    pthread_mutex_lock(&store->lock);
+    slot->sums = sums;
+    slot->users--;
+    pthread_cond_broadcast(&store->changed);
+    return sums != NULL;
+}
+
 static void *engine_main(void *argument)
 {
     mend_store *store = argument;
@@ -150,7 +181,8 @@ static void *engine_main(void *argument)
     pthread_mutex_lock(&store->lock);
     for (;;) {
         while (!store->queue && !store->stop)
-            pthread_cond_wait(&store->changed, &store->lock);
+            if (!sum_one(store))
+                pthread_cond_wait(&store->changed, &store->lock);
         if (!store->queue)
             break;
         step(store);
@@ -200,6 +232,8 @@ void engine_push(mend_store *store, struct job *job)
         pthread_cond_broadcast(&store->changed);
     while (!store->running && store->queue) /* no thread may use MPI: do it now */
         step(store);
+    while (!store->running && sum_one(store))
+        ;
     pthread_mutex_unlock(&store->lock);
 }
 

@@ -86,7 +86,7 @@ int slot_reserve(struct mend_store *store, struct slot *slot, size_t bytes);
 int slot_add(struct mend_store *store, struct slots *slots, struct slot **slot);
 void slot_forget(struct slot *slot); /* content is nothing any more */
 void slot_free(struct mend_store *store, struct slot *slot);
-int slot_sum(struct slot *slot); /* compute sums */
+uint64_t *slot_sums(const struct slot *slot);
 int slot_verify(const struct slot *slot);
 int slot_set_head(struct slot *slot, const mend_image_head *head); /* copies the regions */
 struct slot *slot_find(const struct slots *slots, int64_t version, uint64_t id, int rank);

@@ -4,10 +4,10 @@
 
 #include "internal.h"
 
-enum { TAG_SIZES = 11, TAG_HEAD, TAG_SUMS, TAG_DATA };
+enum { TAG_SIZES = 11, TAG_HEAD, TAG_DATA };
 
 struct sizes {
-    uint64_t head, stream, sums;
+    uint64_t head, stream;
 };
 
 /* A held slot to receive into: one whose version need not be kept. */
@@ -66,7 +66,6 @@ struct incoming {
     struct sizes sizes;
     struct slot *slot;
     uint8_t *head;
-    uint64_t *sums;
 };
 
 static int adopt(struct incoming *in)
@@ -82,15 +81,14 @@ static int adopt(struct incoming *in)
     free(head.regions);
     if (rc)
         return rc;
-    in->slot->sums = in->sums;
-    in->sums = NULL;
     in->slot->complete = true;
     return 0;
 }
 
-/* Head, data and sums in both directions. The sums are computed while the data is on its way. */
-static int swap_data(mend_store *store, struct slot *own, const uint8_t *head, size_t head_bytes,
-                     struct incoming *in, bool *poisoned)
+/* Head and data in both directions. Each holder sums its copy afterwards, when there is nothing
+ * else to do (engine.c). */
+static int swap_data(mend_store *store, const struct slot *own, const uint8_t *head,
+                     size_t head_bytes, struct incoming *in, bool *poisoned)
 {
     struct net *net = store->net;
     int to = store->place.partner, from = store->place.holds;
@@ -99,22 +97,13 @@ static int swap_data(mend_store *store, struct slot *own, const uint8_t *head, s
     if (rc == 0)
         rc = net_receive(net, WORK, from, TAG_DATA, in->slot->memory, in->sizes.stream);
     if (rc == 0)
-        rc = net_receive(net, WORK, from, TAG_SUMS, in->sums, in->sizes.sums);
-    if (rc == 0)
         rc = net_send(net, WORK, to, TAG_HEAD, head, head_bytes);
     if (rc == 0)
         rc = net_send(net, WORK, to, TAG_DATA, own->memory, own->head.stream_bytes);
-    int summed = slot_sum(own);
-    if (summed) /* the partner waits for them: give up the store rather than let it wait */
-        net_break(net);
-    else if (rc == 0)
-        rc = net_send(net, WORK, to, TAG_SUMS, own->sums,
-                      (own->head.stream_bytes + own->head.block - 1) / own->head.block *
-                          sizeof *own->sums);
     MEND_FAULT_POINT(store_memory_send);
     int ended = net_complete(net, WORK, poisoned);
     store->stats.bytes_sent += own->head.stream_bytes;
-    return rc ? rc : summed ? summed : ended;
+    return rc ? rc : ended;
 }
 
 static int memory_exchange(mend_store *store, struct job *job)
@@ -126,10 +115,9 @@ static int memory_exchange(mend_store *store, struct job *job)
     bool poisoned = false;
 
     if (store->place.partner < 0)
-        return slot_sum(own);
+        return 0;
     int rc = mend_image_pack_head(&own->head, &head, &head_bytes);
-    uint64_t blocks = (own->head.stream_bytes + own->head.block - 1) / own->head.block;
-    struct sizes mine = {rc ? 0 : head_bytes, own->head.stream_bytes, blocks * sizeof(uint64_t)};
+    struct sizes mine = {rc ? 0 : head_bytes, own->head.stream_bytes};
     int swapped = swap_sizes(store, &mine, &in.sizes);
     if (rc == 0)
         rc = swapped;
@@ -137,8 +125,7 @@ static int memory_exchange(mend_store *store, struct job *job)
         rc = held_slot(store, in.sizes.stream, &in.slot);
     if (rc == 0) {
         in.head = malloc(in.sizes.head);
-        in.sums = malloc(in.sizes.sums ? in.sizes.sums : 1);
-        if (!in.head || !in.sums)
+        if (!in.head)
             rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for the partner's header");
     }
     int64_t ready = rc; /* nobody sends what the other cannot take */
@@ -158,7 +145,6 @@ static int memory_exchange(mend_store *store, struct job *job)
         return rc;
     }
     free(in.head);
-    free(in.sums);
     free(head);
     return rc;
 }

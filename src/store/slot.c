@@ -93,19 +93,15 @@ static size_t block_length(const mend_image_head *head, uint64_t block)
     return left < head->block ? (size_t)left : head->block;
 }
 
-int slot_sum(struct slot *slot)
+/* The sums of a copy, to be attached to it by the caller; NULL: no memory. */
+uint64_t *slot_sums(const struct slot *slot)
 {
     uint64_t n = blocks_of(&slot->head);
-    if (slot->sums)
-        return 0;
     uint64_t *sums = malloc((n ? n : 1) * sizeof *sums);
-    if (!sums)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %llu checksums", (unsigned long long)n);
-    for (uint64_t i = 0; i < n; i++)
+    for (uint64_t i = 0; sums && i < n; i++)
         sums[i] = mend_image_sum(slot->head.save_id, i, slot->memory + i * slot->head.block,
                                  block_length(&slot->head, i));
-    slot->sums = sums;
-    return 0;
+    return sums;
 }
 
 int slot_verify(const struct slot *slot)
