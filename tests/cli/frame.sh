@@ -17,6 +17,15 @@ for wrong in "nosuch" "--nosuch" "version nosuch" "version --json more" "doctor 
     [ "$(code "$MEND" $wrong)" = 2 ] || fail "mend $wrong: exit code"
     [ ! -s out ] && [ "$(grep -c '^mend' err)" = 1 ] || fail "mend $wrong: not one sentence: $(cat err)"
 done
+# a wrong configuration: which file, which line; whatever the command
+printf '[log]\nlevel = info\nlevle = info\n' >bad.ini
+[ "$(code "$MEND" --config bad.ini version)" = 2 ] && grep -q '^mend: bad.ini:3: ' err || fail "unknown key: $(cat err)"
+[ "$(MEND_CONFIG=none.ini code "$MEND" version)" = 2 ] && grep -q 'none.ini' err || fail "no such file: $(cat err)"
+[ "$(MEND_PROCESS_WATCHDOG=often code "$MEND" version)" = 2 ] && grep -q MEND_PROCESS_WATCHDOG err || fail "wrong variable: $(cat err)"
+printf '[log]\nlevel = info\n' >bad.ini
+[ "$(code "$MEND" --config bad.ini version)" = 0 ] || fail "a good file is refused: $(cat err)"
+rm bad.ini
+
 commands=$("$MEND" --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p')
 [ -n "$commands" ] || fail "no commands"
 for c in $commands; do

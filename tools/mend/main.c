@@ -1,9 +1,11 @@
 /* mend: dispatch to the subcommands. */
 #include "tool.h"
 
+#include <base/config.h>
 #include <mend/error.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct command {
@@ -57,9 +59,8 @@ int mend_cmd_version(int argc, char **argv)
 
 static int overview(FILE *out)
 {
-    fputs("Usage: mend COMMAND [OPTIONS…]\n\nMend keeps MPI jobs alive when processes, nodes or "
-          "disks "
-          "die.\n\nCommands:\n",
+    fputs("Usage: mend [--config FILE] COMMAND [OPTIONS…]\n\n"
+          "Mend keeps MPI jobs alive when processes, nodes or disks die.\n\nCommands:\n",
           out);
     for (int i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].summary);
@@ -69,8 +70,24 @@ static int overview(FILE *out)
     return TOOL_OK;
 }
 
+/* A wrong configuration is told now, before anything is started or created. */
+static int check_configuration(void)
+{
+    mend_config config;
+    if (mend_config_load(&config, NULL) != MEND_OK)
+        return tool_wrong_use(NULL, "%s", mend_error_text());
+    mend_config_free(&config);
+    return TOOL_OK;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 2 && strcmp(argv[1], "--config") == 0) {
+        if (setenv("MEND_CONFIG", argv[2], 1)) /* for the job that is started, too */
+            return tool_failed(NULL, "no memory");
+        argv += 2;
+        argc -= 2;
+    }
     if (argc < 2) {
         overview(stderr);
         return TOOL_WRONG_USE;
@@ -81,6 +98,6 @@ int main(int argc, char **argv)
         return mend_cmd_version(1, argv + 1);
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
+            return check_configuration() ? TOOL_WRONG_USE : commands[i].run(argc - 1, argv + 1);
     return tool_wrong_use(NULL, "there is no command \"%s\"", argv[1]);
 }
