@@ -476,6 +476,8 @@ int agent_start(struct upper *upper)
     upper->request_again = settings.request_again;
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
     agent.socket = address.cookie ? connect_any(&address) : -1;
+    if (agent.socket < 0 && recovering) /* its process may have died: a barrier would tell, and repair */
+        lower.Barrier(world);
     if (agent.socket < 0)
         die("rank %d cannot reach the coordinator of checkpoints on %s", upper->rank, address.host);
     uint64_t hello[2] = {address.cookie, (uint64_t)upper->rank};

@@ -467,6 +467,24 @@ static void hear(int rank, const struct control_head *head, void *payload)
     }
 }
 
+/* DIR/every: seconds between checkpoints, as the planner of `mend run --every auto` has it by now. */
+static void follow_plan(double now)
+{
+    static double looked;
+    char path[4300], text[64];
+    if (!settings.dir[0] || now - looked < 1)
+        return;
+    looked = now;
+    snprintf(path, sizeof path, "%s/every", settings.dir);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return;
+    double every = fgets(text, sizeof text, f) ? atof(text) : 0;
+    if (every > 0)
+        settings.every = every;
+    fclose(f);
+}
+
 static void pass_time(void)
 {
     double now = seconds_now();
@@ -485,6 +503,7 @@ static void pass_time(void)
         answer("ended %lld\n", 0);
         return;
     }
+    follow_plan(now);
     if (settings.every > 0 && now - the.last_done >= settings.every)
         the.wanted = the.wanted ? the.wanted : 1;
     if (settings.limit > 0 && now - the.started >= settings.limit) {

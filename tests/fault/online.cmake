@@ -1,0 +1,12 @@
+# Unmodified programs under `mend run`: real kills, output bitwise equal to that of a native run.
+if(TARGET capsule-openmpi)
+    foreach(case rank pair launcher exhausted files during)
+        add_test(NAME online.${case} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online.sh ${case})
+        set_tests_properties(online.${case} PROPERTIES TIMEOUT 600 PROCESSORS 2 SKIP_RETURN_CODE 77
+            LABELS "fault;online" ENVIRONMENT
+            "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+    endforeach()
+    add_test(NAME online.campaign COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_campaign.sh)
+    set_tests_properties(online.campaign PROPERTIES TIMEOUT 14400 LABELS "campaign;online" ENVIRONMENT
+        "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+endif()

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# online_campaign.sh [KILLS] [SEED]: random kills (ranks, pairs, spares) until so many are counted; every
+# output must equal that of a native run. Prints a table row per run and the sums.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+[ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
+wanted=${1:-200} seed=${2:-1}
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+for p in steady append; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" || exit 1; done
+mpicc.openmpi -O2 -I"$MEND_SOURCE/apps/common" -o heat "$MEND_SOURCE"/apps/heat/heat.c -lm || exit 1
+mpicc.openmpi -O2 -o md "$MEND_SOURCE"/apps/md/*.c -lm || exit 1
+programs=("./steady 4000 4096" "./steady 1200 120000 0" "./heat -m 4 -s 1500 -r 100" "./md --steps 400")
+native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 $1; }
+for i in "${!programs[@]}"; do native "${programs[$i]}" 2>/dev/null | grep -v ' s$\|seconds\|time' >want.$i || { echo "native ${programs[$i]}"; exit 1; }; done
+kills=0 runs=0 bad=0
+while [ $kills -lt "$wanted" ]; do
+    i=$((seed % ${#programs[@]})) spares=$((1 + seed / 4 % 4))
+    extra=(); [ $((seed % 3)) = 0 ] && extra=(--launcher-args "--mca smsc ^cma") # fragments instead of single copy
+    rm -rf job
+    timeout -k 10 300 "$MEND" chaos --mtbf 700ms --seed $seed --leave 4 --wait-ranks $((4 + spares)) -o table -- \
+        "$MEND" run -n 4 --spares $spares --every 200ms --dir job -q "${extra[@]}" -- ${programs[$i]} 2>err | grep -v ' s$\|seconds\|time' >got
+    code=${PIPESTATUS[0]} n=$(grep -o 'pid [0-9]*) *\(,\|killed\)\|pid [0-9]*), ' table 2>/dev/null | wc -l)
+    n=$(grep killed table 2>/dev/null | grep -o 'pid [0-9]*' | wc -l)
+    kills=$((kills + n)) runs=$((runs + 1)) verdict=ok
+    cmp -s got want.$i || verdict=WRONG
+    [ "$code" = 0 ] || verdict="FAILED($code)"
+    [ "$code" = 124 ] || [ "$code" = 137 ] && verdict=HUNG
+    echo "seed $seed ${programs[$i]} ${extra[*]} spares $spares kills $n $verdict"
+    if [ "$verdict" != ok ]; then bad=$((bad + 1)); mkdir -p "${KEEP:-/dev/null}" 2>/dev/null && cp -r . "${KEEP}/$seed" 2>/dev/null; tail -5 err; tail -5 job/events.jsonl | cut -c1-250; fi
+    seed=$((seed + 1))
+done
+echo "$runs runs, $kills kills, $bad bad"
+[ $bad = 0 ] && echo PASS
