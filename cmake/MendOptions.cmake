@@ -48,3 +48,10 @@ if(MEND_WITH_MPI)
 endif()
 set(MEND_CORE_LIBRARIES PkgConfig::ISAL PkgConfig::XXHASH PkgConfig::ZSTD PkgConfig::INIH
     PkgConfig::JANSSON Threads::Threads m)
+
+# Fortran is for tests and bindings: a machine may have none, and they are left out.
+execute_process(COMMAND gfortran --version RESULT_VARIABLE MEND_NO_FORTRAN OUTPUT_QUIET ERROR_QUIET)
+set(MEND_HAVE_FORTRAN OFF)
+if(MEND_NO_FORTRAN EQUAL 0)
+    set(MEND_HAVE_FORTRAN ON)
+endif()

@@ -6,6 +6,9 @@ set(capsule_programs "")
 
 # capsule_program(NAME MPI source [flags…]): built as a user would, with that MPI's own compiler.
 function(capsule_program name mpi source)
+    if(source MATCHES "f90$" AND NOT MEND_HAVE_FORTRAN)
+        return()
+    endif()
     set(compiler mpicc)
     set(more "")
     if(source MATCHES "f90$")
@@ -28,6 +31,11 @@ endfunction()
 # capsule_roundtrip(NAME first NP AT program [ENV…] [ARGS…])
 function(capsule_roundtrip name first np at program)
     cmake_parse_arguments(ARG "" "" "ARGS;ENV;LABELS" ${ARGN})
+    if(program MATCHES "^fort" AND NOT MEND_HAVE_FORTRAN)
+        add_test(NAME capsule.${name}.${first} COMMAND sh -c "echo SKIP: no gfortran; exit 77")
+        set_tests_properties(capsule.${name}.${first} PROPERTIES SKIP_RETURN_CODE 77 LABELS capsule)
+        return()
+    endif()
     add_test(NAME capsule.${name}.${first} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/roundtrip.sh
         ${first} ${np} ${at} ${CMAKE_BINARY_DIR}/tests/capsule/${program} ${ARG_ARGS})
     set_tests_properties(capsule.${name}.${first} PROPERTIES TIMEOUT 600 PROCESSORS 2
