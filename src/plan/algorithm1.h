@@ -8,7 +8,7 @@
 typedef struct algorithm1 {
     double cores;
     double intervals[MEND_PLAN_LEVELS];
-    double seconds;                    /* formula 21 */
+    double seconds; /* formula 21 */
     int passes, converged;
 } algorithm1;
 

@@ -2,285 +2,11 @@
 #include "reader.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <base/fail.h>
 
 #define FAIL(reader, ...) mend_plan_lines_fail(&(reader)->lines, __VA_ARGS__)
-
-/* ---- values ------------------------------------------------------------------------------- */
-
-static int need_end(reader *reader, const char *key, const char *at)
-{
-    return *at ? FAIL(reader, "%s: \"%s\" is not understood (units are us, ms, s, min, h, d)", key,
-                      at)
-               : 0;
-}
-
-static int read_number(reader *reader, const char *key, const char *at, double least, double *out)
-{
-    if (!mend_plan_scan_number(&at, out))
-        return FAIL(reader, "%s must be a number, not \"%s\"", key, at);
-    if (*at)
-        return FAIL(reader, "%s: \"%s\" is not understood after the number", key, at);
-    if (*out < least)
-        return FAIL(reader, "%s must be at least %g", key, least);
-    return 0;
-}
-
-static int read_seconds(reader *reader, const char *key, const char *at, double *out)
-{
-    if (!mend_plan_scan_seconds(&at, out))
-        return FAIL(reader, "%s must be a time, not \"%s\"", key, at);
-    if (need_end(reader, key, at))
-        return MEND_ERR_CONFIG;
-    return *out < 0 ? FAIL(reader, "%s must not be negative", key) : 0;
-}
-
-static int read_work(reader *reader, const char *at, double *out)
-{
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"core-seconds", 1},  {"core-minutes", 60}, {"core-hours", 3600},
-                 {"core-days", 86400}, {"core-s", 1},        {"core-min", 60},
-                 {"core-h", 3600},     {"core-d", 86400},    {"core-years", 31557600}};
-    const char *number = at;
-    if (mend_plan_scan_number(&number, out))
-        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-            if (mend_plan_scan_word(&number, units[i].name)) {
-                *out *= units[i].seconds;
-                return *number     ? FAIL(reader, "work: \"%s\" is not understood", number)
-                       : *out <= 0 ? FAIL(reader, "work must be above 0")
-                                   : 0;
-            }
-    if (mend_plan_scan_seconds(&at, out) && *at)
-        return FAIL(reader,
-                    "work: the unit \"%s\" is not understood (core-days, core-hours, d, h, s, …)",
-                    at);
-    if (*at)
-        return FAIL(reader, "work must be a number with a unit, not \"%s\"", at);
-    return *out <= 0 ? FAIL(reader, "work must be above 0") : 0;
-}
-
-/* FILE [COLUMN]: measurements in a file next to the model's. */
-static int read_columns(reader *reader, const char *key, const char *at, columns *columns)
-{
-    char path[2048], name[512];
-    double column = 2;
-    if (!*at)
-        return FAIL(reader, "%s needs the name of a file", key);
-    if (!reader->folder)
-        return FAIL(reader, "%s may not name a file here", key);
-    size_t length = strcspn(at, " \t");
-    snprintf(name, sizeof name, "%.*s", (int)length, at);
-    at += length;
-    mend_plan_skip_blanks(&at);
-    if (*at && (!mend_plan_scan_number(&at, &column) || *at || column < 2 || column > 64 ||
-                column != rint(column)))
-        return FAIL(reader, "%s: the column must be a whole number from 2 to 64", key);
-    int used = *name == '/' ? snprintf(path, sizeof path, "%s", name)
-                            : snprintf(path, sizeof path, "%s%s", reader->folder, name);
-    if (used < 0 || used >= (int)sizeof path)
-        return FAIL(reader, "%s: the name of the file is too long", key);
-    if (mend_plan_columns_read(columns, path, (int)column)) {
-        char why[400];
-        snprintf(why, sizeof why, "%s", mend_error_text());
-        return FAIL(reader, "%s: %s", key, why);
-    }
-    return 0;
-}
-
-/* Pass on the sentence of a fit with file and line. */
-static int fit_result(reader *reader, const char *key, int code)
-{
-    char why[400];
-    if (!code)
-        return 0;
-    snprintf(why, sizeof why, "%s", mend_error_text());
-    return FAIL(reader, "%s: %s", key, why);
-}
-
-static int fit_cost(reader *reader, const char *key, const char *at, int mean, mend_plan_cost *cost)
-{
-    columns columns;
-    if (read_columns(reader, key, at, &columns))
-        return MEND_ERR_CONFIG;
-    int code = mean ? mend_plan_fit_mean(cost, columns.second, columns.count)
-                    : mend_plan_fit_cost(cost, columns.first, columns.second, columns.count);
-    mend_plan_columns_free(&columns);
-    return fit_result(reader, key, code);
-}
-
-/* "* N" or "* N^P" after a coefficient. */
-static int scan_times_n(const char **at, double *power)
-{
-    const char *try = *at;
-    *power = 1;
-    if (!mend_plan_scan_word(&try, "*") || *try != 'N')
-        return 0;
-    try++;
-    mend_plan_skip_blanks(&try);
-    if (mend_plan_scan_word(&try, "^") && !(mend_plan_scan_number(&try, power) && *power > 0))
-        return 0;
-    *at = try;
-    return 1;
-}
-
-/* TIME | TIME * N | TIME + TIME * N | fit FILE [COLUMN] | mean FILE [COLUMN] */
-static int read_cost(reader *reader, const char *key, const char *at, mend_plan_cost *cost)
-{
-    double value;
-    *cost = (mend_plan_cost){.power = 1};
-    if (mend_plan_scan_word(&at, "fit"))
-        return fit_cost(reader, key, at, 0, cost);
-    if (mend_plan_scan_word(&at, "mean"))
-        return fit_cost(reader, key, at, 1, cost);
-    if (!mend_plan_scan_seconds(&at, &value))
-        return FAIL(reader, "%s must be a time, not \"%s\"", key, at);
-    if (scan_times_n(&at, &cost->power)) {
-        cost->slope = value;
-    } else {
-        cost->fixed = value;
-        if (mend_plan_scan_word(&at, "+") &&
-            !(mend_plan_scan_seconds(&at, &cost->slope) && scan_times_n(&at, &cost->power)))
-            return FAIL(reader, "%s: after '+' comes 'TIME * N', not \"%s\"", key, at);
-    }
-    if (need_end(reader, key, at))
-        return MEND_ERR_CONFIG;
-    if (cost->fixed < 0 || cost->slope < 0)
-        return FAIL(reader, "%s must not be negative", key);
-    return 0;
-}
-
-static int scan_curve(const char **at, mend_plan_curve *curve)
-{
-    static const char *const names[] = {[MEND_PLAN_LINEAR] = "linear",
-                                        [MEND_PLAN_QUADRATIC] = "quadratic",
-                                        [MEND_PLAN_AMDAHL] = "amdahl",
-                                        [MEND_PLAN_TABLE] = "table"};
-    for (int i = 0; i < 4; i++)
-        if (mend_plan_scan_word(at, names[i])) {
-            *curve = (mend_plan_curve)i;
-            return 1;
-        }
-    return 0;
-}
-
-static int speedup_from_file(reader *reader, const char *at, mend_plan_curve curve)
-{
-    mend_plan_speedup *speedup = &reader->model->speedup;
-    columns columns;
-    if (read_columns(reader, "speedup", at, &columns))
-        return MEND_ERR_CONFIG;
-    int code =
-        curve == MEND_PLAN_TABLE
-            ? mend_plan_speedup_table(speedup, columns.first, columns.second, columns.count)
-            : mend_plan_fit_speedup(speedup, curve, columns.first, columns.second, columns.count);
-    mend_plan_columns_free(&columns);
-    return fit_result(reader, "speedup", code);
-}
-
-/* linear K | quadratic K PEAK | amdahl SHARE | table FILE | fit CURVE FILE */
-static int read_speedup(reader *reader, const char *at)
-{
-    mend_plan_speedup *speedup = &reader->model->speedup;
-    mend_plan_curve curve;
-    double first, second = 1;
-    int fit = mend_plan_scan_word(&at, "fit");
-    if (!scan_curve(&at, &curve) || (fit && curve == MEND_PLAN_TABLE))
-        return FAIL(reader, "speedup must be linear, quadratic, amdahl, table or fit, not \"%s\"",
-                    at);
-    if (fit || curve == MEND_PLAN_TABLE)
-        return speedup_from_file(reader, at, curve);
-    if (!mend_plan_scan_number(&at, &first) ||
-        (curve == MEND_PLAN_QUADRATIC && !mend_plan_scan_number(&at, &second)) || *at)
-        return FAIL(reader, curve == MEND_PLAN_QUADRATIC
-                                ? "speedup: after quadratic come two numbers, slope and peak"
-                                : "speedup: after its name comes one number");
-    memset(speedup, 0, sizeof *speedup);
-    speedup->curve = curve;
-    if (curve == MEND_PLAN_AMDAHL) {
-        speedup->serial = first;
-        return first < 0 || first > 1 ? FAIL(reader, "speedup: the serial share is 0 to 1") : 0;
-    }
-    speedup->slope = first;
-    speedup->peak = second;
-    return first <= 0 || second < 1 ? FAIL(reader, "speedup: the slope must be above 0 and the "
-                                                   "peak at least 1")
-                                    : 0;
-}
-
-static int read_cores(reader *reader, const char *at)
-{
-    if (!strcmp(at, "free")) {
-        reader->model->cores = 0;
-        return 0;
-    }
-    return read_number(reader, "cores", at, 1, &reader->model->cores);
-}
-
-static int read_distribution(reader *reader, const char *at)
-{
-    double *shape = &reader->model->weibull_shape;
-    *shape = 1;
-    if (!strcmp(at, "exponential"))
-        return 0;
-    if (!mend_plan_scan_word(&at, "weibull") || !mend_plan_scan_number(&at, shape) || *at)
-        return FAIL(reader, "failures must be 'exponential' or 'weibull SHAPE'");
-    return *shape < 0.1 || *shape > 10 ? FAIL(reader, "the Weibull shape must be 0.1 to 10") : 0;
-}
-
-static int read_write(reader *reader, const char *at)
-{
-    reader->model->write_all = !strcmp(at, "all");
-    return !strcmp(at, "all") || !strcmp(at, "highest")
-               ? 0
-               : FAIL(reader, "write must be 'highest' or 'all', not \"%s\"", at);
-}
-
-static int read_jitter(reader *reader, const char *at)
-{
-    double *jitter = &reader->model->jitter;
-    if (read_number(reader, "jitter", at, 0, jitter))
-        return MEND_ERR_CONFIG;
-    return *jitter >= 1 ? FAIL(reader, "jitter must be below 1") : 0;
-}
-
-static int read_watts(reader *reader, const char *key, const char *at, double *watts)
-{
-    if (!mend_plan_scan_number(&at, watts))
-        return FAIL(reader, "%s must be a power in W, not \"%s\"", key, at);
-    if (mend_plan_scan_word(&at, "kW"))
-        *watts *= 1000;
-    else
-        mend_plan_scan_word(&at, "W");
-    if (*at)
-        return FAIL(reader, "%s: the unit \"%s\" is not understood (W, kW)", key, at);
-    return *watts < 0 ? FAIL(reader, "%s must not be negative", key) : 0;
-}
-
-/* X * N */
-static int read_total(reader *reader, const char *at, double *per_core)
-{
-    double power;
-    if (!mend_plan_scan_number(&at, per_core) || !scan_times_n(&at, &power) || *at || power != 1)
-        return FAIL(reader, "failures_total must be 'NUMBER * N'");
-    return *per_core < 0 ? FAIL(reader, "failures_total must not be negative") : 0;
-}
-
-static int read_mtbf(reader *reader, const char *at, double *rate)
-{
-    double seconds;
-    if (read_seconds(reader, "mtbf", at, &seconds))
-        return MEND_ERR_CONFIG;
-    if (seconds <= 0)
-        return FAIL(reader, "mtbf must be above 0");
-    *rate = 1 / seconds;
-    return 0;
-}
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
@@ -312,19 +38,22 @@ static int read_job_key(reader *reader, enum key key, const char *value)
 {
     mend_plan_model *model = reader->model;
     switch (key) {
-    case KEY_WORK: return read_work(reader, value, &model->work);
-    case KEY_SPEEDUP: return read_speedup(reader, value);
-    case KEY_CORES: return read_cores(reader, value);
-    case KEY_MIN_CORES: return read_number(reader, "min_cores", value, 1, &model->min_cores);
-    case KEY_MAX_CORES: return read_number(reader, "max_cores", value, 1, &model->max_cores);
-    case KEY_ALLOCATION: return read_seconds(reader, "allocation", value, &model->allocation);
-    case KEY_RATES_AT: return read_number(reader, "rates_at", value, 1, &model->rates_at);
-    case KEY_WRITE: return read_write(reader, value);
-    case KEY_FAILURES: return read_distribution(reader, value);
-    case KEY_JITTER: return read_jitter(reader, value);
-    case KEY_COMPUTE: return read_watts(reader, "compute", value, &model->watts_compute);
-    case KEY_IO: return read_watts(reader, "io", value, &model->watts_io);
-    default: return read_watts(reader, "idle", value, &model->watts_idle);
+    case KEY_WORK: return mend_plan_read_work(reader, value, &model->work);
+    case KEY_SPEEDUP: return mend_plan_read_speedup(reader, value);
+    case KEY_CORES: return mend_plan_read_cores(reader, value);
+    case KEY_MIN_CORES:
+        return mend_plan_read_number(reader, "min_cores", value, 1, &model->min_cores);
+    case KEY_MAX_CORES:
+        return mend_plan_read_number(reader, "max_cores", value, 1, &model->max_cores);
+    case KEY_ALLOCATION:
+        return mend_plan_read_seconds(reader, "allocation", value, &model->allocation);
+    case KEY_RATES_AT: return mend_plan_read_number(reader, "rates_at", value, 1, &model->rates_at);
+    case KEY_WRITE: return mend_plan_read_write(reader, value);
+    case KEY_FAILURES: return mend_plan_read_distribution(reader, value);
+    case KEY_JITTER: return mend_plan_read_jitter(reader, value);
+    case KEY_COMPUTE: return mend_plan_read_watts(reader, "compute", value, &model->watts_compute);
+    case KEY_IO: return mend_plan_read_watts(reader, "io", value, &model->watts_io);
+    default: return mend_plan_read_watts(reader, "idle", value, &model->watts_idle);
     }
 }
 
@@ -335,17 +64,17 @@ static int read_level_key(reader *reader, enum key key, const char *value)
     int code;
     switch (key) {
     case KEY_COST:
-        code = read_cost(reader, "cost", value, &level->checkpoint);
+        code = mend_plan_read_cost(reader, "cost", value, &level->checkpoint);
         if (!code && level->checkpoint.fixed + level->checkpoint.slope <= 0)
             return FAIL(reader, "cost must be above 0");
         return code;
-    case KEY_RECOVERY: return read_cost(reader, "recovery", value, &level->recovery);
+    case KEY_RECOVERY: return mend_plan_read_cost(reader, "recovery", value, &level->recovery);
     case KEY_FAILURES_PER_DAY:
-        code = read_number(reader, "failures_per_day", value, 0, rate);
+        code = mend_plan_read_number(reader, "failures_per_day", value, 0, rate);
         *rate /= 86400;
         return code;
-    case KEY_MTBF: return read_mtbf(reader, value, rate);
-    default: return read_total(reader, value, &level->total_per_core);
+    case KEY_MTBF: return mend_plan_read_mtbf(reader, value, rate);
+    default: return mend_plan_read_total(reader, value, &level->total_per_core);
     }
 }
 
@@ -445,5 +174,5 @@ int mend_plan_keys_finish(reader *reader)
     for (int i = 0; i < model->levels; i++)
         if (finish_level(reader, i))
             return MEND_ERR_CONFIG;
-    return fit_result(reader, "the model", mend_plan_model_check(model));
+    return mend_plan_pass_on(reader, "the model", mend_plan_model_check(model));
 }

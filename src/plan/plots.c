@@ -38,33 +38,34 @@ static void put_legend(FILE *out, double x, double y)
     }
 }
 
+/* A bar beyond the axis fills it, with its shares in proportion. */
 static void put_bar(FILE *out, const axis *x, double y, const bar *bar, double unit,
                     const char *unit_name)
 {
     const mend_plan_outcome *o = &bar->outcome;
     double parts[] = {o->work, o->checkpoint, o->restart, o->lost}, sum = 0;
+    int beyond = o->seconds > x->high;
+    double scale = beyond ? x->high / o->seconds : 1;
     mend_plan_svg_text(out, x->begin - 8, y + 15, "end", "", "%s", bar->name);
     for (int i = 0; i < 4; i++) {
         char tip[96];
-        double from = mend_plan_axis_at(x, fmin(sum, x->high));
+        double from = mend_plan_axis_at(x, sum * scale);
         sum += parts[i];
-        double to = mend_plan_axis_at(x, fmin(sum, x->high));
         snprintf(tip, sizeof tip, "%s: %.4g %s (%.1f %%)", shares[i].name, parts[i] / unit,
                  unit_name, 100 * parts[i] / o->seconds);
-        mend_plan_svg_box(out, from, y, to - from, 22, shares[i].colour, tip);
+        mend_plan_svg_box(out, from, y, mend_plan_axis_at(x, sum * scale) - from, 22,
+                          shares[i].colour, tip);
     }
-    int beyond = o->seconds > x->high;
-    mend_plan_svg_text(out, mend_plan_axis_at(x, fmin(o->seconds, x->high)) + 5, y + 15, "start",
+    mend_plan_svg_text(out, mend_plan_axis_at(x, o->seconds * scale) + 5, y + 15, "start",
                        "fill=\"#444\"", beyond ? "… %.3g %s" : "%.4g %s", o->seconds / unit,
                        unit_name);
 }
 
-/* Bars below each other; those beyond three times the shortest are cut. */
+/* Bars below each other; those beyond three times the shortest are not to scale. */
 static void put_bars(FILE *out, axis x, axis y, const bar *bars, int count, const char *title)
 {
     double shortest = HUGE_VAL, longest = 0;
     const char *unit_name;
-    char label[64];
     for (int i = 0; i < count; i++)
         shortest = fmin(shortest, bars[i].outcome.seconds);
     for (int i = 0; i < count; i++)
@@ -73,9 +74,6 @@ static void put_bars(FILE *out, axis x, axis y, const bar *bars, int count, cons
     double unit = mend_plan_time_unit(longest, &unit_name);
     x.low = 0;
     x.high = longest;
-    y.low = 0;
-    y.high = count;
-    snprintf(label, sizeof label, "expected time [%s]", unit_name);
     mend_plan_svg_text(out, x.begin, y.end - 12, "start", "font-weight=\"bold\"", "%s", title);
     for (int i = 0; i < count; i++)
         put_bar(out, &x, y.end + 26 + 34 * i, &bars[i], unit, unit_name);
@@ -152,6 +150,8 @@ static void plot_cores(FILE *out, axis x, axis y, const mend_plan_model *model,
     }
     ys[count] = plan->expected.seconds; /* inside of the frame in any case */
     fit_axis(&y, ys, count + 1, 8);
+    for (int i = 0; i + 1 < count && ys[i] > y.high && xs[i + 1] < plan->cores; i++)
+        x.low = xs[i + 1];
     y.low = fmin(y.low, alone[count - 1] * 0.95);
     const char *unit_name;
     double unit = mend_plan_time_unit(y.high, &unit_name);

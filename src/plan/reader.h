@@ -45,6 +45,24 @@ typedef struct reader {
 /* One "key = value" of the present section. Returns 0 or MEND_ERR_CONFIG. */
 int mend_plan_key(reader *reader, const char *key, const char *value);
 
+/* Values (values.c): each returns 0 or MEND_ERR_CONFIG with file and line in its sentence. */
+int mend_plan_read_number(reader *reader, const char *key, const char *at, double least,
+                          double *out);
+int mend_plan_read_seconds(reader *reader, const char *key, const char *at, double *out);
+int mend_plan_read_cost(reader *reader, const char *key, const char *at, mend_plan_cost *cost);
+int mend_plan_read_watts(reader *reader, const char *key, const char *at, double *watts);
+int mend_plan_read_work(reader *reader, const char *at, double *out);
+int mend_plan_read_speedup(reader *reader, const char *at);
+int mend_plan_read_cores(reader *reader, const char *at);
+int mend_plan_read_distribution(reader *reader, const char *at);
+int mend_plan_read_write(reader *reader, const char *at);
+int mend_plan_read_jitter(reader *reader, const char *at);
+int mend_plan_read_total(reader *reader, const char *at, double *per_core);
+int mend_plan_read_mtbf(reader *reader, const char *at, double *rate);
+
+/* Pass on the sentence of a call that failed, with file and line. */
+int mend_plan_pass_on(reader *reader, const char *key, int code);
+
 /* After the last line: what is missing, what does not fit together. */
 int mend_plan_keys_finish(reader *reader);
 
