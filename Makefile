@@ -3,16 +3,18 @@ MAKEFLAGS += --no-print-directory
 RUN := env/run
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
+# tests get a folder for temporary files that is theirs alone and goes away with them
+IN_SCRATCH := TMPDIR=$$(mktemp -d /tmp/mend-XXXXXX); export TMPDIR; trap 'rm -rf "$$TMPDIR"' EXIT;
 
 all:
 	@$(RUN) env/configure release build
 	@$(RUN) cmake --build build -j $(JOBS)
 
 check: all
-	@$(RUN) ctest --test-dir build --output-on-failure -j $(JOBS) -LE campaign
+	@$(IN_SCRATCH) $(RUN) ctest --test-dir build --output-on-failure -j $(JOBS) -LE campaign
 
 campaign: all
-	@$(RUN) ctest --test-dir build --output-on-failure -L campaign
+	@$(IN_SCRATCH) $(RUN) ctest --test-dir build --output-on-failure -L campaign
 
 bench: all
 	@$(RUN) bench/run build bench/results.json

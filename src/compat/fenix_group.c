@@ -295,6 +295,21 @@ static int create(struct fenix_group *group, MPI_Comm comm, bool existed)
     return code ? code : bind_store(group, comm);
 }
 
+/* Snapshots end with their group. Parity lives in files (in memory): they go, and the last rank of a
+ * node takes the folders along. */
+static void close_store(struct fenix_group *group)
+{
+    bool files = group->store && group->policy[0] == 5;
+    if (files && mend_store_discard(group->store))
+        mend_log(MEND_LOG_WARNING, "Fenix data: %s", mend_error_text());
+    mend_store_close(group->store);
+    group->store = NULL;
+    char path[sizeof group->folder + 32];
+    snprintf(path, sizeof path, "%s/fenix-group-%d", group->folder, group->id);
+    if (files && rmdir(path) == 0)
+        rmdir(group->folder);
+}
+
 static void remove_group(struct fenix_group *group)
 {
     struct fenix_group **link = &groups;
@@ -302,15 +317,13 @@ static void remove_group(struct fenix_group *group)
         link = &(*link)->next;
     *link = group->next;
     mend_fenix_close_part(group);
-    mend_store_close(group->store);
+    close_store(group);
     if (group->comm != MPI_COMM_NULL)
         MPI_Comm_free(&group->comm);
     for (struct fenix_member *m = group->members, *next; m; m = next) {
         next = m->next;
         free_member(m);
     }
-    if (group->policy[0] == 5)
-        rmdir(group->folder);
     free(group->stamps);
     free(group);
 }
