@@ -124,6 +124,8 @@ static int parse(struct run_job *job, bool *json, int argc, char **argv)
             job->online = a[2] == 'o';
         else if (strcmp(a, "--raw") == 0)
             job->raw = true;
+        else if (strcmp(a, "--resume") == 0) /* mend restart */
+            job->resume = true;
         else if (strcmp(a, "-q") == 0 || strcmp(a, "--quiet") == 0)
             job->quiet = true;
         else if (strcmp(a, "--json") == 0)

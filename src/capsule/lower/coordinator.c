@@ -131,7 +131,7 @@ static int64_t newest_version(void)
     mend_file *files = NULL;
     int count = 0;
     int64_t newest = 0;
-    if (!settings.dir[0])
+    if (!settings.dir[0] || recovering)
         return 0;
     snprintf(path, sizeof path, "%s/versions", settings.dir);
     if (mend_folder_list(path, &files, &count) == 0)
@@ -362,7 +362,7 @@ static void remove_others(int64_t keep_from, int failed)
     char path[4300], name[MEND_FILE_NAME_MAX];
     mend_file *files = NULL;
     int count = 0;
-    if (!settings.dir[0])
+    if (!settings.dir[0] || recovering)
         return; /* images in memory (recover.c) */
     snprintf(path, sizeof path, "%s/versions", settings.dir);
     if (mend_folder_list(path, &files, &count))

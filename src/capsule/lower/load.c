@@ -41,6 +41,13 @@ static void read_elf(const char *path, int *fd, struct elf *im)
     if (pread(*fd, &im->eh, sizeof im->eh, 0) != sizeof im->eh ||
         memcmp(im->eh.e_ident, ELFMAG, 4) || im->eh.e_phnum > 32)
         die("%s is not an ELF program", path);
+#if defined(__aarch64__)
+    int machine = EM_AARCH64;
+#else
+    int machine = EM_X86_64;
+#endif
+    if (im->eh.e_machine != machine)
+        die("%s is a program for another CPU architecture than " ARCH_NAME, path);
     size_t bytes = im->eh.e_phnum * sizeof im->ph[0];
     if (pread(*fd, im->ph, bytes, im->eh.e_phoff) != (ssize_t)bytes)
         die("%s is cut short", path);
@@ -244,6 +251,9 @@ void load_and_enter(int argc, char **argv)
     else
         snprintf(stub, sizeof stub, "%s/openmpi/libmpi.so.40:%s/openmpi/libmpi_mpifh.so.40", self,
                  self);
+    struct stat st;
+    if (!stat(argv[0], &st) && st.st_mode & (S_ISUID | S_ISGID))
+        die("%s is setuid: the capsule does not carry programs with the rights of others", argv[0]);
     char *interp = interpreter_of(argv[0]);
     map_elf(interp, &ldso);
     char **av = calloc(argc + 4, sizeof *av);

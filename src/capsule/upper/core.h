@@ -152,6 +152,7 @@ void bind_predefined(void);
 int new_comm(handle_t h, const object *parent, int salt, object **out);
 void know_comm(object *c, uint64_t id);
 void unref_comm(object *c);
+void forget_freed_comms(void); /* all ranks have freed them, too */
 int compare_members(int na, const int *a, int nb, const int *b);
 int index_of(int n, const int *ranks, int r);
 object *new_group(int n, const int *world_ranks);

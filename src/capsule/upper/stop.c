@@ -44,6 +44,7 @@ static void let_the_other_speak(void)
 static int save_or_resume(void)
 {
     volatile double then = clock_now();
+    forget_freed_comms();
     files_before_image();
     windows_before_image();
     os_before_image();

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# commands.sh: mend exec, checkpoint, restart; requests by file, by signal, by time; refusals.
+set -uo pipefail
+build=$MEND_BUILD mend=$MEND_BUILD/bin/mend tests=$MEND_BUILD/tests/capsule
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
+fail=0
+ok() { if [ "$1" = 0 ]; then echo "ok    $2"; else echo "FAIL  $2"; fail=1; fi; }
+run() { timeout -k 5 150 mpirun.openmpi --oversubscribe -n 2 "$@"; }
+commits() { grep -c checkpoint.commit "$1/events.jsonl" 2>/dev/null; }
+run "$tests/moments" 400 9 >"$work/native" 2>/dev/null
+
+# by `mend checkpoint`, twice, the second time with --stop; then resumed
+run "$mend" exec --dir "$work/a" "$tests/moments" 400 9 >"$work/a.1" 2>"$work/a.e" & job=$!
+for ((i = 0; i < 400; i++)); do [ -d "$work/a/versions" ] && break; sleep 0.05; done
+"$mend" checkpoint "$work/a" >"$work/a.c"; ok $? "mend checkpoint: $(cat "$work/a.c")"
+"$mend" checkpoint "$work/a" --stop --json >"$work/a.c"; ok $? "mend checkpoint --stop --json: $(cat "$work/a.c")"
+wait $job
+timeout -k 5 150 "$mend" restart "$work/a" >"$work/a.2" 2>"$work/a.e2"; ok $? "mend restart"
+cat "$work/a.1" "$work/a.2" | cmp -s - "$work/native"; ok $? "its output is that of an undisturbed run"
+[ "$(ls "$work/a/versions" | wc -l)" = 4 ]; ok $? "two versions are kept"
+
+# by time, and by a signal to one rank
+run "$mend" exec --dir "$work/b" --every 0.2 "$tests/moments" 400 9 >"$work/b.1" 2>"$work/b.e"
+cmp -s "$work/b.1" "$work/native" && [ "$(commits "$work/b")" -ge 1 ]; ok $? "by time: $(commits "$work/b") versions"
+run "$mend" exec --dir "$work/c" "$tests/moments" 400 9 >"$work/c.1" 2>"$work/c.e" & job=$!
+for ((i = 0; i < 400; i++)); do [ -d "$work/c/versions" ] && break; sleep 0.05; done; sleep 0.3
+for p in $(cat /proc/[0-9]*/stat 2>/dev/null | awk '/capsule.openmpi/{print $1}'); do
+    grep -qsF "$work/c" "/proc/$p/environ" && kill -USR1 "$p" && break
+done
+wait $job
+cmp -s "$work/c.1" "$work/native" && [ "$(commits "$work/c")" -ge 1 ]; ok $? "by SIGUSR1: $(commits "$work/c") versions"
+
+# refusals: one sentence each, and an exit code
+refused() { # what, text, command…
+    local what=$1 text=$2; shift 2
+    timeout -k 5 60 "$@" >"$work/r" 2>&1; local rc=$?
+    [ $rc != 0 ] && [ $rc -lt 124 ] && grep -q "$text" "$work/r"; ok $? "refused: $what ($(grep -m1 mend: "$work/r" | cut -c1-110))"
+}
+printf 'int main(void){return 0;}' >"$work/s.c"; gcc -static "$work/s.c" -o "$work/static" 2>/dev/null &&
+    refused "a static program" "statically linked" "$mend" exec "$work/static"
+cp "$tests/moments" "$work/suid"; chmod u+s "$work/suid"; refused "a setuid program" "setuid" "$mend" exec "$work/suid"
+refused "a file that is no program" "not an ELF" "$mend" exec "$work/native"
+refused "an empty folder" "no complete version" "$mend" restart "$work"
+image=$(ls "$work"/a/versions/global-r1-v2-* | head -1)
+cp -r "$work/a" "$work/d"; rm "$work"/d/versions/*-v1-*; d=$work/d/versions/${image##*/}
+printf 'X' | dd of="$d" bs=1 seek=$(($(stat -c %s "$d") / 2)) conv=notrunc 2>/dev/null
+refused "a flipped byte" "mend:" "$mend" restart "$work/d"
+truncate -s -100 "$d"; refused "a cut image" "mend" "$mend" restart "$work/d"
+rm "$d"; refused "a missing part" "no complete version" "$mend" restart "$work/d"
+refused "another number of ranks" "of 2 ranks" "$mend" restart "$work/a" -n 3
+if [ "$(id -u)" = 0 ]; then
+    cp -r "$work/a" "$work/e"; chmod 755 "$work"; chown -R 65534 "$work/e"
+    refused "images of another user" "mend" setpriv --reuid 65533 --clear-groups "$mend" restart "$work/e"
+fi
+exit $fail

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# stress.sh TRIALS SEED: random checkpoints and resumes. Each trial takes a program, an MPI to start on, a
+# random moment of the run at which `mend checkpoint --stop` is asked for, and an MPI to resume on, and
+# compares what is printed with an undisturbed run. On a failure the seed and the folder are kept.
+set -uo pipefail
+trials=$1; RANDOM=$2
+build=$MEND_BUILD mend=$MEND_BUILD/bin/mend tests=$MEND_BUILD/tests/capsule
+work=$(mktemp -d)
+export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 OMP_NUM_THREADS=3 OMP_WAIT_POLICY=passive
+mpis=(openmpi); [ -x "$build/lib/mend/capsule.mpich" ] && mpis+=(mpich)
+launch() { # MPI ranks words…
+    local mpi=$1 np=$2; shift 2
+    case $mpi in
+        openmpi) timeout -k 5 200 mpirun.openmpi --oversubscribe -n "$np" "$@" ;;
+        mpich) timeout -k 5 200 mpirun.mpich -n "$np" "$@" ;;
+    esac
+}
+bad=0 taken=0
+for ((t = 1; t <= trials; t++)); do
+    case $((RANDOM % 5)) in
+        0) np=4 words=("$tests/heat2d" 200 600) ;;
+        1) np=4 words=("$tests/inflight" 60) ;;
+        2) np=2 words=("$tests/omp" 400) ;;
+        3) np=4 words=("$tests/moments" 300 $((RANDOM % 3 + 1))) ;;
+        4) np=3 words=("$tests/moments" 300 $((RANDOM % 3 + 4))) ;;
+    esac
+    a=${mpis[RANDOM % ${#mpis[@]}]} b=${mpis[RANDOM % ${#mpis[@]}]}
+    key=$work/$(printf '%s_' "$np" "${words[@]##*/}")
+    [ -s "$key" ] || launch openmpi "$np" "${words[@]}" >"$key" 2>/dev/null
+    dir=$work/job.$t; rm -rf "$dir"; mkdir -m 700 "$dir"
+    pause=0.$((RANDOM % 900 + 100))
+    MEND_CAPSULE_DIR=$dir launch "$a" "$np" "$build/lib/mend/capsule.$a" "${words[@]}" >"$dir.1" 2>"$dir.e1" &
+    job=$!
+    sleep "$pause"
+    for ((i = 0; i < 600; i++)); do [ -d "$dir/versions" ] && break; sleep 0.05; done
+    "$mend" checkpoint "$dir" --stop --timeout 150 >"$dir.c" 2>&1; rc=$?
+    wait $job
+    : >"$dir.2"; how="ended before it could be asked"
+    if [ $rc = 0 ]; then
+        taken=$((taken + 1)) how="$a -> $b, $(cat "$dir.c")"
+        launch "$b" "$np" "$build/lib/mend/capsule.$b" --restart "$dir" >"$dir.2" 2>"$dir.e2"
+    fi
+    round() { sed -E 's/([0-9]\.[0-9]{9})[0-9]+/\1/g; s/([0-9]{6}\.[0-9]{6})[0-9]+/\1/g' "$@"; }
+    if [ -s "$key" ] && cmp -s <(round "$key") <(cat "$dir.1" "$dir.2" | round); then echo "ok $t: ${words[*]##*/} at ${pause} s, $how"
+    else echo "FAIL $t: ${words[*]##*/} at ${pause} s, $how"; cat "$dir.1" "$dir.2" "$key"; tail -3 "$dir.c" "$dir.e1" "$dir.e2" 2>/dev/null; cat "$dir/events.jsonl"; bad=$((bad + 1)); fi
+    rm -rf "$dir" "$dir".*
+done
+echo "$trials trials by seed $2, $taken checkpoints and resumes, $bad failures"
+[ $bad = 0 ] && rm -rf "$work"
+exit $((bad > 0))

@@ -1,0 +1,81 @@
+/* mend exec: this process becomes a rank in a capsule. For launchers that Mend does not start: srun,
+ * a site's own mpirun, a debugger.
+ */
+#include "capsule.h"
+#include "tool.h"
+
+#include <base/config.h>
+#include <mend/error.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Usage: LAUNCHER mend exec [OPTIONS] [--] PROGRAM ARGS…\n"
+    "Start PROGRAM as one rank in a capsule; the launcher starts one `mend exec` per rank.\n\n"
+    "  --dir DIR            the job's folder, the same for all ranks (default: no checkpoints)\n"
+    "  --every T            time between checkpoints (default: only on request)\n"
+    "  --limit T            save and stop the job after this time (batch systems)\n"
+    "  --background         write images while the program goes on\n"
+    "  --mpi openmpi|mpich  the MPI library of the launcher (default openmpi)\n"
+    "  --restart DIR [--version V]   resume from DIR instead of starting PROGRAM\n\n"
+    "A rank that gets SIGUSR1 asks for a checkpoint, as does `mend checkpoint DIR`.\n";
+
+int mend_cmd_exec(int argc, char **argv)
+{
+    const char *mpi = "openmpi", *restart = NULL, *version = NULL;
+    double seconds;
+    int i = 1;
+    for (; i < argc && argv[i][0] == '-'; i++) {
+        const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(a, "--") == 0) {
+            i++;
+            break;
+        }
+        if (strcmp(a, "--help") == 0) {
+            fputs(help, stdout);
+            return TOOL_OK;
+        }
+        if (strcmp(a, "--background") == 0) {
+            setenv("MEND_CAPSULE_BACKGROUND", "yes", 1);
+            continue;
+        }
+        if (!value)
+            return tool_wrong_use("exec", "%s needs a value", a);
+        if (strcmp(a, "--dir") == 0)
+            setenv("MEND_CAPSULE_DIR", value, 1);
+        else if (strcmp(a, "--every") == 0 && mend_parse_seconds(value, &seconds) == 0)
+            setenv("MEND_CAPSULE_EVERY", value, 1);
+        else if (strcmp(a, "--limit") == 0 && mend_parse_seconds(value, &seconds) == 0)
+            setenv("MEND_CAPSULE_LIMIT", value, 1);
+        else if (strcmp(a, "--mpi") == 0)
+            mpi = value;
+        else if (strcmp(a, "--restart") == 0)
+            restart = value;
+        else if (strcmp(a, "--version") == 0)
+            version = value;
+        else
+            return tool_wrong_use("exec", "%s %s is not valid", a, value);
+        i++;
+    }
+    if (!restart && i >= argc)
+        return tool_wrong_use("exec", "name a program");
+    char path[4400];
+    if (!capsule_find(mpi, path, sizeof path))
+        return tool_failed("exec", "there is no capsule for %s here (%s)", mpi, path);
+    if (restart) {
+        setenv("MEND_CAPSULE_DIR", restart, 1);
+        execl(path, path, "--restart", restart, version, (char *)NULL);
+    } else {
+        char **words = calloc((size_t)(argc - i) + 2, sizeof *words);
+        if (!words)
+            return tool_failed("exec", "no memory");
+        words[0] = path;
+        memcpy(words + 1, argv + i, (size_t)(argc - i) * sizeof *words);
+        execv(path, words);
+    }
+    return tool_failed("exec", "cannot run %s: %s", path, strerror(errno));
+}
