@@ -215,7 +215,7 @@ MEND_API int mend_process_builder_add(mend_process *p, mend_process_build *build
                                       MPI_Comm *made);
 
 /* What became of a request that was pending when a process died? Not collective, never blocks for
- * long, never starts a repair. The request is freed (MPI_REQUEST_NULL) in either case.
+ * long, never starts a repair. *request is MPI_REQUEST_NULL in either case.
  * LOST means: it did not complete, or its completion cannot be known. */
 typedef enum mend_request_fate {
     MEND_REQUEST_COMPLETED = 0,

@@ -368,7 +368,7 @@ static bool all_active_dead(mend_process *p)
  * the delay of a spare on a node without active ranks. */
 int mend_process_idle(mend_process *p)
 {
-    const long nap_us = 2000;
+    const long nap_us = 5000;
     bool rung = false;
     p->stage = STAGE_SPARE;
     mend_board_phase(p->board, PHASE_SPARE);

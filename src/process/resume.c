@@ -293,12 +293,9 @@ int mend_process_request(mend_process *p, MPI_Request *request, MPI_Status *stat
         *fate = cancelled ? MEND_REQUEST_LOST : MEND_REQUEST_COMPLETED;
         return 0;
     }
+    /* Not freed: Open MPI ends the job when a request fails after it was freed. */
     *fate = MEND_REQUEST_LOST;
-    if (*request != MPI_REQUEST_NULL) {
-        PMPI_Cancel(request);
-        PMPI_Request_free(request);
-        *request = MPI_REQUEST_NULL;
-    }
+    *request = MPI_REQUEST_NULL;
     return 0;
 }
 

@@ -61,3 +61,16 @@ add_mpi_test(NAME process_campaign_long SCRIPT process_campaign.sh NP 1
     ARGS ${campaign} 500 10000 4+2 6+2 8+3 12+4 TIMEOUT 7200 LABELS process campaign)
 add_mpi_test(NAME process_campaign_nodes SCRIPT process_campaign.sh NP 1 NODES 4
     ARGS ${campaign} 60 20000 8+4 12+4 TIMEOUT 3600 LABELS process campaign)
+
+# The examples print what they should although ranks die.
+foreach(example "hello|5|4|generation 1, 1 failed" "ring|5|1|token 40: right"
+        "stencil|6|1|heat after 400 steps: 1079.436637043229 (2 failures survived)"
+        "no_jump|5|1|sum of the ranks of 4: 6 after 1 failures" "shrink|4|1|3 ranks, sum of all tasks: 499500")
+    string(REPLACE "|" ";" parts "${example}")
+    list(GET parts 0 name)
+    list(GET parts 1 ranks)
+    list(GET parts 2 lines)
+    list(GET parts 3 text)
+    add_mpi_test(NAME process_example_${name} SCRIPT process_example.sh NP 1
+        ARGS ${ranks} ${CMAKE_BINARY_DIR}/examples/example-${name} ${lines} "${text}" TIMEOUT 120 LABELS process)
+endforeach()

@@ -21,7 +21,7 @@ while [ $recoveries -lt "$wanted" ]; do
         exit 1
     fi
     recoveries=$((recoveries + $(sed -n '1s/PASS //p' "$result")))
-    rm -f "$result"
+    rm -f "$result" "$MEND_TEST_DIR/go.$seed"
     runs=$((runs + 1)) seed=$((seed + 1))
 done
 echo "$runs runs, $recoveries recoveries, all right"
