@@ -79,6 +79,10 @@ int main(int argc, char **argv)
     plate = calloc(points, sizeof *plate);
     old = calloc(points, sizeof *old);
     must(mend_process_run(MPI_COMM_WORLD, &options, work, &every, &result));
+    mend_store_stats stats;
+    if (o.times && store && mend_store_statistics(store, &stats) == 0)
+        printf("heat: hand saving %.6f restoring %.6f\n", stats.seconds_blocked,
+               stats.restore_seconds);
     mend_store_close(store);
     MPI_Finalize();
     return 0;

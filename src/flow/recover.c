@@ -134,6 +134,8 @@ int recover_meet(mend_flow *f, bool repair)
         MEND_FAULT_POINT(flow_recover_repaired);
         MPI_Comm_rank(f->comm, &f->rank);
         MPI_Comm_size(f->comm, &f->size);
+        mend_event_set_rank(f->rank);
+        mend_log_set_rank(f->rank);
         jump_release(f, false);
         int rc = choose_version(f);
         jump_catch(f);
