@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
-# a native run, byte for byte. Cases: rank, pair, launcher, exhausted, files, during.
+# a native run, byte for byte. Cases: rank, pair, launcher, exhausted, files, during, init.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -49,8 +49,16 @@ during) # deaths at every step of a recovery and of a save, of the process that 
         done
     done
     cp want2 want ;;
+init) # a death inside MPI_Init, where Open MPI waits for ever: launched again
+    "$MEND" run -n 4 --spares 1 --every 200ms --dir job -q -- "${steady[@]}" >got & runner=$!
+    for _ in $(seq 20000); do
+        pid=$(grep -o 'recover.born","pid":[0-9]*' job/events.jsonl 2>/dev/null | tail -1 | grep -o '[0-9]*$')
+        [ -n "$pid" ] && break; sleep 0.002
+    done
+    kill -9 "$pid" || fail "nobody was born"
+    wait $runner || fail "run" ;;
 *) echo "no case $case"; exit 2 ;;
 esac
 cmp got want || fail "the output differs from the native run"
-[ "$case" = launcher ] || [ "$(survived)" -gt 0 ] || [ "$case" = exhausted ] || [ "$case" = pair ] || fail "nothing was survived in place"
+[ "$case" = launcher ] || [ "$case" = init ] || [ "$(survived)" -gt 0 ] || [ "$case" = exhausted ] || [ "$case" = pair ] || fail "nothing was survived in place"
 echo PASS

@@ -9,8 +9,8 @@ cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 for p in steady append; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" || exit 1; done
 mpicc.openmpi -O2 -I"$MEND_SOURCE/apps/common" -o heat "$MEND_SOURCE"/apps/heat/heat.c -lm || exit 1
-mpicc.openmpi -O2 -o md "$MEND_SOURCE"/apps/md/*.c -lm || exit 1
-programs=("./steady 4000 4096" "./steady 1200 120000 0" "./heat -m 4 -s 1500 -r 100" "./md --steps 400")
+mpicc.openmpi -O2 -o md "$MEND_SOURCE"/apps/md/{md,cells,exchange,setup}.c -lm || exit 1
+programs=("./steady 4000 4096" "./steady 1200 120000 0" "./heat -m 4 -s 1500 -r 100" "./md --steps 600 -t 50")
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 $1; }
 for i in "${!programs[@]}"; do native "${programs[$i]}" 2>/dev/null | grep -v ' s$\|seconds\|time' >want.$i || { echo "native ${programs[$i]}"; exit 1; }; done
 kills=0 runs=0 bad=0

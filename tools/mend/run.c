@@ -210,7 +210,8 @@ int run_job_write(const struct run_job *job, const char *state)
 /* ---- running
  * --------------------------------------------------------------------------------------------- */
 
-enum outcome { DONE, FAILED_BY_PROGRAM, TORN_DOWN, STOPPED };
+enum outcome { DONE, FAILED_BY_PROGRAM, TORN_DOWN, STILLBORN, STOPPED };
+enum { STILLBORN_LIMIT = 5 }; /* launches in which a process died inside MPI_Init */
 
 /* One launch. Ends when every rank has finished, the launcher is gone, or a signal came. */
 static enum outcome one_launch(struct run_follower *f, char **command, int *code)
@@ -219,7 +220,7 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
     pid_t launcher = run_start(job, command);
     double finished_at = 0, shown = 0;
     int status = 0;
-    bool gone = false;
+    bool gone = false, stillborn = false;
     follow_attempt(f);
     while (!gone) {
         nanosleep(&(struct timespec){0, 20000000}, NULL);
@@ -235,7 +236,8 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
         /* a lost daemon keeps the launcher waiting for ever; and a program that has ended by itself
          * without MPI_Finalize leaves others that would wait for it */
         bool lingers = finished_at > 0 && now - finished_at > 30;
-        if (!gone && (stop_signal || lingers || f->now.ended_by_program)) {
+        stillborn = !gone && job->online && follow_stillborn(f);
+        if (!gone && (stop_signal || lingers || stillborn || f->now.ended_by_program)) {
             run_end(launcher);
             gone = true;
             status = 0;
@@ -245,6 +247,8 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (stop_signal)
         return STOPPED;
+    if (stillborn)
+        return STILLBORN;
     if (f->now.ended_by_program) {
         *code = f->now.program_code;
         return FAILED_BY_PROGRAM;
@@ -280,13 +284,14 @@ static int run(struct run_job *job, bool json)
 {
     struct run_follower f;
     double began = mend_now();
-    int code = 1, launches = 0;
+    int code = 1, launches = 0, stillborn = 0;
     enum outcome outcome = TORN_DOWN;
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     follow_begin(&f, job);
-    while (outcome == TORN_DOWN && launches <= job->retries) {
+    while ((outcome == TORN_DOWN && launches - stillborn <= job->retries) ||
+           (outcome == STILLBORN && stillborn <= STILLBORN_LIMIT)) {
         char **command;
         if (!run_command(job, launches > 0 || job->resume, &command))
             return tool_failed("run", "%s", mend_error_text());
@@ -297,11 +302,14 @@ static int run(struct run_job *job, bool json)
                    ev_int("spares", job->online ? job->spares : 0), ev_str("mpi", job->mpi));
         launches++;
         outcome = one_launch(&f, command, &code);
+        stillborn += outcome == STILLBORN;
         for (char **w = command; *w; w++)
             free(*w);
         free(command);
     }
     follow_end(&f);
+    if (outcome == STILLBORN)
+        outcome = TORN_DOWN;
     if (outcome == TORN_DOWN && code == 0)
         code = 1;
     mend_event("run.end", ev_int("code", code), ev_real("seconds", mend_now() - began));

@@ -27,6 +27,8 @@ struct run_progress {
     bool gave_up, ended_by_program;
     int program_code;
     double every; /* in force */
+    pid_t *born;  /* processes of this launch on this machine, and how many are through MPI_Init */
+    int born_count, started;
 };
 
 struct run_follower {
@@ -51,6 +53,8 @@ void follow_begin(struct run_follower *f, const struct run_job *job);
 void follow_attempt(struct run_follower *f); /* a new launch: nobody plays yet */
 void follow(struct run_follower *f);         /* print what is new, look at the events */
 void follow_status(struct run_follower *f);  /* the status line, on a terminal */
+/* A process died before all were through MPI_Init: the others wait for it for ever. */
+bool follow_stillborn(const struct run_follower *f);
 void follow_end(struct run_follower *f);
 
 int run_job_write(const struct run_job *job, const char *state);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,14 @@ static void note_resumed(struct run_follower *f, json_t *e, double t)
     }
 }
 
+static void note_born(struct run_progress *p, pid_t pid)
+{
+    p->born = realloc(p->born, (size_t)(p->born_count + 1) * sizeof *p->born);
+    if (!p->born)
+        abort();
+    p->born[p->born_count++] = pid;
+}
+
 static void note(struct run_follower *f, const char *line)
 {
     json_error_t error;
@@ -113,6 +122,10 @@ static void note(struct run_follower *f, const char *line)
         p->failures += strcmp(text_of(e, "how"), "failure") == 0, p->last_failure = t;
     else if (strcmp(name, "recover.resumed") == 0)
         note_resumed(f, e, t);
+    else if (strcmp(name, "recover.born") == 0)
+        note_born(p, (pid_t)number_of(e, "pid"));
+    else if (strcmp(name, "recover.started") == 0)
+        p->started++;
     else if (strcmp(name, "recover.playing") == 0)
         p->playing++;
     else if (strcmp(name, "recover.finished") == 0)
@@ -197,6 +210,7 @@ void follow_attempt(struct run_follower *f)
 {
     read_events(f);
     f->now.finished = f->now.playing = 0;
+    f->now.born_count = f->now.started = 0;
     f->now.gave_up = false;
 }
 
@@ -208,6 +222,17 @@ void follow(struct run_follower *f)
         tell_interval(f);
     }
     print_all_new(f);
+}
+
+bool follow_stillborn(const struct run_follower *f)
+{
+    const struct run_progress *p = &f->now;
+    if (p->started >= f->job->ranks + f->job->spares || f->job->host || f->job->hostfile)
+        return false;
+    for (int i = 0; i < p->born_count; i++)
+        if (kill(p->born[i], 0) && errno == ESRCH)
+            return true;
+    return false;
 }
 
 void follow_status(struct run_follower *f)
@@ -230,4 +255,5 @@ void follow_end(struct run_follower *f)
     wipe_line(f);
     free(f->printed);
     free(f->part);
+    free(f->now.born);
 }

@@ -578,6 +578,8 @@ void recover_main(int argc, char **argv)
     if (!getenv("MEND_ONLINE_RAW"))
         output_open(argv[1]);
     disk_open(argv[1]);
+    /* MPI_Init waits for ever if a process dies inside it: who watches us must know whom to look for */
+    mend_event("recover.born", ev_int("pid", getpid()));
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
