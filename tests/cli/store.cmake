@@ -1,0 +1,6 @@
+if(MEND_WITH_MPI)
+    add_executable(store_writer store_writer.c)
+    set_target_properties(store_writer PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    mend_use_layers(store_writer)
+    mend_cli_test(NAME store_ls SCRIPT store_ls.sh LABELS store)
+endif()

@@ -1,0 +1,24 @@
+/* Save N versions of a small sample, in a single process. */
+#define MEND_STORE_NO_MPI
+#include <mend/store.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    static char data[10000];
+    mend_store *s = NULL;
+    int rc = mend_store_open_single("sample", NULL, &s);
+    if (rc == 0)
+        rc = mend_store_region(s, 1, "data", data, sizeof data);
+    for (long v = 1; rc == 0 && v <= (argc > 1 ? atol(argv[1]) : 3); v++) {
+        data[v] = (char)v;
+        rc = mend_store_save(s, v);
+    }
+    if (rc == 0)
+        rc = mend_store_close(s);
+    if (rc)
+        fprintf(stderr, "store_writer: %s\n", mend_error_text());
+    return rc != 0;
+}

@@ -1,0 +1,2 @@
+mend_fuzzer(NAME image SOURCES image.c)
+mend_fuzzer(NAME bundle SOURCES bundle.c)

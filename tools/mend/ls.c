@@ -1,0 +1,114 @@
+/* mend ls DIR: versions, levels, sizes, completeness of all stores below a folder. */
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "tool.h"
+#include "versions.h"
+
+static const char usage[] = "usage: mend ls [--json] DIR\n"
+                            "\n"
+                            "List the versions of every store below DIR: how many ranks saved it, which parts are there at\n"
+                            "which level, how large they are, and whether it can be restored from what is there.\n";
+
+static void print_size(uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    double size = (double)bytes;
+    int unit = 0;
+    while (size >= 1024 && unit < 5) {
+        size /= 1024;
+        unit++;
+    }
+    printf(unit ? "%8.1f %-3s" : "%8.0f %-3s", size, units[unit]);
+}
+
+static void print_version(const struct store_view *store, const struct version_view *v)
+{
+    printf("%-20s %8" PRId64 "  %5d  ", store->name, v->version, v->ranks);
+    print_size(v->bytes);
+    printf("  %s", v->complete ? "complete" : "incomplete");
+    for (int k = 0; k < MEND_FILE_KINDS; k++)
+        if (v->parts[k])
+            printf("  %s %d/%d", mend_file_kind_name((enum mend_file_kind)k), v->parts[k], v->ranks);
+    if (v->deltas)
+        printf("  (%d deltas)", v->deltas);
+    if (v->damaged)
+        printf("  %d damaged", v->damaged);
+    printf("\n");
+}
+
+static json_t *version_json(const struct version_view *v)
+{
+    json_t *parts = json_object(), *o;
+    char id[20];
+    for (int k = 0; k < MEND_FILE_KINDS; k++)
+        json_object_set_new(parts, mend_file_kind_name((enum mend_file_kind)k), json_integer(v->parts[k]));
+    snprintf(id, sizeof id, "%016" PRIx64, v->save_id);
+    o = json_pack("{s:I, s:s, s:i, s:I, s:b, s:i, s:i, s:o}", "version", (json_int_t)v->version, "save_id", id, "ranks",
+                  v->ranks, "bytes", (json_int_t)v->bytes, "complete", v->complete, "deltas", v->deltas, "damaged",
+                  v->damaged, "parts", parts);
+    return o;
+}
+
+static int print_json(const struct store_view *stores, int count, const char *dir)
+{
+    json_t *list = json_array();
+    for (int s = 0; s < count; s++) {
+        json_t *versions = json_array();
+        for (int i = 0; i < stores[s].count; i++)
+            json_array_append_new(versions, version_json(&stores[s].versions[i]));
+        json_array_append_new(list, json_pack("{s:s, s:o}", "store", stores[s].name, "versions", versions));
+    }
+    json_t *all = json_pack("{s:i, s:s, s:o}", "mend", 1, "folder", dir, "stores", list);
+    int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1)) : -1;
+    printf("\n");
+    json_decref(all);
+    return rc ? 1 : 0;
+}
+
+int mend_cmd_ls(int argc, char **argv)
+{
+    bool json = false;
+    const char *dir = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0) {
+            fputs(usage, stdout);
+            return 0;
+        }
+        if (strcmp(argv[i], "--json") == 0)
+            json = true;
+        else if (argv[i][0] == '-' || dir) {
+            fprintf(stderr, "mend ls: unknown argument %s\n%s", argv[i], usage);
+            return 2;
+        } else
+            dir = argv[i];
+    }
+    if (!dir) {
+        fprintf(stderr, "mend ls: which folder?\n%s", usage);
+        return 2;
+    }
+    struct store_view *stores = NULL;
+    int count = 0, rc = versions_read(dir, &stores, &count);
+    if (rc) {
+        fprintf(stderr, "mend ls: %s\n", mend_error_text());
+        return 1;
+    }
+    if (json) {
+        rc = print_json(stores, count, dir);
+    } else {
+        if (count)
+            printf("%-20s %8s  %5s  %12s  %s\n", "store", "version", "ranks", "size", "parts");
+        else
+            printf("no versions in %s\n", dir);
+        for (int s = 0; s < count; s++)
+            for (int i = 0; i < stores[s].count; i++)
+                print_version(&stores[s], &stores[s].versions[i]);
+    }
+    versions_free(stores, count);
+    return rc;
+}

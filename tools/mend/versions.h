@@ -1,0 +1,37 @@
+/* What a folder tree holds of stores and their versions, for `mend ls` and `mend verify`. */
+#ifndef MEND_TOOL_VERSIONS_H
+#define MEND_TOOL_VERSIONS_H
+
+#include <stdbool.h>
+
+#include <image/folder.h>
+#include <mend/error.h>
+
+struct version_view {
+    int64_t version;
+    uint64_t save_id;
+    int ranks;
+    uint64_t bytes;             /* of all files */
+    int parts[MEND_FILE_KINDS]; /* ranks whose part is there in this form; bundles: ranks inside them */
+    int deltas, damaged;
+    bool complete; /* every rank's data is in one of the files, as far as headers tell */
+    /* while counting */
+    unsigned char *have; /* by rank: bit per kind */
+};
+
+struct store_view {
+    char name[MEND_IMAGE_NAME];
+    struct version_view *versions; /* newest first */
+    int count;
+};
+
+/* One file of a store. */
+typedef int visit_file(const char *folder, const mend_file *file, void *context);
+
+/* Call for every file of every store at or below `dir` (three levels deep: node folders, store folders). */
+int versions_walk(const char *dir, visit_file *visit, void *context);
+
+int versions_read(const char *dir, struct store_view **stores, int *count);
+void versions_free(struct store_view *stores, int count);
+
+#endif
