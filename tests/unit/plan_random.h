@@ -7,6 +7,13 @@
 #include <random.h>
 #include <string.h>
 
+/* Sanitizers look for other things than statistics, and take ten times as long. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { MANY_INPUTS = 100 };
+#else
+enum { MANY_INPUTS = 1000 };
+#endif
+
 static inline double between(generator *g, double low, double high)
 {
     return low + (high - low) * random_unit(g);
