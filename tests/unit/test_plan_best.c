@@ -96,7 +96,7 @@ static void test_brute_force(void **state)
     random_seed(&g, 22, 0);
     double worst = 0;
     int compared = 0;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < MANY_INPUTS * 6 / 100; i++) {
         mend_plan_model m;
         small_model(&g, &m);
         m.write_all = i % 4 == 3;
@@ -114,7 +114,7 @@ static void test_brute_force(void **state)
         compared++;
     }
     print_message("%d cases, worst %.4f %% above brute force\n", compared, 100 * worst);
-    assert_true(compared > 40);
+    assert_true(compared > MANY_INPUTS / 25);
 }
 
 /* The same with the number of cores free: brute force over a grid of cores, too. */
@@ -124,7 +124,7 @@ static void test_brute_force_with_free_cores(void **state)
     generator g;
     random_seed(&g, 23, 0);
     double worst = 0;
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < MANY_INPUTS / 80; i++) {
         mend_plan_model m, fixed;
         do
             random_model(&g, 2, &m);
