@@ -1,1 +1,1 @@
-mend_cli_test(NAME plan SCRIPT plan.sh TIMEOUT 300)
+mend_cli_test(NAME plan SCRIPT plan.sh TIMEOUT 900)
