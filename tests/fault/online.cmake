@@ -10,3 +10,7 @@ if(TARGET capsule-openmpi)
     set_tests_properties(online.campaign PROPERTIES TIMEOUT 14400 LABELS "campaign;online" ENVIRONMENT
         "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
 endif()
+if(TARGET capsule-openmpi)
+    add_mpi_test(NAME online_nodes SCRIPT online_nodes.sh NP 8 NODES 4 TIMEOUT 400 LABELS online
+        ENV MEND_BUILD=${CMAKE_BINARY_DIR})
+endif()

@@ -18,7 +18,7 @@ while [ $kills -lt "$wanted" ]; do
     i=$((seed % ${#programs[@]})) spares=$((1 + seed / 4 % 4))
     extra=(); [ $((seed % 3)) = 0 ] && extra=(--launcher-args "--mca smsc ^cma") # fragments instead of single copy
     rm -rf job
-    timeout -k 10 300 "$MEND" chaos --mtbf 700ms --seed $seed --leave 4 --wait-ranks $((4 + spares)) -o table -- \
+    timeout -k 10 300 "$MEND" chaos --mtbf 1200ms --seed $seed --leave 4 --wait-ranks $((4 + spares)) -o table -- \
         "$MEND" run -n 4 --spares $spares --every 200ms --dir job -q "${extra[@]}" -- ${programs[$i]} 2>err | grep -v ' s$\|seconds\|time' >got
     code=${PIPESTATUS[0]} n=$(grep -o 'pid [0-9]*) *\(,\|killed\)\|pid [0-9]*), ' table 2>/dev/null | wc -l)
     n=$(grep killed table 2>/dev/null | grep -o 'pid [0-9]*' | wc -l)

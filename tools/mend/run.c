@@ -211,13 +211,13 @@ int run_job_write(const struct run_job *job, const char *state)
  * --------------------------------------------------------------------------------------------- */
 
 enum outcome { DONE, FAILED_BY_PROGRAM, TORN_DOWN, STILLBORN, STOPPED };
-enum { STILLBORN_LIMIT = 5 }; /* launches in which a process died inside MPI_Init */
+enum { STILLBORN_LIMIT = 20 }; /* launches in which a process died inside MPI_Init */
 
 /* One launch. Ends when every rank has finished, the launcher is gone, or a signal came. */
 static enum outcome one_launch(struct run_follower *f, char **command, int *code)
 {
     const struct run_job *job = f->job;
-    pid_t launcher = run_start(job, command);
+    pid_t launcher = run_start(command);
     double finished_at = 0, shown = 0;
     int status = 0;
     bool gone = false, stillborn = false;

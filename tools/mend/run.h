@@ -45,7 +45,7 @@ struct run_follower {
 
 /* The launcher's command line, ended by NULL; false with a sentence in mend_error_text(). */
 bool run_command(const struct run_job *job, bool resume, char ***command);
-pid_t run_start(const struct run_job *job, char **command);
+pid_t run_start(char **command);
 /* End the launcher and what is left of its ranks. */
 void run_end(pid_t launcher);
 

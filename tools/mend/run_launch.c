@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+extern char **environ;
+
 struct words {
     char **word;
     int count;
@@ -86,8 +88,21 @@ static bool in_path(const char *program, char *found, size_t size)
     return ok;
 }
 
+static void set_environment(const struct run_job *job)
+{
+    char text[64];
+    setenv("MEND_CAPSULE_DIR", job->dir, 1);
+    snprintf(text, sizeof text, "%g", job->every);
+    setenv("MEND_CAPSULE_EVERY", text, 1);
+    snprintf(text, sizeof text, "%d", job->disk_every);
+    setenv("MEND_ONLINE_DISK_EVERY", text, 1);
+    if (job->raw)
+        setenv("MEND_ONLINE_RAW", "1", 1);
+}
+
 bool run_command(const struct run_job *job, bool resume, char ***command)
 {
+    set_environment(job);
     struct words w = {0};
     char path[4400], built[4400], name[64], number[32];
     snprintf(name, sizeof name, "mpirun.%s", job->mpi);
@@ -107,6 +122,13 @@ bool run_command(const struct run_job *job, bool resume, char ***command)
         add(&w, "--hostfile");
         add(&w, job->hostfile);
     }
+    if (openmpi && several) /* the launcher takes nothing else to other nodes */
+        for (char **e = environ; *e; e++)
+            if (strncmp(*e, "MEND_", 5) == 0) {
+                snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
+                add(&w, "-x");
+                add(&w, name);
+            }
     if (job->launcher_args)
         add_split(&w, job->launcher_args);
     snprintf(number, sizeof number, "%d", job->ranks + (job->online ? job->spares : 0));
@@ -134,25 +156,12 @@ bool run_command(const struct run_job *job, bool resume, char ***command)
     return true;
 }
 
-static void set_environment(const struct run_job *job)
-{
-    char text[64];
-    setenv("MEND_CAPSULE_DIR", job->dir, 1);
-    snprintf(text, sizeof text, "%g", job->every);
-    setenv("MEND_CAPSULE_EVERY", text, 1);
-    snprintf(text, sizeof text, "%d", job->disk_every);
-    setenv("MEND_ONLINE_DISK_EVERY", text, 1);
-    if (job->raw)
-        setenv("MEND_ONLINE_RAW", "1", 1);
-}
-
-pid_t run_start(const struct run_job *job, char **command)
+pid_t run_start(char **command)
 {
     pid_t pid = fork();
     if (pid != 0)
         return pid;
     setpgid(0, 0); /* the terminal's signals come to us, and we pass them on */
-    set_environment(job);
     execv(command[0], command);
     fprintf(stderr, "mend run: cannot run %s: %s\n", command[0], strerror(errno));
     _exit(127);
