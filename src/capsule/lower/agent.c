@@ -56,11 +56,13 @@ static struct {
     struct control_clocks *last;
     size_t last_bytes;
     volatile int requested, ending;
-} agent = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .socket = -1};
+} agent = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .socket = -1, .wake = -1};
 
 static void wake_agent(void)
 {
     uint64_t one = 1;
+    if (agent.wake < 0)
+        return;
     raw_syscall(SYS_write, agent.wake, (long)&one, sizeof one, 0, 0, 0);
 }
 
@@ -502,7 +504,9 @@ static void stop_thread(void)
     agent.running = 0;
     if (agent.socket >= 0)
         close(agent.socket);
-    close(agent.wake);
+    int wake = agent.wake;
+    agent.wake = -1; /* a signal may still come */
+    close(wake);
     agent.socket = -1;
 }
 

@@ -1,0 +1,1 @@
+mend_bench(NAME capsule SCRIPT capsule.sh)

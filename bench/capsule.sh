@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# The capsule against native MPI, in turns; medians of ratios. Image writing against write().
+set -uo pipefail
+work=$(mktemp -d /dev/shm/mend-bench.XXXXXX 2>/dev/null || mktemp -d); trap 'rm -rf "$work"' EXIT
+here=$MEND_SOURCE/bench
+mpicc.openmpi -O2 "$here/capsule_calls.c" -o "$work/calls" && mpicc.openmpi -O2 "$here/capsule_image.c" -o "$work/image" || exit 1
+export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
+run() { timeout -k 5 300 mpirun.openmpi --oversubscribe -n 2 "$@" 2>/dev/null; }
+capsule=$MEND_BUILD/lib/mend/capsule.openmpi
+for i in 1 2 3 4 5; do
+    run "$work/calls" >"$work/n.$i"
+    MEND_CAPSULE_DIR=$work/job run "$capsule" "$work/calls" >"$work/c.$i"
+done
+row() { # name value unit baseline target
+    awk -v n="$1" -v v="$2" -v u="$3" -v b="$4" -v t="$5" 'BEGIN { r = b > 0 ? v / b : 0; ok = r <= t ? "true" : "false"
+        printf "%-34s %12.4g %-3s native %12.4g ratio %.3f (target %.2f) %s\n", n, v, u, b, r, t, ok
+        printf "{\"name\":\"%s\",\"value\":%g,\"unit\":\"%s\",\"baseline\":%g,\"ratio\":%.4f,\"target\":%g,\"ok\":%s}\n", n, v, u, b, r, t, ok >> ENVIRON["MEND_BENCH_OUT"] }'
+}
+best() { awk -v k="$1" '$1 == k { print $2 }' "$work/$2".* | sort -n | sed -n 2p; }
+for pair in pingpong8:1.05 allreduce8:1.05 pingpong1M:1.01 waitall64:1.05; do
+    row "capsule.${pair%:*}" "$(best "${pair%:*}" c)" ns "$(best "${pair%:*}" n)" "${pair#*:}"
+done
+MEND_CAPSULE_DIR=$work/img MEND_CAPSULE_EVERY=0.3 run "$capsule" "$work/image" 128 "$work" >"$work/i"
+plain=$(awk '/plain/{print $2}' "$work/i") resident=$(awk '/plain/{print $4}' "$work/i")
+write=$(grep -o '"write":[0-9.]*' "$work/img/events.jsonl" | cut -d: -f2 | sort -n | sed -n 1p)
+bytes=$(grep -o '"bytes":[0-9]*' "$work/img/events.jsonl" | cut -d: -f2 | tail -1)
+stop=$(grep -o '"stop":[0-9.e-]*' "$work/img/events.jsonl" | cut -d: -f2 | sort -g | sed -n 2p)
+row capsule.image_write "${write:-0}" s "${plain:-0}" 1.1
+row capsule.image_size $((${bytes:-0} / 2)) B "${resident:-0}" 1.02
+row capsule.request_to_stop "${stop:-0}" s 0.1 1
