@@ -416,29 +416,39 @@ static int make_lanes(struct net *net, MPI_Comm comm, int logical_rank)
  * comm's error handler is set aside for that time: it may be one that jumps. */
 static int agree_on_lanes(struct net *net, MPI_Comm comm, int rc)
 {
-    int ok = rc == MPI_SUCCESS, all = 0;
+    int mine = -1, ok[2] = {rc == MPI_SUCCESS, 0}, all[2] = {0, 0};
+    if (ok[0])
+        MPI_Comm_rank(net->comm[CALL], &mine);
+    ok[1] = mine == net->rank; /* the logical ranks are 0 to size-1, each once */
 #if ULFM
-    if (!ok)
+    if (!ok[0])
         MPIX_Comm_revoke(comm);
 #endif
-    int reduced = MPI_Allreduce(&ok, &all, 1, MPI_INT, MPI_MIN, comm);
+    int reduced = MPI_Allreduce(ok, all, 2, MPI_INT, MPI_MIN, comm);
 #if ULFM
     if (reduced != MPI_SUCCESS)
         MPIX_Comm_revoke(comm);
 #endif
-    if (rc != MPI_SUCCESS || reduced != MPI_SUCCESS || !all) {
+    if (rc != MPI_SUCCESS || reduced != MPI_SUCCESS || !all[0]) {
         if (net->comm[CALL] != MPI_COMM_NULL && net->comm[WORK] != MPI_COMM_NULL)
             net_break(net);
         int class = MPI_SUCCESS, code = rc != MPI_SUCCESS ? rc : reduced;
         MPI_Error_class(code, &class);
 #if ULFM
-        if (class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED || code == MPI_SUCCESS)
+        int revoked =
+            0; /* a death inside a split may show as some other error: by now comm is revoked for it */
+        MPIX_Comm_is_revoked(comm, &revoked);
+        if (class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED || revoked ||
+            code == MPI_SUCCESS)
             return mend_fail(MEND_ERR_PEER_FAILED,
                              "a process died while the store was being opened");
 #endif
         return mend_fail(MEND_ERR_MPI,
                          "the store's communicator could not be made (MPI error class %d)", class);
     }
+    if (!all[1])
+        return mend_fail(MEND_ERR_ARGUMENT, "the logical ranks are not 0 to %d, each once",
+                         net->size - 1);
     return 0;
 }
 
@@ -465,18 +475,9 @@ int net_open(MPI_Comm comm, int logical_rank, struct net **out)
     int rc = agree_on_lanes(net, comm, make_lanes(net, comm, net->rank));
     MPI_Comm_set_errhandler(comm, handler);
     MPI_Errhandler_free(&handler);
-    if (rc == 0) {
-        int64_t fits;
-        MPI_Comm_rank(net->comm[CALL], &mine);
-        fits = mine == net->rank;
-        rc = net_all_min(net, CALL, &fits, 1);
-        if (rc == 0 && !fits)
-            rc = mend_fail(MEND_ERR_ARGUMENT, "the logical ranks are not 0 to %d, each once",
-                           net->size - 1);
-        if (rc && rc != MEND_ERR_PEER_FAILED) {
-            net_close(net);
-            return rc;
-        }
+    if (rc == MEND_ERR_ARGUMENT) {
+        net_close(net);
+        return rc;
     }
     if (rc) {
         free(net);

@@ -397,8 +397,7 @@ int mend_store_restore_newest(mend_store *store, long *version)
     int rc = look(store, &inv, &attempts, &count);
     if (rc)
         return rc;
-    rc = mend_fail(MEND_ERR_NO_VERSION, "store %s has no version that every rank can restore",
-                   store->name);
+    rc = MEND_ERR_NO_VERSION;
     for (int i = 0; i < count; i++) {
         *version = (long)attempts[i].version;
         rc = restore_attempt(store, &inv, &attempts[i], NULL, 0);
@@ -407,6 +406,8 @@ int mend_store_restore_newest(mend_store *store, long *version)
         mend_event("store.fallback", ev_str("store", store->name),
                    ev_int("version", attempts[i].version));
     }
+    if (rc == MEND_ERR_NO_VERSION)
+        rc = mend_fail(rc, "store %s has no version that every rank can restore", store->name);
     free(attempts);
     inventory_free(&inv);
     return rc;

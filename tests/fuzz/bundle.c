@@ -34,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(file, data + 1, size - 1);
     if ((data[0] & 1) && size - 1 >= 72)
         mend_sums(file, size - 1);
-    if (mend_bundle_open(mend_source_memory(file, size - 1), &entries, &count, &version, &id) == 0) {
+    if (mend_bundle_open(mend_source_memory(file, size - 1), &entries, &count, &version, &id) ==
+        0) {
         for (uint64_t i = 0; i < count; i++)
             if (entries[i].rank < 0 || entries[i].offset + entries[i].bytes > size)
                 abort();

@@ -16,7 +16,8 @@ static void mend_head(uint8_t *file, size_t size, uint64_t index_offset)
     h.format = FORMAT;
     h.order = ORDER_MARK;
     h.region_count %= 8;
-    h.head_bytes = (uint32_t)(sizeof h + h.region_count * sizeof(mend_image_region) + sizeof(uint64_t));
+    h.head_bytes =
+        (uint32_t)(sizeof h + h.region_count * sizeof(mend_image_region) + sizeof(uint64_t));
     if (h.head_bytes > index_offset || h.head_bytes > size)
         return;
     memcpy(file, &h, sizeof h);
@@ -60,7 +61,8 @@ static void mend_blocks(uint8_t *file, size_t size)
         e.zstd &= 1;
         uint64_t left = f.index_offset > at ? f.index_offset - at : 0;
         e.stored = (uint32_t)(i + 1 == f.index_count ? left : e.stored % (left + 1));
-        e.sum = mend_image_sum(h.save_id, e.block, file + (at < size ? at : 0), e.stored <= left ? e.stored : 0);
+        e.sum = mend_image_sum(h.save_id, e.block, file + (at < size ? at : 0),
+                               e.stored <= left ? e.stored : 0);
         at += e.stored;
         memcpy(p, &e, sizeof e);
     }
@@ -85,7 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const mend_image_head *head = mend_image_info(image);
         mend_image_verify(image);
         for (uint64_t at = 0; at < head->stream_bytes && at < 100000; at += 555) {
-            size_t want = head->stream_bytes - at < sizeof back ? (size_t)(head->stream_bytes - at) : sizeof back;
+            size_t want = head->stream_bytes - at < sizeof back ? (size_t)(head->stream_bytes - at)
+                                                                : sizeof back;
             mend_image_read(image, at, back, want);
         }
         for (int id = -2; id < 5; id++)

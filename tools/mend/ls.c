@@ -10,10 +10,12 @@
 #include "tool.h"
 #include "versions.h"
 
-static const char usage[] = "usage: mend ls [--json] DIR\n"
-                            "\n"
-                            "List the versions of every store below DIR: how many ranks saved it, which parts are there at\n"
-                            "which level, how large they are, and whether it can be restored from what is there.\n";
+static const char usage[] =
+    "usage: mend ls [--json] DIR\n"
+    "\n"
+    "List the versions of every store below DIR: how many ranks saved it, which parts are there "
+    "at\n"
+    "which level, how large they are, and whether it can be restored from what is there.\n";
 
 static void print_size(uint64_t bytes)
 {
@@ -34,7 +36,8 @@ static void print_version(const struct store_view *store, const struct version_v
     printf("  %s", v->complete ? "complete" : "incomplete");
     for (int k = 0; k < MEND_FILE_KINDS; k++)
         if (v->parts[k])
-            printf("  %s %d/%d", mend_file_kind_name((enum mend_file_kind)k), v->parts[k], v->ranks);
+            printf("  %s %d/%d", mend_file_kind_name((enum mend_file_kind)k), v->parts[k],
+                   v->ranks);
     if (v->deltas)
         printf("  (%d deltas)", v->deltas);
     if (v->damaged)
@@ -47,11 +50,12 @@ static json_t *version_json(const struct version_view *v)
     json_t *parts = json_object(), *o;
     char id[20];
     for (int k = 0; k < MEND_FILE_KINDS; k++)
-        json_object_set_new(parts, mend_file_kind_name((enum mend_file_kind)k), json_integer(v->parts[k]));
+        json_object_set_new(parts, mend_file_kind_name((enum mend_file_kind)k),
+                            json_integer(v->parts[k]));
     snprintf(id, sizeof id, "%016" PRIx64, v->save_id);
-    o = json_pack("{s:I, s:s, s:i, s:I, s:b, s:i, s:i, s:o}", "version", (json_int_t)v->version, "save_id", id, "ranks",
-                  v->ranks, "bytes", (json_int_t)v->bytes, "complete", v->complete, "deltas", v->deltas, "damaged",
-                  v->damaged, "parts", parts);
+    o = json_pack("{s:I, s:s, s:i, s:I, s:b, s:i, s:i, s:o}", "version", (json_int_t)v->version,
+                  "save_id", id, "ranks", v->ranks, "bytes", (json_int_t)v->bytes, "complete",
+                  v->complete, "deltas", v->deltas, "damaged", v->damaged, "parts", parts);
     return o;
 }
 
@@ -62,7 +66,8 @@ static int print_json(const struct store_view *stores, int count, const char *di
         json_t *versions = json_array();
         for (int i = 0; i < stores[s].count; i++)
             json_array_append_new(versions, version_json(&stores[s].versions[i]));
-        json_array_append_new(list, json_pack("{s:s, s:o}", "store", stores[s].name, "versions", versions));
+        json_array_append_new(
+            list, json_pack("{s:s, s:o}", "store", stores[s].name, "versions", versions));
     }
     json_t *all = json_pack("{s:i, s:s, s:o}", "mend", 1, "folder", dir, "stores", list);
     int rc = all ? json_dumpf(all, stdout, JSON_INDENT(1)) : -1;

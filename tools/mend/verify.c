@@ -13,10 +13,11 @@
 #include "tool.h"
 #include "versions.h"
 
-static const char usage[] = "usage: mend verify [--json] DIR\n"
-                            "\n"
-                            "Read every block of every file of the stores below DIR and compare its checksum.\n"
-                            "Exit code 0: all is whole; 1: something is damaged, and is named.\n";
+static const char usage[] =
+    "usage: mend verify [--json] DIR\n"
+    "\n"
+    "Read every block of every file of the stores below DIR and compare its checksum.\n"
+    "Exit code 0: all is whole; 1: something is damaged, and is named.\n";
 
 struct tally {
     bool json, quiet;
@@ -32,7 +33,8 @@ static void progress(struct tally *t, bool end)
     if (t->quiet || (!end && now == t->told))
         return;
     t->told = now;
-    fprintf(stderr, "\r%ld of %ld files, %.1f GiB%s", t->files, t->total, (double)t->bytes / (1 << 30), end ? "\n" : "");
+    fprintf(stderr, "\r%ld of %ld files, %.1f GiB%s", t->files, t->total,
+            (double)t->bytes / (1 << 30), end ? "\n" : "");
     fflush(stderr);
 }
 
@@ -48,8 +50,8 @@ static void report(struct tally *t, const char *folder, const char *name)
 {
     t->damaged++;
     if (t->json)
-        json_array_append_new(t->list, json_pack("{s:s, s:s, s:s}", "folder", folder, "file", name, "error",
-                                                 mend_error_text()));
+        json_array_append_new(t->list, json_pack("{s:s, s:s, s:s}", "folder", folder, "file", name,
+                                                 "error", mend_error_text()));
     else
         printf("damaged: %s/%s: %s\n", folder, name, mend_error_text());
 }
@@ -98,7 +100,8 @@ static int verify_file(const char *folder, const mend_file *file, void *context)
     struct tally *t = context;
     char name[MEND_FILE_NAME_MAX];
     mend_file_name(file, name);
-    int rc = file->kind == MEND_FILE_BUNDLE ? verify_bundle(folder, file, t) : verify_image(folder, file, t);
+    int rc = file->kind == MEND_FILE_BUNDLE ? verify_bundle(folder, file, t)
+                                            : verify_image(folder, file, t);
     t->files++;
     if (rc)
         report(t, folder, name);
@@ -142,8 +145,8 @@ int mend_cmd_verify(int argc, char **argv)
     progress(&t, true);
     if (t.json) {
         json_t *all = json_pack("{s:i, s:s, s:I, s:I, s:b, s:O}", "mend", 1, "folder", dir, "files",
-                                (json_int_t)t.files, "bytes", (json_int_t)t.bytes, "ok", t.damaged == 0, "damaged",
-                                t.list);
+                                (json_int_t)t.files, "bytes", (json_int_t)t.bytes, "ok",
+                                t.damaged == 0, "damaged", t.list);
         json_dumpf(all, stdout, JSON_INDENT(1));
         printf("\n");
         json_decref(all);

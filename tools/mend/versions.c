@@ -10,9 +10,9 @@
 #include <base/fail.h>
 #include <image/bundle.h>
 
-#define DEPTH      4
-#define RANKS_MAX  (1 << 24)
-#define PATH_ROOM  4096
+#define DEPTH     4
+#define RANKS_MAX (1 << 24)
+#define PATH_ROOM 4096
 
 struct walking {
     visit_file *visit;
@@ -43,7 +43,8 @@ static int walk(const char *dir, int depth, struct walking *w)
     }
     DIR *d = rc || depth >= DEPTH ? NULL : opendir(dir);
     while (rc == 0 && d && (e = readdir(d)))
-        if (e->d_name[0] != '.' && snprintf(path, sizeof path, "%s/%s", dir, e->d_name) < (int)sizeof path &&
+        if (e->d_name[0] != '.' &&
+            snprintf(path, sizeof path, "%s/%s", dir, e->d_name) < (int)sizeof path &&
             lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
             rc = walk(path, depth + 1, w);
     if (d)
@@ -61,7 +62,8 @@ int versions_walk(const char *dir, visit_file *visit, void *context)
         return mend_fail(MEND_ERR_ARGUMENT, "%s is not a folder", dir);
     int rc = walk(dir, 0, &w);
     if (rc == 0 && w.refused && !w.visited)
-        rc = mend_fail(MEND_ERR_PERMISSION, "%s holds no folder of this user alone: others' images are not read", dir);
+        rc = mend_fail(MEND_ERR_PERMISSION,
+                       "%s holds no folder of this user alone: others' images are not read", dir);
     return rc;
 }
 
@@ -90,7 +92,8 @@ static struct version_view *find_version(struct store_view *store, const mend_fi
     for (int i = 0; i < store->count; i++)
         if (store->versions[i].version == f->version && store->versions[i].save_id == f->save_id)
             return &store->versions[i];
-    struct version_view *bigger = realloc(store->versions, (size_t)(store->count + 1) * sizeof *bigger);
+    struct version_view *bigger =
+        realloc(store->versions, (size_t)(store->count + 1) * sizeof *bigger);
     if (!bigger)
         return NULL;
     store->versions = bigger;
@@ -123,7 +126,8 @@ static const char *store_name(const char *folder)
     return slash ? slash + 1 : folder;
 }
 
-static int note_bundle(const char *folder, const mend_file *f, const char *path, struct version_view *v)
+static int note_bundle(const char *folder, const mend_file *f, const char *path,
+                       struct version_view *v)
 {
     mend_source source;
     mend_bundle_entry *entries = NULL;
@@ -187,7 +191,8 @@ static int newest_first(const void *a, const void *b)
 /* Every rank's data is there in some form. What parity could rebuild is not counted: that takes the running ranks. */
 static void judge(struct version_view *v)
 {
-    const unsigned data = 1u << MEND_FILE_OWN | 1u << MEND_FILE_COPY | 1u << MEND_FILE_GLOBAL | 1u << MEND_FILE_BUNDLE;
+    const unsigned data = 1u << MEND_FILE_OWN | 1u << MEND_FILE_COPY | 1u << MEND_FILE_GLOBAL |
+                          1u << MEND_FILE_BUNDLE;
     v->complete = v->ranks > 0;
     for (int r = 0; r < v->ranks; r++)
         v->complete = v->complete && (v->have[r] & data);

@@ -11,8 +11,9 @@ struct version_view {
     int64_t version;
     uint64_t save_id;
     int ranks;
-    uint64_t bytes;             /* of all files */
-    int parts[MEND_FILE_KINDS]; /* ranks whose part is there in this form; bundles: ranks inside them */
+    uint64_t bytes; /* of all files */
+    int parts
+        [MEND_FILE_KINDS]; /* ranks whose part is there in this form; bundles: ranks inside them */
     int deltas, damaged;
     bool complete; /* every rank's data is in one of the files, as far as headers tell */
     /* while counting */
