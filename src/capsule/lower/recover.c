@@ -133,8 +133,8 @@ static void tell_recovered(const char *how)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%.3f", i > 1 ? " " : "",
                                  phases[i].name, 1e3 * (phases[i].at - phases[i - 1].at));
     mend_event("recover.resumed", ev_str("how", how), ev_int("version", version),
-               ev_int("repair", repairs - 1),
-               ev_real("seconds", wall() - noticed_at), ev_str("phases", text));
+               ev_int("repair", repairs - 1), ev_real("seconds", wall() - noticed_at),
+               ev_str("phases", text));
 }
 
 /* ---- noticing a failure ---------------------------------------------------------------------- */

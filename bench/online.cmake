@@ -1,0 +1,3 @@
+if(TARGET capsule-openmpi)
+    mend_bench(NAME online SCRIPT online.sh)
+endif()

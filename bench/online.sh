@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Online recovery of an unmodified program (heat, 4 ranks + 1 spare): from the kill until all ranks run again,
+# by phase; against killing the whole job and relaunching it; what a run with one failure costs.
+set -uo pipefail
+mend=$MEND_BUILD/bin/mend mib=${MEND_BENCH_MIB:-64} steps=${MEND_BENCH_STEPS:-400} times=${MEND_BENCH_TIMES:-3}
+scratch=$(mktemp -d); trap 'rm -rf "$scratch"' EXIT; cd "$scratch" || exit 1
+mpicc.openmpi -O2 -o heat "$MEND_SOURCE/apps/heat/heat.c" -lm || exit 1
+program=(./heat -m "$mib" -s "$steps" -r 50)
+row() { # name value unit baseline ratio target ok
+    printf '%-34s %10s %-3s baseline %10s ratio %8s target %s\n' "$1" "$2" "$3" "$4" "$5" "$6"
+    printf '{"name":"%s","value":%s,"unit":"%s","baseline":%s,"ratio":%s,"target":"%s","ok":%s}\n' "$@" >>"${MEND_BENCH_OUT:-/dev/null}"
+}
+median() { sort -g | awk '{v[NR]=$1} END{print NR ? v[int((NR+1)/2)] : "null"}'; }
+le() { awk -v a="$1" -v b="$2" 'BEGIN{print (a != "null" && a <= b) ? "true" : "false"}'; }
+t() { sed -E 's/.*"t":([0-9.]+).*/\1/'; }
+wait_for() { for _ in $(seq 3000); do n=$(grep -c "$1" "$2" 2>/dev/null); [ "${n:-0}" -ge "$3" ] && return 0; sleep 0.02; done; return 1; }
+
+native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 "${program[@]}" >want; }
+now() { date +%s.%N; }
+a=$(now); native; b=$(now); plain=$(awk -v a="$a" -v b="$b" 'BEGIN{print b-a}')
+for ((i = 0; i < times; i++)); do
+    # in place
+    rm -rf job; "$mend" run -n 4 --spares 1 --every 1s --levels memory --dir job -q -- "${program[@]}" >got & runner=$!
+    wait_for '"checkpoint.commit"' job/events.jsonl 4 || break
+    victim=$(grep '"rank":2,"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')
+    k=$(now); kill -9 "$victim"; wait $runner
+    cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
+    grep '"how":"resumed"' job/events.jsonl >r || { echo "the kill came too late: raise MEND_BENCH_STEPS"; continue; }
+    t <r | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>in_place
+    first=$(grep '"recover.noticed"' job/events.jsonl | t | sort -g | head -1); awk -v k="$k" -v f="$first" 'BEGIN{print f-k}' >>notice
+    for p in revoke threads requests shrink plan flush world images load agree rebind barrier; do
+        grep -o " \?$p=[0-9.]*" r | grep -o '[0-9.]*$' | sort -g | tail -1 >>phase.$p
+    done
+    # by relaunch: the launcher dies, mend run notices, starts anew, all ranks play again
+    rm -rf job; "$mend" run -n 4 --spares 0 --every 1s --levels memory,global:1 --dir job -q -- "${program[@]}" >got 2>/dev/null & runner=$!
+    wait_for '"level":"global"' job/events.jsonl 4 || break
+    k=$(now); kill -9 "$(awk '{print $1}' /proc/$runner/task/$runner/children)"; wait $runner
+    cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
+    grep '"recover.playing"' job/events.jsonl | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>relaunch
+done
+[ -s in_place ] && [ -s relaunch ] || exit 1
+x=$(median <in_place) y=$(median <relaunch) ratio=$(awk -v a="$(median <in_place)" -v b="$(median <relaunch)" 'BEGIN{print a/b}')
+row online.kill_to_resumed "$x" s "$y" "$ratio" "<= 0.2 of a relaunch" "$(le "$ratio" 0.2)"
+row online.notice "$(median <notice)" s null null "" true
+for p in revoke threads requests shrink plan flush world images load agree rebind barrier; do
+    row online.phase.$p "$(median <phase.$p)" ms null null "" true
+done
+a=$(now); "$mend" run -n 4 --spares 1 --every 10s --levels memory --dir job2 -q -- "${program[@]}" >got; b=$(now)
+calm=$(awk -v a="$a" -v b="$b" 'BEGIN{print b-a}')
+row online.undisturbed "$calm" s "$plain" "$(awk -v a="$calm" -v b="$plain" 'BEGIN{print a/b}')" "" true
