@@ -29,6 +29,7 @@ struct run_progress {
     double every; /* in force */
     pid_t *born;  /* processes of this launch on this machine, and how many are through MPI_Init */
     int born_count, started;
+    double last_born;
 };
 
 struct run_follower {

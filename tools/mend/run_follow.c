@@ -107,6 +107,7 @@ static void note_born(struct run_progress *p, pid_t pid)
     if (!p->born)
         abort();
     p->born[p->born_count++] = pid;
+    p->last_born = mend_now();
 }
 
 static void note(struct run_follower *f, const char *line)
@@ -226,13 +227,20 @@ void follow(struct run_follower *f)
 
 bool follow_stillborn(const struct run_follower *f)
 {
+    /* seconds: one that died before it could say that it was born is missed; on other nodes we
+     * cannot look for those that were */
+    enum { MISSED = 30, FAR = 120 };
     const struct run_progress *p = &f->now;
-    if (p->started >= f->job->ranks + f->job->spares || f->job->host || f->job->hostfile)
+    int all = f->job->ranks + f->job->spares;
+    double quiet = p->born_count ? mend_now() - p->last_born : 0;
+    if (p->started >= all)
         return false;
+    if (f->job->host || f->job->hostfile)
+        return quiet > FAR;
     for (int i = 0; i < p->born_count; i++)
         if (kill(p->born[i], 0) && errno == ESRCH)
             return true;
-    return false;
+    return p->born_count < all && quiet > MISSED;
 }
 
 void follow_status(struct run_follower *f)
