@@ -60,7 +60,7 @@ add_mpi_test(NAME process_campaign_short SCRIPT process_campaign.sh NP 1
 add_mpi_test(NAME process_campaign_long SCRIPT process_campaign.sh NP 1
     ARGS ${campaign} 500 10000 4+2 6+2 8+3 12+4 TIMEOUT 7200 LABELS process campaign)
 add_mpi_test(NAME process_campaign_nodes SCRIPT process_campaign.sh NP 1 NODES 4
-    ARGS ${campaign} 60 20000 8+4 12+4 TIMEOUT 3600 LABELS process campaign)
+    ARGS ${campaign} 60 20000 8+4 12+4 ENV CAMPAIGN_STEPS=120 TIMEOUT 3600 LABELS process campaign)
 
 # The examples print what they should although ranks die.
 foreach(example "hello|5|4|generation 1, 1 failed" "ring|5|1|token 40: right"
@@ -74,3 +74,19 @@ foreach(example "hello|5|4|generation 1, 1 failed" "ring|5|1|token 40: right"
     add_mpi_test(NAME process_example_${name} SCRIPT process_example.sh NP 1
         ARGS ${ranks} ${CMAKE_BINARY_DIR}/examples/example-${name} ${lines} "${text}" TIMEOUT 120 LABELS process)
 endforeach()
+
+# Profiling tools: in front of Mend and behind it.
+add_library(process_tool SHARED process_tool.c)
+set_target_properties(process_tool PROPERTIES C_VISIBILITY_PRESET default)
+target_link_libraries(process_tool PRIVATE PkgConfig::OMPI)
+foreach(order tool_first mend_first)
+    add_executable(process_${order} process_tooled.c)
+    set_target_properties(process_${order} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    if(order STREQUAL tool_first)
+        target_link_libraries(process_${order} PRIVATE process_tool mend)
+    else()
+        target_link_libraries(process_${order} PRIVATE mend process_tool)
+    endif()
+    add_mpi_test(NAME process_${order} PROGRAM process_${order} NP 4 SPARES 1 TIMEOUT 120 LABELS process)
+endforeach()
+add_mpi_test(NAME process_memory SOURCES process_memory.c NP 3 SPARES 6 TIMEOUT 240 LABELS process)

@@ -1,4 +1,4 @@
-/* process_campaign SEED MODE: work that can be checked to the last bit, while processes die at
+/* process_campaign SEED MODE [STEPS]: work that can be checked to the last bit, while processes die at
  * random.
  *
  * The work: LANES numbers are mixed with their neighbours and with a sum over all, STEPS times.
@@ -16,7 +16,8 @@
 #include <stdint.h>
 #include <time.h>
 
-enum { LANES = 24, STEPS = 480, KEEP_EVERY = 16, BOMBS_MAX = 16 };
+enum { LANES = 24, KEEP_EVERY = 16, BOMBS_MAX = 16 };
+static int steps = 480;
 
 static uint64_t mix(uint64_t x)
 {
@@ -139,7 +140,7 @@ static void reference(uint64_t *lane)
 {
     uint64_t next[LANES];
     seed_lanes(lane);
-    for (int step = 0; step < STEPS; step++) {
+    for (int step = 0; step < steps; step++) {
         uint64_t sum = 0;
         for (int l = 0; l < LANES; l++)
             sum += lane[l];
@@ -240,7 +241,7 @@ static int work(struct work *w, const mend_repair *now)
     TRY(go_back(w, now));
     if (now->generation == 0 && now->rank == 0)
         test_file(go, "go");
-    for (; w->step < STEPS; w->step++) {
+    for (; w->step < steps; w->step++) {
         uint64_t sum, next[LANES];
         if (w->step % KEEP_EVERY == 0)
             TRY(keep(w, now->comm, now->rank, now->size));
@@ -346,6 +347,8 @@ int main(int argc, char **argv)
     const char *mode = argc > 2 ? argv[2] : "jump";
     mend_process_options options = {.spares = test_spares(),
                                     .order = {MEND_POLICY_SPARE, MEND_POLICY_SHRINK}};
+    if (argc > 3)
+        steps = atoi(argv[3]);
     w.kept_step = -1;
     w.half = MPI_COMM_NULL;
     arm(argc > 1 ? strtoull(argv[1], NULL, 10) : 1);
