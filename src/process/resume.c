@@ -80,6 +80,23 @@ int mend_process_after_repair(mend_process *p, int rc)
                      p->now.n_failed, p->now.generation);
 }
 
+/* Is this error due to a death? MPI_Waitall hides the reason in the statuses, and the calls that make
+ * communicators report a dead peer now and then as some other or internal error: then it is known, or
+ * becomes known in a moment, that a member is dead. */
+static bool comes_from_failure(mend_process *p, MPI_Comm comm, int code)
+{
+    if (mend_ulfm_is_failure(code))
+        return true;
+    if (mend_ulfm_is_revoked(comm) || mend_ulfm_failed(p->now.comm, NULL) > 0)
+        return true;
+    int class = MPI_SUCCESS;
+    PMPI_Error_class(code, &class);
+    if (class != MPI_ERR_OTHER && class != MPI_ERR_INTERN && class != MPI_ERR_UNKNOWN)
+        return false;
+    mend_ulfm_await_failure(p->now.comm, 0.5);
+    return mend_ulfm_is_revoked(comm) || mend_ulfm_failed(p->now.comm, NULL) > 0;
+}
+
 /* MPI calls this for an error on any member of the family.
  * Stale errors (requests of a past generation) are none of its business. */
 void mend_process_on_mpi_error(MPI_Comm *comm, int *code, ...)
@@ -94,10 +111,7 @@ void mend_process_on_mpi_error(MPI_Comm *comm, int *code, ...)
     }
     if (!family ? mend_ulfm_is_revoked(*comm) : family != p->family)
         return;
-    /* MPI_Waitall and the like hide the reason in the statuses */
-    if (!mend_ulfm_is_failure(*code) &&
-        !(*code == MPI_ERR_IN_STATUS &&
-          (mend_ulfm_is_revoked(*comm) || mend_ulfm_failed(*comm, NULL) > 0))) {
+    if (!comes_from_failure(p, *comm, *code)) {
         if (p->options.on_error)
             p->options.on_error(*comm, *code, p->options.on_error_arg);
         return;
@@ -390,7 +404,8 @@ int mend_process_builder_add(mend_process *p, mend_process_build *build, void *a
     MPI_Comm comm;
     int code = build(p->now.comm, &comm, arg); /* may jump: nothing has been changed yet */
     if (code != MPI_SUCCESS)
-        return mend_fail(mend_ulfm_is_failure(code) ? MEND_ERR_PEER_FAILED : MEND_ERR_MPI,
+        return mend_fail(comes_from_failure(p, p->now.comm, code) ? MEND_ERR_PEER_FAILED
+                                                                  : MEND_ERR_MPI,
                          "mend_process_builder_add: the builder returned %d", code);
     while (at < p->n_builders && p->builders[at].made != made)
         at++;

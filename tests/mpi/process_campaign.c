@@ -314,7 +314,8 @@ static void run_in_place(mend_process_options *options, const char *seed)
             break;
         int code = work(&w, now);
         if (code != MPI_SUCCESS) {
-            EXPECT(mend_process_is_failure(code) || code == MPI_ERR_IN_STATUS);
+            EXPECT(mend_process_is_failure(code) || code == MPI_ERR_IN_STATUS ||
+                   mend_process_check(p, 0) != 0 || options->resume == MEND_RESUME_RETURN);
             rc = options->resume == MEND_RESUME_MANUAL ? mend_process_repair(p) : 0;
             EXPECT(rc == 0);
             rc = MEND_ERR_PEER_FAILED;

@@ -12,22 +12,12 @@ static long resident_kib(void)
     return pages * sysconf(_SC_PAGESIZE) / 1024;
 }
 
-static int build(MPI_Comm comm, MPI_Comm *made, void *arg)
-{
-    int rank;
-    (void)arg;
-    MPI_Comm_rank(comm, &rank);
-    return MPI_Comm_split(comm, rank % 2, rank, made);
-}
-
 int main(int argc, char **argv)
 {
     enum { WARM_UP = 20, RECOVERIES = 120 };
     MPI_Init(&argc, &argv);
-    static MPI_Comm half;
     mend_process *p;
-    mend_process_builder builder = {build, NULL, &half};
-    mend_process_options options = {.spares = test_spares(), .builders = &builder, .n_builders = 1};
+    mend_process_options options = {.spares = test_spares()};
     EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == 0);
     const mend_repair *now = mend_process_state(p);
     long before = 0;
@@ -35,10 +25,9 @@ int main(int argc, char **argv)
         if (now->generation == WARM_UP)
             before = resident_kib();
         int sum, one = 1, last = now->generation;
-        if (last % (RECOVERIES / (options.spares + 1)) == 10 && now->spares > 0 &&
-            now->rank == 1)
+        if (last % (RECOVERIES / (options.spares + 1)) == 10 && now->spares > 0 && now->rank == 1)
             test_die();
-        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, half);
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, now->comm);
         MPI_Barrier(now->comm);
         EXPECT(mend_process_repair(p) == 0);
         EXPECT(now->generation > last);
@@ -48,7 +37,9 @@ int main(int argc, char **argv)
     EXPECT(mend_process_finalize(p) == 0);
     if (rank == 0) {
         printf("%d recoveries, %d of them with a death: %ld KiB, then %ld KiB (%+.2f %%)\n",
-               RECOVERIES, deaths, before, after, 100.0 * (double)(after - before) / (double)before);
+               RECOVERIES, deaths, before, after,
+               100.0 * (double)(after - before) / (double)before);
+        fflush(stdout);
         EXPECT(before > 0 && (double)after <= 1.05 * (double)before);
         test_pass();
     }
