@@ -1,10 +1,14 @@
 # Two real kills each, at random moments of save, commit, restore and rebuild; seeds are fixed, interleavings are not.
-add_mpi_test(NAME store_kill SOURCES store_kill.c ARGS memory 2 1 NP 4 SPARES 2 TIMEOUT 120 LABELS "store;fault")
+add_mpi_test(NAME store_kill SOURCES store_kill.c ARGS memory 2 1 NP 4 SPARES 2 TIMEOUT 240 LABELS "store;fault")
 foreach(levels partner erasure global local memory,partner memory,erasure,global)
     string(REPLACE "," "_" name ${levels})
-    foreach(seed 1 2 3)
+    foreach(seed 1 2 3 4 5 6 7 8)
+        set(label "")
+        if(seed GREATER 1)
+            set(label campaign)
+        endif()
         add_mpi_test(NAME store_kill_${name}_${seed} PROGRAM mpi_store_kill ARGS ${levels} 2 ${seed} NP 4 SPARES 2
-            TIMEOUT 120 LABELS "store;fault")
+            TIMEOUT 240 LABELS "store;fault;${label}")
     endforeach()
 endforeach()
 # One kill at each named place.
@@ -12,5 +16,5 @@ foreach(place save.copied memory_send partner_send erasure_send local_write glob
         rebind restore.plan restore.copy)
     string(REPLACE "." "_" name ${place})
     add_mpi_test(NAME store_kill_at_${name} PROGRAM mpi_store_kill ARGS memory,partner,erasure,global 0 1 NP 4 SPARES 2
-        FAULT store.${place}:rank=1:hit=2:kill TIMEOUT 120 LABELS "store;fault")
+        FAULT store.${place}:rank=1:hit=2:kill TIMEOUT 240 LABELS "store;fault")
 endforeach()
