@@ -3,6 +3,5 @@ if(TARGET mend_flow)
     set_target_properties(bench_flow_point_program PROPERTIES OUTPUT_NAME flow_point
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
     target_link_libraries(bench_flow_point_program PRIVATE mend PkgConfig::OMPI)
-    set_property(GLOBAL APPEND PROPERTY MEND_BENCHES "flow_point 1 ${CMAKE_BINARY_DIR}/bench/flow_point")
     mend_bench(NAME flow SCRIPT flow.sh)
 endif()

@@ -21,9 +21,9 @@
  * it to keep MPI's own meaning, and use a context (mend_flow_open and the mend_flow_ functions).
  *
  * RULES
- *  - Everything that changes from one safe point to the next and is read afterwards must be a view
- * (or be found by the automatic tier, MEND_FLOW_AUTO). Locals of the function with the safe point
- * that are not views keep an unspecified value after a failure if they change inside the loop.
+ *  - Everything that changes from one safe point to the next and is read afterwards must be a view. Locals
+ *    of the function with the safe point that are not views keep an unspecified value after a failure if
+ *    they change inside the loop.
  *  - Set-up before the first safe point is run again by a replacement, alone. What communicates in
  * it belongs into `if (mend_first()) ...`; what makes a communicator into mend_rebuild().
  *  - The communicators derived from MPI_COMM_WORLD die with it: make them by mend_rebuild().

@@ -75,10 +75,17 @@ static bool keeps_data(const mend_flow *f)
     return f->options.rollback == MEND_ROLLBACK_PARTIAL && f->has_data;
 }
 
+static bool other_ranks(const mend_flow *f)
+{
+    return f->meta && f->meta->ranks != f->size;
+}
+
 /* A4 for one candidate. MEND_ERR_DAMAGED: try an older one. */
 static int open_version(mend_flow *f, long version)
 {
     int rc = f->store.begin(f->store.arg, version, keeps_data(f) ? -2 : -1);
+    if (rc == MEND_ERR_RANK_COUNT) /* more ranks than then: any part has the description */
+        rc = f->store.begin(f->store.arg, version, 0);
     if (rc)
         return rc;
     f->reading = true;
@@ -273,6 +280,58 @@ static int check_new_views(const mend_flow *f)
     return 0;
 }
 
+/* Another number of ranks than saved the version: arrays over all ranks are distributed as they are named now, control views are
+ * the same everywhere, and anything else belongs to a rank that may not exist any more. Collective. */
+static int recover_control(mend_flow *f, const meta_view *m, view *v)
+{
+    if (view_bytes(v) != m->bytes)
+        return view_error(m, "its length differs", view_bytes(v));
+    return m->fate == FATE_SAVED ? copy_view(f, m, v) : 0;
+}
+
+static int recover_redistributed(mend_flow *f)
+{
+    int rc = views_arrange(&f->views), count = 0;
+    if (!rc)
+        rc = views_parts(f, &count); /* for its room; filled anew below */
+    count = 0;
+    for (int i = 0; i < f->meta->view_count && !rc; i++) {
+        const meta_view *m = &f->meta->views[i];
+        view *v = views_find(&f->views, m->label);
+        if (m->fate != FATE_SAVED && m->fate != FATE_PART)
+            continue;
+        if (v && v->total)
+            f->parts[count++] =
+                (mend_flow_part){v->id, v->label, v->address, v->bytes, v->offset, v->total};
+        else if (v && (v->flags & MEND_CONTROL))
+            rc = recover_control(f, m, v);
+        else
+            rc = mend_fail(
+                MEND_ERR_RANK_COUNT,
+                "version %ld has %d ranks, this job %d, and view '%s' has no layout over all ranks "
+                "(mend_view_global)",
+                f->target, f->meta->ranks, f->size, m->label);
+    }
+    if (!rc && count && !f->store.redistribute)
+        rc = mend_fail(MEND_ERR_UNSUPPORTED,
+                       "this store cannot distribute views over another number of ranks");
+    long agreed[1] = {rc};
+    if (MPI_Allreduce(MPI_IN_PLACE, agreed, 1, MPI_LONG, MPI_MIN, f->comm) != MPI_SUCCESS)
+        return mend_fail(MEND_ERR_MPI, "MPI_Allreduce failed in a restore");
+    if (rc || agreed[0])
+        return rc ? rc
+                  : mend_fail((int)agreed[0], "another rank could not restore version %ld",
+                              f->target);
+    if (!count)
+        return 0;
+    f->store.end(f->store.arg, f->target);
+    f->reading = false;
+    rc = f->store.redistribute(f->store.arg, f->target, f->parts, count);
+    if (rc == MEND_ERR_PEER_FAILED)
+        jump_away(f);
+    return rc;
+}
+
 /* B1. `all` is false for survivors, which keep what is flagged so. */
 int recover_views(mend_flow *f, bool all)
 {
@@ -404,7 +463,9 @@ int recover_here(mend_flow *f, place *at)
     double begin = mend_now();
     int source = -1;
     f->place = at;
-    long code = keeps_data(f) ? 0 : recover_views(f, !f->has_data);
+    long code = keeps_data(f)    ? 0
+                : other_ranks(f) ? recover_redistributed(f)
+                                 : recover_views(f, !f->has_data);
     MEND_FAULT_POINT(flow_restored);
     struct card *cards = calloc((size_t)f->size, sizeof *cards);
     if (!cards)
@@ -445,7 +506,7 @@ static place *place_by_hash(const mend_flow *f, uint64_t hash)
 static int go_to_place(mend_flow *f, place *here)
 {
     place *there = keeps_data(f) ? here : place_by_hash(f, f->meta->place);
-    bool ready = there && (keeps_data(f) || can_restore(f));
+    bool ready = there && (keeps_data(f) || (!other_ranks(f) && can_restore(f)));
     bool same = ready && there == here;
     if (!same && !(ready && there->has_buffer && jump_frame_alive(there->frame, there->function))) {
         if (!jump_can_start(f))
