@@ -469,7 +469,7 @@ static void wrong(void)
 static void stopped(void)
 {
     mend_process_options options = jump;
-    options.hang_timeout = 3;
+    options.hang_timeout = 10;
     mend_process *p = start(options);
     EXPECT(mend_process_resume_here(p) == 0);
     const mend_repair *now = mend_process_state(p);
@@ -485,7 +485,7 @@ static void stopped(void)
 /* Rank 1 dies; rank 2 does not come to the repair. The others are told whom they wait for. */
 static void watchdog(void)
 {
-    mend_process_options options = {.watchdog = 4, .spares = test_spares()};
+    mend_process_options options = {.watchdog = 12, .spares = test_spares()};
     mend_process *p;
     int rc = mend_process_start(MPI_COMM_WORLD, &options, &p);
     EXPECT(rc == (test_rank() < 4 ? 0 : MEND_ERR_HUNG)); /* the spare is told as well */
