@@ -10,7 +10,7 @@
 
 /* Grids are walked checkpoint by checkpoint; beyond this many that would take minutes, and the
  * nested pattern next to them is taken. */
-static const double most_checkpoints = 2e6;
+static const double most_checkpoints = 5e5;
 
 static int nested_pattern(const mend_plan *plan, int levels, pattern *pattern)
 {
