@@ -10,6 +10,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+/* the kernel's and the C library's headers define RWF_* alike, in different words */
+#undef RWF_HIPRI
+#undef RWF_DSYNC
+#undef RWF_SYNC
+#undef RWF_NOWAIT
+#undef RWF_APPEND
+#undef RWF_NOAPPEND
+#undef RWF_ATOMIC
 #include <linux/fs.h>
 #include <linux/userfaultfd.h>
 #include <stdlib.h>
