@@ -38,7 +38,7 @@ function(capsule_roundtrip name first np at program)
     endif()
     add_test(NAME capsule.${name}.${first} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/roundtrip.sh
         ${first} ${np} ${at} ${CMAKE_BINARY_DIR}/tests/capsule/${program} ${ARG_ARGS})
-    set_tests_properties(capsule.${name}.${first} PROPERTIES TIMEOUT 600 PROCESSORS 2
+    set_tests_properties(capsule.${name}.${first} PROPERTIES TIMEOUT 1500 PROCESSORS 2
         SKIP_RETURN_CODE 77 LABELS "capsule;${ARG_LABELS}"
         ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR};${ARG_ENV}")
 endfunction()
@@ -84,11 +84,11 @@ function(capsule_script name script timeout)
     set_tests_properties(capsule.${name} PROPERTIES TIMEOUT ${timeout} PROCESSORS 2 SKIP_RETURN_CODE 77
         ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
 endfunction()
-capsule_script(commands commands.sh 600)
-capsule_script(stress stress.sh 1200 8 1)
+capsule_script(commands commands.sh 1500)
+capsule_script(stress stress.sh 1800 4 1)
 capsule_script(campaign stress.sh 14400 300 2)
 capsule_script(leak leak.sh 3600 50)
 capsule_script(leak_campaign leak.sh 7200 1000)
-set_tests_properties(capsule.commands capsule.stress capsule.leak PROPERTIES LABELS capsule)
-set_tests_properties(capsule.leak_campaign PROPERTIES LABELS "capsule;campaign")
+set_tests_properties(capsule.commands PROPERTIES LABELS capsule)
+set_tests_properties(capsule.stress capsule.leak capsule.leak_campaign PROPERTIES LABELS "capsule;campaign")
 set_tests_properties(capsule.campaign PROPERTIES LABELS "capsule;campaign")
