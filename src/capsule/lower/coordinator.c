@@ -149,6 +149,8 @@ static void begin_round(void)
     the.state = COLLECTING;
     the.round++;
     the.targets = 0;
+    if (the.target)
+        memset(the.target, 0, the.target_room * sizeof *the.target);
     the.code = 0;
     the.bytes = the.slowest = 0;
     the.round_began = the.last_change = seconds_now();
