@@ -7,6 +7,9 @@
 #define LOWER_SERVICES_MORE(X) \
     X(int, Buffer_attach, (void *buf, int size)) \
     X(int, Buffer_detach, (void)) \
+    X(int, comm_idup, (handle_t comm, handle_t *out, handle_t *request)) \
+    X(int, comm_remote_size, (handle_t comm, int *size)) \
+    X(int, comm_remote_ranks, (handle_t comm, int *world_ranks)) \
     X(int, type_bytes, (handle_t type, long *bytes)) \
     X(int, elements, (handle_t type, size_t bytes, long *count)) \
     /* windows: always inside an access epoch to everybody, see upper/window.c */ \

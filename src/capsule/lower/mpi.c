@@ -43,8 +43,12 @@ static void *buf_in(const void *b)
 }
 static int size_of_comm(handle_t c)
 {
-    int n;
-    MPI_Comm_size(COMM(c), &n);
+    int n, inter;
+    MPI_Comm_test_inter(COMM(c), &inter);
+    if (inter)
+        MPI_Comm_remote_size(COMM(c), &n);
+    else
+        MPI_Comm_size(COMM(c), &n);
     return n;
 }
 

@@ -1,6 +1,6 @@
 /* mpi_more.c - the lower half of buffers, windows and files (border_services.h); built once per MPI
  * library. */
-#include "lower.h"
+#include "recover.h"
 #include <mpi.h>
 #include <stdlib.h>
 #include "mpi_more.h"
@@ -38,6 +38,35 @@ int lower_Buffer_detach(void)
     void *buf;
     int size;
     return error_out(MPI_Buffer_detach(&buf, &size));
+}
+/* `out` is filled when the request completes: it must not be on the stack */
+int lower_comm_idup(handle_t comm, handle_t *out, handle_t *request)
+{
+    MPI_Request q = MPI_REQUEST_NULL;
+    *out = 0;
+    int rc = MPI_Comm_idup(COMM(comm), (MPI_Comm *)out, &q);
+    *request = (handle_t)q;
+    return error_out(rc);
+}
+int lower_comm_remote_size(handle_t comm, int *size)
+{
+    return error_out(MPI_Comm_remote_size(COMM(comm), size));
+}
+int lower_comm_remote_ranks(handle_t comm, int *ranks)
+{
+    MPI_Group world, remote;
+    int n;
+    MPI_Comm_group(app_world, &world);
+    MPI_Comm_remote_group(COMM(comm), &remote);
+    MPI_Group_size(remote, &n);
+    int *id = malloc((size_t)n * sizeof *id);
+    for (int i = 0; i < n; i++)
+        id[i] = i;
+    int rc = MPI_Group_translate_ranks(remote, n, id, world, ranks);
+    free(id);
+    MPI_Group_free(&remote);
+    MPI_Group_free(&world);
+    return error_out(rc);
 }
 int lower_type_bytes(handle_t t, long *bytes)
 {

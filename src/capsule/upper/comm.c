@@ -107,6 +107,11 @@ int new_comm(handle_t h, const object *parent, int salt, object **out)
         *out = predef[PRE_MPI_COMM_NULL];
         return 0;
     }
+    if (parent->comm.remote_size) { /* made from an inter-communicator: another one */
+        int rc = new_intercomm(h, parent->comm.card->id, salt, out);
+        errhandler_attach(*out, parent->comm.errh);
+        return rc;
+    }
     object *c = object_new(KIND_COMM);
     c->real = h;
     know_comm(c, 0);
@@ -116,6 +121,69 @@ int new_comm(handle_t h, const object *parent, int salt, object **out)
     /* also a communicator of one rank is made again after a restart: it is in the list */
     c->comm.card->next = upper.cards;
     __atomic_store_n(&upper.cards, c->comm.card, __ATOMIC_RELEASE);
+    errhandler_attach(c, parent->comm.errh);
+    *out = c;
+    return 0;
+}
+
+static void show_card(object *c)
+{
+    c->comm.card->next = upper.cards;
+    __atomic_store_n(&upper.cards, c->comm.card, __ATOMIC_RELEASE);
+}
+
+/* A communicator that is still being made below (MPI_Comm_idup): its members are its parent's. */
+object *new_comm_like(const object *parent)
+{
+    object *c = object_new(KIND_COMM);
+    c->comm.size = parent->comm.size;
+    c->comm.rank = parent->comm.rank;
+    c->comm.ranks = malloc((size_t)c->comm.size * sizeof(int));
+    memcpy(c->comm.ranks, parent->comm.ranks, (size_t)c->comm.size * sizeof(int));
+    if (parent->comm.remote_size) {
+        c->comm.remote_size = parent->comm.remote_size;
+        c->comm.remote_ranks = malloc((size_t)c->comm.remote_size * sizeof(int));
+        memcpy(c->comm.remote_ranks, parent->comm.remote_ranks,
+               (size_t)c->comm.remote_size * sizeof(int));
+    }
+    c->comm.peers = c->comm.remote_size ? c->comm.remote_ranks : c->comm.ranks;
+    uint64_t key = mix(mix(5, parent->comm.card->id), 0);
+    c->comm.card = new_card(c, mix(key, times_seen(key)) | 2);
+    show_card(c);
+    errhandler_attach(c, parent->comm.errh);
+    return c;
+}
+
+/* An inter-communicator: both sides find the same id, whoever comes first. */
+int new_intercomm(handle_t h, uint64_t parent, int salt, object **out)
+{
+    object *c = object_new(KIND_COMM);
+    c->real = h;
+    LOWER(comm_remote_size, h, &c->comm.remote_size);
+    c->comm.remote_ranks = malloc((size_t)c->comm.remote_size * sizeof(int));
+    LOWER(comm_remote_ranks, h, c->comm.remote_ranks);
+    know_comm(c, 0);
+    int first = c->comm.ranks[0] < c->comm.remote_ranks[0];
+    uint64_t key = mix(mix(3, parent), (uint64_t)(unsigned)salt);
+    for (int side = 0; side < 2; side++)
+        key = (side == 0) == first ? mix_ranks(key, c->comm.size, c->comm.ranks)
+                                   : mix_ranks(key, c->comm.remote_size, c->comm.remote_ranks);
+    c->comm.card->id = mix(key, times_seen(key)) | 2;
+    show_card(c);
+    *out = c;
+    return 0;
+}
+
+/* An intra-communicator of both sides. */
+int new_merged(handle_t h, const object *inter, object **out)
+{
+    object *c = object_new(KIND_COMM);
+    c->real = h;
+    know_comm(c, 0);
+    uint64_t key = mix_ranks(mix(4, inter->comm.card->id), c->comm.size, c->comm.ranks);
+    c->comm.card->id = mix(key, times_seen(key)) | 2;
+    show_card(c);
+    errhandler_attach(c, inter->comm.errh);
     *out = c;
     return 0;
 }
@@ -147,13 +215,16 @@ int core_Comm_size(object *c, int *n)
 }
 int core_Comm_test_inter(object *c, int *flag)
 {
-    (void)c;
-    *flag = 0;
+    *flag = c->comm.remote_size > 0;
     return 0;
 }
 int core_Comm_compare(object *a, object *b, int *r)
 {
     *r = compare_members(a->comm.size, a->comm.ranks, b->comm.size, b->comm.ranks);
+    int remote = compare_members(a->comm.remote_size, a->comm.remote_ranks, b->comm.remote_size,
+                                 b->comm.remote_ranks);
+    if (remote > *r)
+        *r = remote;
     if (*r == NEUTRAL_IDENT && a != b)
         *r = NEUTRAL_CONGRUENT;
     return 0;
@@ -169,8 +240,9 @@ int core_Comm_dup(object *c, object **out)
     if (c->comm.has_topology)
         copy_topology(*out, c->comm.ndims, c->comm.dims, c->comm.dims + c->comm.ndims);
     topology_copy(c, *out);
-    errhandler_attach(*out, errhandler_of(c));
-    return attributes_copy(c, *out);
+    if (c->comm.has_topology || (c->extra && c->extra->topology))
+        rc = neighbour_comm(*out, &(object *){NULL});
+    return rc ? rc : attributes_copy(c, *out);
 }
 int core_Comm_create(object *c, object *g, object **out)
 {

@@ -40,21 +40,57 @@ int core_Comm_get_parent(object **parent)
     *parent = predef[PRE_MPI_COMM_NULL];
     return 0;
 }
+/* The handle below appears when the request completes; everything else is known now. Draining
+ * completes it before an image is taken. */
 int core_Comm_idup(object *c, object **out, object **request)
 {
-    int rc = core_Comm_dup(c, out);
-    *request = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, 0, c);
-    (*request)->req.done = 1;
-    (*request)->req.status = empty_status;
-    return rc;
+    object *n = new_comm_like(c);
+    object *r = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, 0, n);
+    collective_enter(c);
+    int rc = LOWER(comm_idup, c->real, &n->real, &r->real);
+    if (rc) {
+        retire_request(&r);
+        unref_comm(n);
+        return rc;
+    }
+    if (c->comm.has_topology)
+        copy_topology(n, c->comm.ndims, c->comm.dims, c->comm.dims + c->comm.ndims);
+    topology_copy(c, n);
+    *out = n;
+    *request = r;
+    return attributes_copy(c, n);
 }
-int core_Intercomm_create(object *l, int ll, object *p, int rl, int tag, object **out)
+
+/* The two leaders meet by messages first, and each group by a barrier: a checkpoint may come there.
+ * Then all are inside the call, and it does not wait for anybody who is elsewhere. */
+int core_Intercomm_create(object *local, int leader, object *peer, int remote_leader, int tag,
+                          object **out)
 {
-    (void)l, (void)ll, (void)p, (void)rl, (void)tag, (void)out;
-    return refuse("MPI_Intercomm_create", "not yet");
+    handle_t h;
+    int rc = 0, ready = 1;
+    if (local->comm.rank == leader)
+        rc = core_Sendrecv(NULL, 0, TYPE_BYTE, remote_leader, tag, NULL, 0, TYPE_BYTE,
+                           remote_leader, tag, peer, NULL);
+    if (!rc)
+        rc = core_Bcast(&ready, 1, predef[PRE_MPI_INT], leader, local);
+    if (rc)
+        return rc;
+    collective_enter(local);
+    rc = LOWER(Intercomm_create, local->real, leader, peer->real, remote_leader, tag, &h);
+    if (rc)
+        return rc;
+    rc = new_intercomm(h, 0, tag, out);
+    errhandler_attach(*out, local->comm.errh);
+    return rc;
 }
 int core_Intercomm_merge(object *c, int high, object **out)
 {
-    (void)c, (void)high, (void)out;
-    return refuse("MPI_Intercomm_merge", "not yet");
+    handle_t h;
+    if (!c->comm.remote_size)
+        return NEUTRAL_MPI_ERR_COMM;
+    collective_enter(c);
+    int rc = LOWER(Intercomm_merge, c->real, high, &h);
+    if (rc)
+        return rc;
+    return new_merged(h, c, out);
 }

@@ -144,6 +144,15 @@ int neighbour_in(object *comm, int k, int *tag);
 int neighbour_out(object *comm, int k, int *tag);
 int neighbour_comm(object *comm, object **shadow);
 
+/* --- comm.c --- */
+static inline int others_in(const object *c) /* whom a collective exchanges data with */
+{
+    return c->comm.remote_size ? c->comm.remote_size : c->comm.size;
+}
+object *new_comm_like(const object *parent);
+int new_intercomm(handle_t h, uint64_t parent, int salt, object **out);
+int new_merged(handle_t h, const object *inter, object **out);
+
 /* --- groups --- */
 int group_members(const object *g, const int **ranks);
 

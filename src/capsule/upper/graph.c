@@ -91,7 +91,7 @@ int core_Graph_create(object *c, int n, const int *index, const int *edges, int 
     t->nedges = n ? index[n - 1] : 0;
     t->index = copy_of(n, index);
     t->edges = copy_of(t->nedges, edges);
-    return 0;
+    return neighbour_comm(*out, &(object *){NULL});
 }
 int core_Graphdims_get(object *c, int *n, int *e)
 {
@@ -150,7 +150,7 @@ int core_Dist_graph_create_adjacent(object *c, int n_in, const int *in, const in
         t->out_weights = copy_of(n_out, out_w);
     }
     info_take(*out, info);
-    return 0;
+    return neighbour_comm(*out, &(object *){NULL});
 }
 /* Each rank tells of edges anywhere in the graph: everybody hears of all (three collectives, at
  * creation only) and keeps its own, in the order of the ranks that told of them. */
@@ -280,7 +280,8 @@ int neighbour_out(object *c, int k, int *tag)
     *tag = 0;
     return t->kind == TOPOLOGY_GRAPH ? neighbour_in(c, k, tag) : t->out[k];
 }
-/* Messages of neighbourhood collectives go over a communicator of their own. */
+/* Messages of neighbourhood collectives go over a communicator of their own, made together with the
+ * topology. */
 int neighbour_comm(object *c, object **shadow)
 {
     if (!c->comm.has_topology && !topology_of(c))

@@ -10,7 +10,7 @@
 #define SAME(x) x
 #define FIRST(x, ...) x
 #define NONE(...)
-#define comm_size(c) IN_COMM(c)->comm.size
+#define comm_size(c) others_in(IN_COMM(c))
 
 /* plain values */
 #define FACE_INT(x) int x

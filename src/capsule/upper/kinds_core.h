@@ -6,7 +6,7 @@
 #define BEFORE(kind, ...) BEFORE_##kind(__VA_ARGS__)
 #define ARG(kind, ...) ARG_##kind(__VA_ARGS__)
 #define AFTER(kind, ...) AFTER_##kind(__VA_ARGS__)
-#define comm_size(c) (c)->comm.size
+#define comm_size(c) ((c)->comm.remote_size ? (c)->comm.remote_size : (c)->comm.size)
 #define SAME(x) x
 #define NONE(...)
 #define BEFORE_INT NONE

@@ -15,7 +15,7 @@
 #define NONE(...)
 #define REF(x) int *x
 #define REF2(x, n) int *x
-#define comm_size(c) at(KIND_COMM, *c)->comm.size
+#define comm_size(c) others_in(at(KIND_COMM, *c))
 #define COUNT_OF(n) _Generic((n), int *: *(int *)(intptr_t)(n), default: (n))    /* `n` or comm_size(comm) */
 
 #define FACE_INT REF

@@ -8,7 +8,7 @@
 
 // clang-format off
 #define OBJECT struct object *
-#define comm_size(c) (c)->comm.size
+#define comm_size(c) ((c)->comm.remote_size ? (c)->comm.remote_size : (c)->comm.size)
 #define indegree indegree_of
 #define outdegree outdegree_of
 #define NONE(...)

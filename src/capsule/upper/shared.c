@@ -113,7 +113,7 @@ void segment_save(struct window *w)
     struct segment *s = w->segment;
     if (!s)
         return;
-    s->saved = malloc(w->size + 1);
+    s->saved = keep_alloc(w->size + 1); /* the program may be inside its malloc */
     memcpy(s->saved, w->base, w->size);
     /* the place stays ours: nothing else may be mapped there */
     mmap(s->map, s->total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -127,7 +127,7 @@ int segment_restore(struct window *w, int resumed)
     int rc = map_file(w->comm, s, s->map);
     if (!rc)
         memcpy(w->base, s->saved, w->size);
-    free(s->saved);
+    keep_free(s->saved);
     s->saved = NULL;
     if (!rc)
         rc = LOWER(Barrier, w->comm->real);

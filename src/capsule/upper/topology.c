@@ -62,7 +62,7 @@ int core_Cart_create(object *c, int nd, const int *dims, const int *periods, int
     new_comm(h, c, 0, out);
     if (*out != predef[PRE_MPI_COMM_NULL])
         copy_topology(*out, nd, dims, periods);
-    return 0;
+    return *out == predef[PRE_MPI_COMM_NULL] ? 0 : neighbour_comm(*out, &(object *){NULL});
 }
 static void coords_of(object *c, int r, int *at)
 {
@@ -132,5 +132,5 @@ int core_Cart_sub(object *c, const int *remain, object **out)
         return rc;
     new_comm(h, c, 0, out);
     copy_topology(*out, nd, dims, per);
-    return 0;
+    return neighbour_comm(*out, &(object *){NULL});
 }

@@ -194,6 +194,7 @@ static void ask(int r)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_File_get_size(f, &size);
     SAME(size, (MPI_Offset)(2 * (r + 1) * ranks * N) * (MPI_Offset)sizeof(int));
+    MPI_Barrier(MPI_COMM_WORLD); /* before anybody writes on */
     MPI_File_get_amode(f, &amode);
     SAME(amode == (MPI_MODE_CREATE | MPI_MODE_RDWR), 1);
     MPI_File_get_atomicity(f, &atom);
