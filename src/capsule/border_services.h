@@ -3,6 +3,7 @@
  */
 #ifndef CAPSULE_BORDER_SERVICES_H
 #define CAPSULE_BORDER_SERVICES_H
+#include "border_tool.h"
 // clang-format off
 #define LOWER_SERVICES_MORE(X) \
     X(int, Buffer_attach, (void *buf, int size)) \
@@ -10,6 +11,7 @@
     X(int, comm_idup, (handle_t comm, handle_t *out, handle_t *request)) \
     X(int, comm_remote_size, (handle_t comm, int *size)) \
     X(int, comm_remote_ranks, (handle_t comm, int *world_ranks)) \
+    X(int, tool, (int function, long *arguments)) \
     X(int, type_bytes, (handle_t type, long *bytes)) \
     X(int, elements, (handle_t type, size_t bytes, long *count)) \
     /* windows: always inside an access epoch to everybody, see upper/window.c */ \

@@ -144,6 +144,10 @@ int neighbour_in(object *comm, int k, int *tag);
 int neighbour_out(object *comm, int k, int *tag);
 int neighbour_comm(object *comm, object **shadow);
 
+/* --- tool.c --- */
+extern int tool_started, tool_generation;
+void rebind_tool(void);
+
 /* --- comm.c --- */
 static inline int others_in(const object *c) /* whom a collective exchanges data with */
 {

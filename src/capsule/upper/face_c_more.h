@@ -237,3 +237,5 @@ int PMPI_Pcontrol(const int level, ...)
     return MPI_SUCCESS;
 }
 WEAK(Pcontrol)
+
+#include "face_tool.h"

@@ -100,11 +100,13 @@ double mpi_wtime_(void)
     return core_Wtime();
 }
 double pmpi_wtime_(void) __attribute__((alias("mpi_wtime_")));
+double ompi_wtime_f(void) __attribute__((alias("mpi_wtime_")));
 double mpi_wtick_(void)
 {
     return 1e-9;
 }
 double pmpi_wtick_(void) __attribute__((alias("mpi_wtick_")));
+double ompi_wtick_f(void) __attribute__((alias("mpi_wtick_")));
 void mpi_op_create_(void *fn, int *commute, int *op, int *ierr)
 {
     object *o;
@@ -123,6 +125,8 @@ void mpi_alloc_mem_(long *size, int *info, void **base, int *ierr)
 }
 ALIAS(alloc_mem, long *size, int *info, void **base, int *ierr)
 void mpi_alloc_mem_cptr_(long *, int *, void **, int *) __attribute__((alias("mpi_alloc_mem_")));
+void pmpi_alloc_mem_cptr_(long *, int *, void **, int *) __attribute__((alias("mpi_alloc_mem_")));
+void ompi_alloc_mem_cptr_f(long *, int *, void **, int *) __attribute__((alias("mpi_alloc_mem_")));
 void mpi_free_mem_(void *base, int *ierr)
 {
     free(base);

@@ -9,6 +9,9 @@
 #define IN_FILE(h)  ((h) == MPI_FILE_NULL ? predef[PRE_MPI_FILE_NULL] : (struct object *)(h))
 #define OUT_FILE(o) ((o) == predef[PRE_MPI_FILE_NULL] ? MPI_FILE_NULL : (MPI_File)(o))
 
+/* any address that is no handle */
+struct MPIR_T_pvar_handle_s *const MPI_T_PVAR_ALL_HANDLES = (struct MPIR_T_pvar_handle_s *)storage;
+
 static int lock_in(int l)
 {
     return l == MPI_LOCK_EXCLUSIVE ? LOCK_EXCLUSIVE : l == MPI_LOCK_SHARED ? LOCK_SHARED : 0;

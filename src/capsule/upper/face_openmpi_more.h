@@ -149,3 +149,16 @@ int PMPI_Status_f2f08(const MPI_Fint *f, MPI_F08_status *f08)
     return MPI_SUCCESS;
 }
 WEAK(Status_f2f08)
+/* sessions are refused: there is only the null one */
+MPI_Fint PMPI_Session_c2f(MPI_Session s)
+{
+    (void)s;
+    return 0;
+}
+WEAK(Session_c2f)
+MPI_Session PMPI_Session_f2c(MPI_Fint f)
+{
+    (void)f;
+    return NULL;
+}
+WEAK(Session_f2c)

@@ -1,36 +1,93 @@
-/* missing.c - MPI functions that no face provides yet.  They must exist, because programs and
- * libraries linked with -z now (libpnetcdf, libmpichfort) are refused by ld.so otherwise, even if
- * they never call them.  Calling one stops the job and says which it was.  All are weak: they give
- * way to the real ones when this library is linked (at run time ld.so makes no such difference). */
-#include "mpi_names.h"
-#include <stdio.h>
-#include <stdlib.h>
-static void missing(const char *name)
-{
-    fprintf(stderr, "mend: %s is not implemented\n", name);
-    abort();
-}
-#define MISSING(symbol, name)               \
-    __attribute__((weak)) void symbol(void) \
-    {                                       \
-        missing(name);                      \
-    }
+/* missing.c - extensions (MPIX_) of the two libraries. They must exist, because libraries that are linked with -z now
+ * (libmpichfort, libmpi_usempif08) are refused by ld.so otherwise, even if nobody calls them. Calling one is an error that
+ * names it, as for refused.def.
+ */
+#include "core.h"
 
-#ifdef MPICH_ABI /* Fortran: MPICH's own libmpichfort, on top of the C functions */
-#define X(Name, name) MISSING(PMPI_##Name, "MPI_" #Name) MISSING(MPI_##Name, "MPI_" #Name)
-MPI_NAMES(X)
-#undef X
-#define X(Name) MISSING(P##Name, #Name) MISSING(Name, #Name)
-MPICH_NAMES(X)
-#undef X
-#define X(Name) MISSING(Name, #Name)
-MPICH_INTERNALS(X)
+static int extension(const char *name)
+{
+    return raise_error(refuse(name, "it is an extension of one MPI library"), NULL, name);
+}
+#pragma GCC visibility push(default)
+#define MISSING(symbol, name)   \
+    int symbol(void);           \
+    int symbol(void)            \
+    {                           \
+        return extension(name); \
+    }
+#define X(name) MISSING(name, #name) MISSING(P##name, #name)
+#ifdef MPICH_ABI
+X(MPIX_Allreduce_enqueue)
+X(MPIX_Allreduce_enqueue_c)
+X(MPIX_Comm_agree)
+X(MPIX_Comm_failure_ack)
+X(MPIX_Comm_failure_get_acked)
+X(MPIX_Comm_get_failed)
+X(MPIX_Comm_get_stream)
+X(MPIX_Comm_revoke)
+X(MPIX_Comm_shrink)
+X(MPIX_Comm_test_threadcomm)
+X(MPIX_GPU_query_support)
+X(MPIX_Grequest_class_allocate)
+X(MPIX_Grequest_class_create)
+X(MPIX_Grequest_start)
+X(MPIX_Info_set_hex)
+X(MPIX_Irecv_enqueue)
+X(MPIX_Irecv_enqueue_c)
+X(MPIX_Isend_enqueue)
+X(MPIX_Isend_enqueue_c)
+X(MPIX_Query_cuda_support)
+X(MPIX_Query_hip_support)
+X(MPIX_Query_ze_support)
+X(MPIX_Recv_enqueue)
+X(MPIX_Recv_enqueue_c)
+X(MPIX_Send_enqueue)
+X(MPIX_Send_enqueue_c)
+X(MPIX_Start_progress_thread)
+X(MPIX_Stop_progress_thread)
+X(MPIX_Stream_comm_create)
+X(MPIX_Stream_comm_create_multiplex)
+X(MPIX_Stream_create)
+X(MPIX_Stream_free)
+X(MPIX_Stream_irecv)
+X(MPIX_Stream_irecv_c)
+X(MPIX_Stream_isend)
+X(MPIX_Stream_isend_c)
+X(MPIX_Stream_progress)
+X(MPIX_Stream_recv)
+X(MPIX_Stream_recv_c)
+X(MPIX_Stream_send)
+X(MPIX_Stream_send_c)
+X(MPIX_Threadcomm_finish)
+X(MPIX_Threadcomm_free)
+X(MPIX_Threadcomm_init)
+X(MPIX_Threadcomm_start)
+X(MPIX_Type_iov)
+X(MPIX_Type_iov_len)
+X(MPIX_Wait_enqueue)
+X(MPIX_Waitall_enqueue)
 #else
-#define X(Name, name)                                  \
-    MISSING(PMPI_##Name, "MPI_" #Name)                 \
-    MISSING(MPI_##Name, "MPI_" #Name)                  \
-    MISSING(mpi_##name##_, "MPI_" #Name " (Fortran)")  \
-    MISSING(pmpi_##name##_, "MPI_" #Name " (Fortran)") \
-    MISSING(ompi_##name##_f, "MPI_" #Name " (Fortran)")
-MPI_NAMES(X)
+X(MPIX_Comm_ack_failed)
+X(MPIX_Comm_agree)
+X(MPIX_Comm_failure_ack)
+X(MPIX_Comm_failure_get_acked)
+X(MPIX_Comm_get_failed)
+X(MPIX_Comm_iagree)
+X(MPIX_Comm_is_revoked)
+X(MPIX_Comm_revoke)
+X(MPIX_Comm_shrink)
+X(MPIX_Query_cuda_support)
+X(MPIX_Query_rocm_support)
+#define F(name)                                      \
+    MISSING(mpix_comm_##name##_, "MPIX_COMM_" #name) \
+    MISSING(ompix_comm_##name##_f, "MPIX_COMM_" #name)
+F(ack_failed)
+F(agree)
+F(failure_ack)
+F(failure_get_acked)
+F(get_failed)
+F(iagree)
+F(is_revoked)
+F(revoke)
+F(shrink)
 #endif

@@ -35,8 +35,13 @@ static int refused(const char *function, const char *why)
     void ompi_##name##_f(void) __attribute__((alias("mpi_" #name "_")));
 #endif
 #define REFUSED(Name, name, place, why) C_NAMES(Name, why) FORTRAN_NAMES(Name, name, place, why)
+#define REFUSED_C(Name, why)            C_NAMES(Name, why)
+#ifdef MPICH_ABI
+#define REFUSED_MPICH(Name, why) C_NAMES(Name, why)
+#define REFUSED_OPENMPI(Name, why)
+#else
+#define REFUSED_MPICH(Name, why)
+#define REFUSED_OPENMPI(Name, why) C_NAMES(Name, why)
+#endif
 #pragma GCC diagnostic ignored "-Wattribute-alias"
 #include "../refused.def"
-#ifndef MPICH_ABI
-C_NAMES(Session_set_info, SESSIONS)
-#endif

@@ -26,6 +26,7 @@ static void rebind(void)
     rebind_windows();
     rebind_files();
     rebind_buffer();
+    rebind_tool();
     rebind_requests();
 }
 

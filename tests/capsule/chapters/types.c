@@ -306,6 +306,8 @@ int main(int argc, char **argv)
             measure(i);
             envelope(i);
             transfer(made[i], i, r);
+            if (i % 4 == 0)
+                MPI_Barrier(MPI_COMM_WORLD);
         }
         transfer(orphan, 40, r);
         addresses();

@@ -1,0 +1,47 @@
+/* border_tool.h - the tools interface (MPI_T) across the border: one function, tool(which, arguments), for it is never on a
+ * fast path. Arguments and results are the 64-bit words of the call, pointers among them; constants are neutral
+ * (tool.def); a datatype is the place of a predefined one, or -1.
+ */
+#ifndef CAPSULE_BORDER_TOOL_H
+#define CAPSULE_BORDER_TOOL_H
+enum tool_constant {
+    TOOL_NONE,
+#define TOOL_CONSTANT(group, name) TOOL_##name,
+#include "tool.def"
+#undef TOOL_CONSTANT
+};
+enum tool_function {
+    TOOL_init_thread,
+    TOOL_finalize,
+    TOOL_cvar_get_num,
+    TOOL_cvar_get_info,
+    TOOL_cvar_get_index,
+    TOOL_cvar_handle_alloc,
+    TOOL_cvar_handle_free,
+    TOOL_cvar_read,
+    TOOL_cvar_write,
+    TOOL_category_get_num,
+    TOOL_category_get_info,
+    TOOL_category_get_index,
+    TOOL_category_get_cvars,
+    TOOL_category_get_pvars,
+    TOOL_category_get_categories,
+    TOOL_category_changed,
+    TOOL_pvar_get_num,
+    TOOL_pvar_get_info,
+    TOOL_pvar_get_index,
+    TOOL_pvar_session_create,
+    TOOL_pvar_session_free,
+    TOOL_pvar_handle_alloc,
+    TOOL_pvar_handle_free,
+    TOOL_pvar_start,
+    TOOL_pvar_stop,
+    TOOL_pvar_read,
+    TOOL_pvar_write,
+    TOOL_pvar_reset,
+    TOOL_pvar_readreset,
+    TOOL_enum_get_info,
+    TOOL_enum_get_item
+};
+#define TOOL_ALL_HANDLES (-1L)
+#endif

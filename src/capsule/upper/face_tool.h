@@ -1,0 +1,266 @@
+/* face_tool.h - a C face: the tools interface (MPI_T). It speaks of the library below, as that is at the moment: handles
+ * that were made before a restart are told to be invalid, and a tool has to ask again. Variables that are bound to an MPI
+ * object cannot be reached. Included by face_c.h.
+ */
+static int tool_out(int neutral)
+{
+    switch (neutral) {
+#define TOOL_CONSTANT(group, name) \
+    case TOOL_##name:              \
+        return (int)(name);
+#include "../tool.def"
+#undef TOOL_CONSTANT
+    }
+    return 0;
+}
+static int tool_class_in(int class)
+{
+    static const int of[][2] = {
+#define IF_PVAR_CLASS(name) {(int)(name), TOOL_##name},
+#define IF_VERBOSITY(name)
+#define IF_BIND(name)
+#define IF_SCOPE(name)
+#define IF_ERR(name)
+#define TOOL_CONSTANT(group, name) IF_##group(name)
+#include "../tool.def"
+#undef TOOL_CONSTANT
+    };
+    for (unsigned i = 0; i < sizeof of / sizeof *of; i++)
+        if (of[i][0] == class)
+            return of[i][1];
+    return -1;
+}
+#define TOOL(function, ...)   \
+    long a[] = {__VA_ARGS__}; \
+    int rc = tool_out(INSIDE(LOWER(tool, TOOL_##function, a)));
+#define W(x) ((long)(x))
+static MPI_Datatype tool_type(long place)
+{
+    return place < 0 ? MPI_DATATYPE_NULL : OUT_TYPE(predef[place]);
+}
+static void tool_convert(int *x)
+{
+    if (x)
+        *x = tool_out(*x);
+}
+/* A handle is the address below and the number of restarts that it has seen. */
+static void *tool_stamp(long h)
+{
+    return h ? (void *)(h ^ ((long)tool_generation << 48)) : NULL;
+}
+static int tool_read(const void *handle, long *h)
+{
+    if (handle == (void *)MPI_T_PVAR_ALL_HANDLES) {
+        *h = TOOL_ALL_HANDLES;
+        return 1;
+    }
+    *h = W(handle) ^ ((long)tool_generation << 48);
+    return handle && !((unsigned long)*h >> 48);
+}
+#define TOOL_NAME(Name) \
+    extern __typeof__(PMPI_T_##Name) MPI_T_##Name __attribute__((weak, alias("PMPI_T_" #Name)));
+
+int PMPI_T_init_thread(int required, int *provided)
+{
+    TOOL(init_thread, required, W(provided))
+    tool_started += !rc;
+    return rc;
+}
+TOOL_NAME(init_thread)
+int PMPI_T_finalize(void)
+{
+    TOOL(finalize, 0)
+    tool_started -= !rc;
+    return rc;
+}
+TOOL_NAME(finalize)
+#define TOOL_ONE(Name, Type)  \
+    int PMPI_T_##Name(Type x) \
+    {                         \
+        TOOL(Name, W(x))      \
+        return rc;            \
+    }                         \
+    TOOL_NAME(Name)
+TOOL_ONE(cvar_get_num, int *)
+TOOL_ONE(pvar_get_num, int *)
+TOOL_ONE(category_get_num, int *)
+#define TOOL_TWO(Name, A, B)    \
+    int PMPI_T_##Name(A x, B y) \
+    {                           \
+        TOOL(Name, W(x), W(y))  \
+        return rc;              \
+    }                           \
+    TOOL_NAME(Name)
+TOOL_TWO(cvar_get_index, const char *, int *)
+TOOL_TWO(category_get_index, const char *, int *)
+TOOL_ONE(category_changed, int *)
+#define TOOL_LIST(Name)                                  \
+    int PMPI_T_##Name(int index, int len, int indices[]) \
+    {                                                    \
+        TOOL(Name, index, len, W(indices))               \
+        return rc;                                       \
+    }                                                    \
+    TOOL_NAME(Name)
+TOOL_LIST(category_get_cvars)
+TOOL_LIST(category_get_pvars)
+TOOL_LIST(category_get_categories)
+int PMPI_T_category_get_info(int index, char *name, int *name_len, char *desc, int *desc_len,
+                             int *cvars, int *pvars, int *categories)
+{
+    TOOL(category_get_info, index, W(name), W(name_len), W(desc), W(desc_len), W(cvars), W(pvars),
+         W(categories))
+    return rc;
+}
+TOOL_NAME(category_get_info)
+int PMPI_T_cvar_get_info(int index, char *name, int *name_len, int *verbosity, MPI_Datatype *type,
+                         MPI_T_enum *names, char *desc, int *desc_len, int *bind, int *scope)
+{
+    TOOL(cvar_get_info, index, W(name), W(name_len), W(verbosity), 0, 0, W(desc), W(desc_len),
+         W(bind), W(scope))
+    if (rc)
+        return rc;
+    tool_convert(verbosity);
+    tool_convert(bind);
+    tool_convert(scope);
+    if (type)
+        *type = tool_type(a[4]);
+    if (names)
+        *names = a[5] ? tool_stamp(a[5]) : MPI_T_ENUM_NULL;
+    return 0;
+}
+TOOL_NAME(cvar_get_info)
+int PMPI_T_pvar_get_info(int index, char *name, int *name_len, int *verbosity, int *class,
+                         MPI_Datatype *type, MPI_T_enum *names, char *desc, int *desc_len,
+                         int *bind, int *readonly, int *continuous, int *atomic)
+{
+    TOOL(pvar_get_info, index, W(name), W(name_len), W(verbosity), W(class), 0, 0, W(desc),
+         W(desc_len), W(bind), W(readonly), W(continuous), W(atomic))
+    if (rc)
+        return rc;
+    tool_convert(verbosity);
+    tool_convert(class);
+    tool_convert(bind);
+    if (type)
+        *type = tool_type(a[5]);
+    if (names)
+        *names = a[6] ? tool_stamp(a[6]) : MPI_T_ENUM_NULL;
+    return 0;
+}
+TOOL_NAME(pvar_get_info)
+int PMPI_T_pvar_get_index(const char *name, int class, int *index)
+{
+    TOOL(pvar_get_index, W(name), tool_class_in(class), W(index))
+    return rc;
+}
+TOOL_NAME(pvar_get_index)
+int PMPI_T_cvar_handle_alloc(int index, void *object_, MPI_T_cvar_handle *handle, int *count)
+{
+    if (object_)
+        return MPI_T_ERR_INVALID_HANDLE;
+    TOOL(cvar_handle_alloc, index, 0, 0, W(count))
+    *handle = rc ? MPI_T_CVAR_HANDLE_NULL : tool_stamp(a[2]);
+    return rc;
+}
+TOOL_NAME(cvar_handle_alloc)
+int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
+{
+    long h;
+    int valid = tool_read(*handle, &h);
+    *handle = MPI_T_CVAR_HANDLE_NULL;
+    if (!valid)
+        return MPI_SUCCESS; /* it went with the library that it belonged to */
+    TOOL(cvar_handle_free, h)
+    return rc;
+}
+TOOL_NAME(cvar_handle_free)
+#define TOOL_VALUE(Name, CONST)                                  \
+    int PMPI_T_##Name(MPI_T_cvar_handle handle, CONST void *buf) \
+    {                                                            \
+        long h;                                                  \
+        if (!tool_read(handle, &h))                              \
+            return MPI_T_ERR_INVALID_HANDLE;                     \
+        TOOL(Name, h, W(buf))                                    \
+        return rc;                                               \
+    }                                                            \
+    TOOL_NAME(Name)
+TOOL_VALUE(cvar_read, )
+TOOL_VALUE(cvar_write, const)
+int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
+{
+    TOOL(pvar_session_create, 0)
+    *session = rc ? MPI_T_PVAR_SESSION_NULL : tool_stamp(a[0]);
+    return rc;
+}
+TOOL_NAME(pvar_session_create)
+int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
+{
+    long s;
+    int valid = tool_read(*session, &s);
+    *session = MPI_T_PVAR_SESSION_NULL;
+    if (!valid)
+        return MPI_SUCCESS;
+    TOOL(pvar_session_free, s)
+    return rc;
+}
+TOOL_NAME(pvar_session_free)
+int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object_,
+                             MPI_T_pvar_handle *handle, int *count)
+{
+    long s;
+    if (!tool_read(session, &s))
+        return MPI_T_ERR_INVALID_SESSION;
+    if (object_)
+        return MPI_T_ERR_INVALID_HANDLE;
+    TOOL(pvar_handle_alloc, s, index, 0, 0, W(count))
+    *handle = rc ? MPI_T_PVAR_HANDLE_NULL : tool_stamp(a[3]);
+    return rc;
+}
+TOOL_NAME(pvar_handle_alloc)
+int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
+{
+    long s, h;
+    int valid = tool_read(session, &s) && tool_read(*handle, &h);
+    *handle = MPI_T_PVAR_HANDLE_NULL;
+    if (!valid)
+        return MPI_SUCCESS;
+    TOOL(pvar_handle_free, s, h)
+    return rc;
+}
+TOOL_NAME(pvar_handle_free)
+#define TOOL_PVAR(Name, MORE_PARAM, MORE_ARG)                                          \
+    int PMPI_T_##Name(MPI_T_pvar_session session, MPI_T_pvar_handle handle MORE_PARAM) \
+    {                                                                                  \
+        long s, h;                                                                     \
+        if (!tool_read(session, &s))                                                   \
+            return MPI_T_ERR_INVALID_SESSION;                                          \
+        if (!tool_read(handle, &h))                                                    \
+            return MPI_T_ERR_INVALID_HANDLE;                                           \
+        TOOL(Name, s, h, MORE_ARG)                                                     \
+        return rc;                                                                     \
+    }                                                                                  \
+    TOOL_NAME(Name)
+#define TOOL_COMMA ,
+TOOL_PVAR(pvar_start, , 0)
+TOOL_PVAR(pvar_stop, , 0)
+TOOL_PVAR(pvar_reset, , 0)
+TOOL_PVAR(pvar_read, TOOL_COMMA void *buf, W(buf))
+TOOL_PVAR(pvar_write, TOOL_COMMA const void *buf, W(buf))
+TOOL_PVAR(pvar_readreset, TOOL_COMMA void *buf, W(buf))
+int PMPI_T_enum_get_info(MPI_T_enum names, int *num, char *name, int *name_len)
+{
+    long e;
+    if (!tool_read(names, &e))
+        return MPI_T_ERR_INVALID_HANDLE;
+    TOOL(enum_get_info, e, W(num), W(name), W(name_len))
+    return rc;
+}
+TOOL_NAME(enum_get_info)
+int PMPI_T_enum_get_item(MPI_T_enum names, int index, int *value, char *name, int *name_len)
+{
+    long e;
+    if (!tool_read(names, &e))
+        return MPI_T_ERR_INVALID_HANDLE;
+    TOOL(enum_get_item, e, index, W(value), W(name), W(name_len))
+    return rc;
+}
+TOOL_NAME(enum_get_item)
