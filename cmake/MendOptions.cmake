@@ -25,13 +25,13 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options($<$<COMPILE_LANGUAGE:C>:-Wall> $<$<COMPILE_LANGUAGE:C>:-Wextra>
     $<$<COMPILE_LANGUAGE:C>:-Werror> $<$<COMPILE_LANGUAGE:C>:-fno-strict-aliasing> -fno-omit-frame-pointer)
+if(CMAKE_C_COMPILER_ID STREQUAL Clang)
+    add_compile_options(-Wno-unknown-warning-option) # gcc's names of warnings in pragmas
+endif()
 if(MEND_SANITIZE)
     add_compile_options(-fsanitize=${MEND_SANITIZE} -fno-sanitize-recover=all)
     # gcc sees more than there is through the instrumentation
     add_compile_options(-Wno-format-truncation -Wno-maybe-uninitialized)
-    if(CMAKE_C_COMPILER_ID STREQUAL Clang)
-        add_compile_options(-Wno-unknown-warning-option)
-    endif()
     add_link_options(-fsanitize=${MEND_SANITIZE})
 endif()
 
