@@ -19,7 +19,6 @@ static const char help[] =
     "  --dir DIR            the job's folder, the same for all ranks (default: no checkpoints)\n"
     "  --every T            time between checkpoints (default: only on request)\n"
     "  --limit T            save and stop the job after this time (batch systems)\n"
-    "  --background         write images while the program goes on\n"
     "  --mpi openmpi|mpich  the MPI library of the launcher (default openmpi)\n"
     "  --restart DIR [--version V]   resume from DIR instead of starting PROGRAM\n\n"
     "A rank that gets SIGUSR1 asks for a checkpoint, as does `mend checkpoint DIR`.\n";
@@ -38,10 +37,6 @@ int mend_cmd_exec(int argc, char **argv)
         if (strcmp(a, "--help") == 0) {
             fputs(help, stdout);
             return TOOL_OK;
-        }
-        if (strcmp(a, "--background") == 0) {
-            setenv("MEND_CAPSULE_BACKGROUND", "yes", 1);
-            continue;
         }
         if (!value)
             return tool_wrong_use("exec", "%s needs a value", a);

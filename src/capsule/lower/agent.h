@@ -20,7 +20,6 @@ struct settings {
     double every;       /* seconds between checkpoints, 0: none by time */
     double limit;       /* seconds after which the job is saved and stopped, 0: none */
     int keep;           /* complete versions to keep */
-    int background;     /* write images while the program goes on */
     int leave;          /* stop the job after the first checkpoint (tests) */
     long request_at;    /* ask for a checkpoint at this collective (tests) */
     long request_again; /* and again after so many (tests) */

@@ -46,7 +46,7 @@ struct control_clocks {
 
 struct control_save {
     int64_t version;
-    uint64_t save_id, base_version, background;
+    uint64_t save_id;
 };
 
 /* Both return 0, or -1 when the other side is gone. */

@@ -353,7 +353,6 @@ static void begin_saving(void)
     if (getrandom(&the.save.save_id, sizeof the.save.save_id, 0) != sizeof the.save.save_id)
         the.save.save_id = (uint64_t)(1e9 * seconds_now());
     the.save.save_id &= 0x7fffffffffffffffull;
-    the.save.background = (uint64_t)settings.background;
     tell_all(CONTROL_SAVE, &the.save, sizeof the.save);
 }
 

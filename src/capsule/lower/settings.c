@@ -21,7 +21,6 @@ void settings_load(void)
     settings.every = mend_config_seconds(&c, MEND_KEY_CAPSULE_EVERY);
     settings.limit = mend_config_seconds(&c, MEND_KEY_CAPSULE_LIMIT);
     settings.keep = (int)mend_config_integer(&c, MEND_KEY_CAPSULE_KEEP);
-    settings.background = mend_config_boolean(&c, MEND_KEY_CAPSULE_BACKGROUND);
     settings.leave = mend_config_boolean(&c, MEND_KEY_CAPSULE_EXIT);
     settings.request_at = mend_config_integer(&c, MEND_KEY_CAPSULE_AT);
     settings.request_again = mend_config_integer(&c, MEND_KEY_CAPSULE_AGAIN);
