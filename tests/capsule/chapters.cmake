@@ -46,6 +46,10 @@ foreach(source IN LISTS chapter_sources)
         endif()
         chapter_program(${program} ${mpi} ${source})
         if(name STREQUAL "refused")
+            add_test(NAME chapter.${program} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/refused.sh ${mpi}
+                ${CMAKE_BINARY_DIR}/tests/capsule/chapter-${program})
+            set_tests_properties(chapter.${program} PROPERTIES TIMEOUT 120 PROCESSORS 2 LABELS capsule
+                ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR}")
             continue()
         endif()
         # quickly: each program on its own MPI, resumed on both, 2 ranks; in the campaign: everything, 2 and 4 ranks
