@@ -53,8 +53,8 @@ exhausted) # more deaths than spares: what is in memory goes to disk, then a rel
     finish
     [ "$(count run.launch)" -ge 2 ] || fail "not launched again" ;;
 files) # files that grew since the version are cut back
-    mkdir a b; native ./append a 4000 >want || exit 1
-    start --spares 1 --every 200ms -- ./append b 4000
+    mkdir a b; native ./append a 8000 >want || exit 1
+    start --spares 1 --every 200ms -- ./append b 8000
     more 2; kill_ranks 2; await '"how":"resumed"' 4
     finish
     diff -r a b || fail "files differ" ;;
