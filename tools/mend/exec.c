@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static const char help[] =
-    "Usage: LAUNCHER mend exec [OPTIONS] [--] PROGRAM ARGS…\n"
+    "Usage: mend exec [OPTIONS] [--] PROGRAM ARGS…\n"
     "Start PROGRAM as one rank in a capsule; the launcher starts one `mend exec` per rank.\n\n"
     "  --dir DIR            the job's folder, the same for all ranks (default: no checkpoints)\n"
     "  --every T            time between checkpoints (default: only on request)\n"

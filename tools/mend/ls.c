@@ -11,7 +11,7 @@
 #include "versions.h"
 
 static const char usage[] =
-    "usage: mend ls [--json] DIR\n"
+    "Usage: mend ls [--json] DIR\n"
     "\n"
     "List the versions of every store below DIR: how many ranks saved it, which parts are there "
     "at\n"

@@ -14,7 +14,7 @@
 #include "versions.h"
 
 static const char usage[] =
-    "usage: mend verify [--json] DIR\n"
+    "Usage: mend verify [--json] DIR\n"
     "\n"
     "Read every block of every file of the stores below DIR and compare its checksum.\n"
     "Exit code 0: all is whole; 1: something is damaged, and is named.\n";
