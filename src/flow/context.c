@@ -33,7 +33,7 @@ int flow_fail(mend_flow *f, int code)
     if (f->options.on_error == MEND_ON_ERROR_ABORT) {
         mend_log(MEND_LOG_ERROR, "%s (%s)", mend_error_text(), mend_error_name(code));
         mend_event("flow.abort", ev_int("code", code), ev_str("text", mend_error_text()));
-        MPI_Abort(f->comm == MPI_COMM_NULL ? MPI_COMM_WORLD : f->comm, 1);
+        flow_abort(f->comm);
     }
     if (!f->status) {
         f->status = code;

@@ -163,6 +163,7 @@ struct mend_flow {
 /* context.c */
 mend_flow *flow_of(mend_flow *flow);   /* NULL: the default context */
 mend_flow *flow_catching(void);        /* the context that catches MPI errors, or NULL */
+void flow_abort(MPI_Comm comm) __attribute__((noreturn));
 int flow_fail(mend_flow *f, int code); /* notes the thread's message; applies the policy */
 void flow_forget_setup(mend_flow *f);  /* set-up will run again: views and builders */
 int flow_say(mend_flow *f, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -119,8 +119,7 @@ _Noreturn void jump_away(mend_flow *f)
     mend_log(MEND_LOG_ERROR,
              "a process died, and there is no way back: the function with the last safe point has "
              "returned, and so has the one that called MPI_Init");
-    MPI_Abort(f->comm, 1);
-    abort();
+    flow_abort(f->comm);
 }
 
 static void on_mpi_error(MPI_Comm *comm, int *code, ...)
@@ -136,7 +135,7 @@ static void on_mpi_error(MPI_Comm *comm, int *code, ...)
     }
     MPI_Error_string(*code, text, &length);
     mend_log(MEND_LOG_ERROR, "an MPI call failed: %s", text);
-    MPI_Abort(*comm, 1);
+    flow_abort(*comm);
 }
 
 void jump_catch(mend_flow *f)
