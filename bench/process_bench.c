@@ -26,8 +26,7 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* ---- without failures: ping-pong and allreduce, the two communicators in turns ------------------
- */
+/* ---- without failures: ping-pong and allreduce, the two communicators in turns --------------- */
 
 static double ping_pong(MPI_Comm comm, int rank, int n)
 {
@@ -164,8 +163,7 @@ static void bare(void)
     report(survivors, detected, note);
 }
 
-/* ---- what a waiting spare costs -----------------------------------------------------------------
- */
+/* ---- what a waiting spare costs -------------------------------------------------------------- */
 
 static void spare(int spares)
 {

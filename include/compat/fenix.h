@@ -19,8 +19,7 @@
 extern "C" {
 #endif
 
-/* ---- return codes ------------------------------------------------------------------------------
- */
+/* ---- return codes ---------------------------------------------------------------------------- */
 
 typedef enum {
     FENIX_SUCCESS = 0,
@@ -186,8 +185,7 @@ int Fenix_get_nspare(void);
  */
 int Fenix_Finalize(void);
 
-/* ---- data --------------------------------------------------------------------------------------
- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 #define FENIX_DATA_GROUP_WORLD_ID            10
 #define FENIX_GROUP_ID_MAX                   11
@@ -265,8 +263,7 @@ int Fenix_Data_snapshot_delete(int group_id, int time_stamp);
 int Fenix_Data_group_delete(int group_id);
 int Fenix_Data_member_delete(int group_id, int member_id);
 
-/* ---- message logs: not supported; every call returns an error that says so ----------------------
- */
+/* ---- message logs: not supported; every call returns an error that says so ------------------- */
 
 #define FENIX_MLOG_NONE     (-1)
 #define FENIX_MLOG_CONTINUE (-1)

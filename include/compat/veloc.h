@@ -43,8 +43,7 @@ extern "C" {
 
 #define VELOC_OBSERVE_CKPT_END (0)
 
-/* ---- life time --------------------------------------------------------------------------------
- */
+/* ---- life time ------------------------------------------------------------------------------- */
 
 /* Collective mode: checkpoints are made of the parts of all ranks of `comm`. Collective.
  * Asynchronous saving needs MPI_THREAD_MULTIPLE; with less it is done inside VELOC_Checkpoint_end.
@@ -55,8 +54,7 @@ int VELOC_Init_single(unsigned int id, const char *cfg_file);
 /* Ends the library; what is under way is finished first. With `drain` its result is returned. */
 int VELOC_Finalize(int drain);
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Local. Region `id`: `count` elements of `base_size` bytes; a known id is replaced. */
 int VELOC_Mem_protect(int id, void *ptr, size_t count, size_t base_size);
@@ -69,16 +67,14 @@ int VELOC_Region_protect(int id, void *ptr, size_t count, size_t base_size, cons
 int VELOC_Region_unprotect(int id, const char *name);
 int VELOC_Region_clear(const char *name);
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* Local, between begin and end. The path, in scratch, at which the program shall write (checkpoint)
  * or finds (restart) the file that it calls `original`. `routed` has VELOC_MAX_NAME bytes. The
  * file's content at VELOC_Checkpoint_end becomes part of the checkpoint. */
 int VELOC_Route_file(const char *original, char *routed);
 
-/* ---- checkpoint --------------------------------------------------------------------------------
- */
+/* ---- checkpoint ------------------------------------------------------------------------------ */
 
 /* Collective. Names hold letters, digits, '_', '-' and '.'; versions are not negative and grow. */
 int VELOC_Checkpoint_begin(const char *name, int version);
@@ -98,8 +94,7 @@ int VELOC_Checkpoint(const char *name, int version);
 /* Collective. Removes every version of `name`. */
 int VELOC_Cleanup(const char *name);
 
-/* ---- restart -----------------------------------------------------------------------------------
- */
+/* ---- restart --------------------------------------------------------------------------------- */
 
 /* Collective. The newest version below `version` (0: any) that all ranks can restore, or
  * VELOC_FAILURE. */

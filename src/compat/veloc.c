@@ -154,8 +154,7 @@ int VELOC_Finalize(int drain)
     return drain ? mend_veloc_result(first_error) : VELOC_SUCCESS;
 }
 
-/* ---- stores ------------------------------------------------------------------------------------
- */
+/* ---- stores ---------------------------------------------------------------------------------- */
 
 static void set_level(mend_store_options *options, mend_level level, bool used, long keep)
 {
@@ -240,8 +239,7 @@ int mend_veloc_begin(struct veloc_client *client, const char *name, int version)
     return mend_veloc_store(client, name, &client->current);
 }
 
-/* ---- regions ------------------------------------------------------------------------------------
- */
+/* ---- regions --------------------------------------------------------------------------------- */
 
 static bool same_name(const char *a, const char *b)
 {

@@ -121,8 +121,7 @@ int VELOC_Checkpoint_selective(int mode, int *ids, int id_count)
     return mend_veloc_result(take(mend_veloc_client(), mode, ids, id_count));
 }
 
-/* ---- files --------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 int mend_veloc_routed_path(struct veloc_client *client, const char *original, char **path)
 {
@@ -214,8 +213,7 @@ int VELOC_Route_file(const char *original, char *routed)
         mend_fail(MEND_ERR_STATE, "VELOC_Route_file is called outside a checkpoint or restart"));
 }
 
-/* ---- saving -------------------------------------------------------------------------------------
- */
+/* ---- saving ---------------------------------------------------------------------------------- */
 
 static int produce_memory(mend_store_sink *sink, void *arg)
 {

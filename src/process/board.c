@@ -195,8 +195,7 @@ static int start_guard(struct mend_board *b)
     return rc;
 }
 
-/* ---- the face ---------------------------------------------------------------------------------
- */
+/* ---- the face -------------------------------------------------------------------------------- */
 
 struct mend_board *mend_board_open(int seat, int seats, double watchdog, double hang_timeout,
                                    void (*hung)(const char *who, void *arg), void *arg)

@@ -85,8 +85,7 @@ void mend_process_retire(mend_process *p, MPI_Comm comm)
     p->retired[p->n_retired++] = (struct retired){comm, p->now.generation};
 }
 
-/* ---- one attempt -------------------------------------------------------------------------------
- */
+/* ---- one attempt ----------------------------------------------------------------------------- */
 
 struct attempt {
     int n, me; /* processes in the base, and this one */
@@ -262,8 +261,7 @@ static void clear(struct attempt *a)
     free(a->domains);
 }
 
-/* ---- the loop ----------------------------------------------------------------------------------
- */
+/* ---- the loop -------------------------------------------------------------------------------- */
 
 static int stopped(mend_process *p, const struct attempt *a)
 {
@@ -343,8 +341,7 @@ int mend_process_meet(mend_process *p)
     return meet(p);
 }
 
-/* ---- spares ------------------------------------------------------------------------------------
- */
+/* ---- spares ---------------------------------------------------------------------------------- */
 
 static bool all_active_dead(mend_process *p)
 {

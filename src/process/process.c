@@ -13,8 +13,7 @@
 
 mend_process *mend_process_current;
 
-/* ---- options -----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 static int parse_policies(const char *text, int order[PLAN_POLICIES])
 {
@@ -99,8 +98,7 @@ static int node_domain(void)
     return (int)(hash & 0x7fffffff) | 1;
 }
 
-/* ---- the watchdog's throw -----------------------------------------------------------------------
- */
+/* ---- the watchdog's throw -------------------------------------------------------------------- */
 
 static void thrown(int signal)
 {
@@ -259,8 +257,7 @@ int mend_process_start(MPI_Comm base, const mend_process_options *options, mend_
     return 0;
 }
 
-/* ---- the end -----------------------------------------------------------------------------------
- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /* Protocol:
  *  1. Every active rank waits in a barrier on the resilient communicator, which a revoke ends.

@@ -19,8 +19,7 @@ static int usable(const mend_process *p, const char *call)
     return 0;
 }
 
-/* ---- back to work ------------------------------------------------------------------------------
- */
+/* ---- back to work ---------------------------------------------------------------------------- */
 
 static void run_callbacks(mend_process *p)
 {
@@ -234,8 +233,7 @@ int mend_process_run(MPI_Comm base, const mend_process_options *options, mend_pr
     return rc != 0 ? rc : end;
 }
 
-/* ---- what can be asked -------------------------------------------------------------------------
- */
+/* ---- what can be asked ----------------------------------------------------------------------- */
 
 const mend_repair *mend_process_state(const mend_process *p)
 {
@@ -313,8 +311,7 @@ int mend_process_request(mend_process *p, MPI_Request *request, MPI_Status *stat
     return 0;
 }
 
-/* ---- what can be added -------------------------------------------------------------------------
- */
+/* ---- what can be added ----------------------------------------------------------------------- */
 
 static int grow(void **array, int *max, int needed, size_t size)
 {

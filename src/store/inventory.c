@@ -175,9 +175,7 @@ void inventory_free(struct inventory *inventory)
     *inventory = (struct inventory){0};
 }
 
-/* ---- questions
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 static bool of_attempt(const struct item *i, const struct attempt *a)
 {

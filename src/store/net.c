@@ -386,9 +386,7 @@ int net_complete(struct net *net, enum lane lane, bool *poisoned)
     return rc ? rc : check(net);
 }
 
-/* ---- opening
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* Both lanes from comm, in order of the logical ranks. A failed split leaves a handle that must not
  * be touched. */

@@ -51,9 +51,7 @@ static int list_choices(const struct inventory *inv, const struct attempt *a, in
     return 0;
 }
 
-/* ---- one way each
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- one way each ---------------------------------------------------------------------------- */
 
 static struct part *new_part(mend_image *image, struct slot *slot, uint8_t *buffer)
 {
@@ -137,9 +135,7 @@ static int open_here(mend_store *store, const struct item *item, struct part **p
     return rc;
 }
 
-/* ---- by message
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- by message ------------------------------------------------------------------------------ */
 
 struct packing {
     uint8_t *bytes;

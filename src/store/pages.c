@@ -206,9 +206,7 @@ bool pages_work(void)
     return test_result;
 }
 
-/* ---- what is watched
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- what is watched ------------------------------------------------------------------------- */
 
 static bool inner_pages(const struct region *r, struct range *out)
 {
@@ -283,9 +281,7 @@ static bool watch_regions(mend_store *store, struct pages *p)
     return true;
 }
 
-/* ---- in a save
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- in a save ------------------------------------------------------------------------------- */
 
 static void set_run(uint64_t *bits, uint64_t first, uint64_t end)
 {

@@ -105,9 +105,7 @@ int mend_store_region_info(const mend_store *store, int index, int *id, void **a
     return 0;
 }
 
-/* ---- layout
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
 /* A region keeps its place within a page, so that a changed page is one changed block, and copies
  * are aligned. */

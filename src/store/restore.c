@@ -5,9 +5,7 @@
 #include "obtain.h"
 #include "restore.h"
 
-/* ---- which
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- which ----------------------------------------------------------------------------------- */
 
 static bool is_bad(const mend_store *store, const struct attempt *a)
 {
@@ -135,9 +133,7 @@ static int find_attempt(mend_store *store, const struct inventory *inv, int64_t 
     return rc;
 }
 
-/* ---- afterwards
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- afterwards ------------------------------------------------------------------------------ */
 
 /* The restored version is the present now: what is known starts from it, what lies above is
  * abandoned. */
@@ -257,9 +253,7 @@ static int rebuild_later(mend_store *store, const struct inventory *inv, const s
     return 0;
 }
 
-/* ---- restore
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- restore --------------------------------------------------------------------------------- */
 
 static bool chosen(const int *ids, int count, int id)
 {
@@ -413,9 +407,7 @@ int mend_store_restore_newest(mend_store *store, long *version)
     return rc;
 }
 
-/* ---- in parts
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- in parts -------------------------------------------------------------------------------- */
 
 int mend_store_begin_restore(mend_store *store, long version, int rank)
 {

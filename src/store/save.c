@@ -31,9 +31,7 @@ int mend_store_put(mend_store_sink *sink, const void *bytes, size_t count)
     return 0;
 }
 
-/* ---- a free copy
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- a free copy ----------------------------------------------------------------------------- */
 
 static bool memory_level(const mend_store *store)
 {
@@ -112,9 +110,7 @@ static void release_slot(mend_store *store, struct slot *slot)
     pthread_mutex_unlock(&store->lock);
 }
 
-/* ---- agreement
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- agreement ------------------------------------------------------------------------------- */
 
 /* Larger is later, and no two attempts have the same. */
 static int64_t new_id(void)
@@ -175,9 +171,7 @@ static int agree_to_save(mend_store *store, int rc, int64_t version, const mend_
     return 0;
 }
 
-/* ---- copying
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- copying --------------------------------------------------------------------------------- */
 
 static int copy_stream(const mend_store_stream *stream, uint8_t *to)
 {
@@ -350,9 +344,7 @@ int mend_store_save(mend_store *store, long version)
     return mend_store_save_with(store, version, NULL);
 }
 
-/* ---- waiting
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- waiting --------------------------------------------------------------------------------- */
 
 static int result_text(mend_store *store, int rc)
 {

@@ -105,9 +105,7 @@ static int check(long acknowledged)
     return 0;
 }
 
-/* ---- the driver
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- the driver ------------------------------------------------------------------------------ */
 
 /* Run ourselves; *said = the last number written to descriptor 3. Returns the wait status. */
 static int run(const char *mode, const char *argument, const char *fault, long *said)

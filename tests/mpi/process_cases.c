@@ -120,8 +120,7 @@ static void zero_spares_stop(void)
         test_pass();
 }
 
-/* ---- derived communicators ---------------------------------------------------------------------
- */
+/* ---- derived communicators ------------------------------------------------------------------- */
 
 /* Rank 0 sits in a receive on a derived communicator from rank 1, which lives; rank 3 dies, and
  * only rank 2 talks to it. */
@@ -237,8 +236,7 @@ static void making(const char *kind)
     finish(p);
 }
 
-/* ---- callbacks and builders --------------------------------------------------------------------
- */
+/* ---- callbacks and builders ------------------------------------------------------------------ */
 
 static int called[8], n_called;
 
@@ -462,8 +460,7 @@ static void wrong(void)
     finish(p);
 }
 
-/* ---- processes that hang -----------------------------------------------------------------------
- */
+/* ---- processes that hang --------------------------------------------------------------------- */
 
 /* Rank 2 is stopped; with the detector it becomes an ordinary failure. */
 static void stopped(void)
@@ -510,8 +507,7 @@ static void watchdog(void)
     _exit(0);
 }
 
-/* ---- spawn -------------------------------------------------------------------------------------
- */
+/* ---- spawn ----------------------------------------------------------------------------------- */
 
 static void spawn(void)
 {
@@ -530,8 +526,7 @@ static void spawn(void)
     finish(p);
 }
 
-/* ---- pending requests --------------------------------------------------------------------------
- */
+/* ---- pending requests ------------------------------------------------------------------------ */
 
 static void requests(void)
 {

@@ -27,8 +27,7 @@ static void wipe_line(struct run_follower *f)
     f->line_shown = false;
 }
 
-/* ---- output: the files grow when a version is complete; each byte is printed once -------------
- */
+/* ---- output: the files grow when a version is complete; each byte is printed once ------------ */
 
 static void print_new(struct run_follower *f, int rank, int stream)
 {

@@ -166,8 +166,7 @@ void recover_error(int rc, const char *function)
     /* any other error is the program's: its own handler runs above */
 }
 
-/* ---- the meeting ------------------------------------------------------------------------------
- */
+/* ---- the meeting ----------------------------------------------------------------------------- */
 
 static struct plan plan;
 #define TRY(call) ((call) == MPI_SUCCESS)
@@ -451,8 +450,7 @@ static void meet(void)
     }
 }
 
-/* ---- called by mpi.c ----------------------------------------------------------------------------
- */
+/* ---- called by mpi.c ------------------------------------------------------------------------- */
 
 /* All messages are drained, the other threads stand still. The older of two versions is
  * overwritten; the newer one stays until all images of this one are complete, which the barrier

@@ -60,8 +60,7 @@ void keep_free(void *p)
         raw_syscall(SYS_munmap, (long)c, (long)c->size, 0, 0, 0, 0);
 }
 
-/* --- messages ------------------------------------------------------------------------------------
- */
+/* ---- messages -------------------------------------------------------------------------------- */
 struct message {
     struct message *next;
     object *comm;
