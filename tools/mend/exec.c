@@ -28,7 +28,7 @@ int mend_cmd_exec(int argc, char **argv)
     const char *mpi = "openmpi", *restart = NULL, *version = NULL;
     double seconds;
     int i = 1;
-    for (; i < argc && argv[i][0] == '-'; i++) {
+    for (; i < argc && argv[i][0] == '-'; i += 2) { /* every option has a value */
         const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(a, "--") == 0) {
             i++;
@@ -54,7 +54,6 @@ int mend_cmd_exec(int argc, char **argv)
             version = value;
         else
             return tool_wrong_use("exec", "%s %s is not valid", a, value);
-        i++;
     }
     if (!restart && i >= argc)
         return tool_wrong_use("exec", "name a program");
