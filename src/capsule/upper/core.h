@@ -78,6 +78,7 @@ struct object {
             int remote_size, *remote_ranks; /* inter-communicators; else 0 */
             const int *peers;               /* whom ranks of messages mean: one of the two */
             struct comm_card *card;
+            int released; /* MPI_Comm_free was called: requests may hold it, nobody may probe it */
             int has_topology, ndims, *dims; /* dims[ndims], periods[ndims] */
             object *errh;
         } comm;

@@ -148,6 +148,7 @@ int drain_step(void)
     probe_and_keep(COMM_WORLD);
     probe_and_keep(COMM_SELF);
     EACH_LIVE(c, KIND_COMM)
-    probe_and_keep(c);
+    if (!c->comm.released)
+        probe_and_keep(c);
     return quiet;
 }
