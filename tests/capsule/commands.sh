@@ -8,10 +8,10 @@ fail=0
 ok() { if [ "$1" = 0 ]; then echo "ok    $2"; else echo "FAIL  $2"; fail=1; fi; }
 run() { timeout -k 5 150 mpirun.openmpi --oversubscribe -n 2 "$@"; }
 commits() { grep -c checkpoint.commit "$1/events.jsonl" 2>/dev/null; }
-run "$tests/moments" 400 9 >"$work/native" 2>/dev/null
+run "$tests/moments" 8000 9 >"$work/native" 2>/dev/null
 
 # by `mend checkpoint`, twice, the second time with --stop; then resumed
-run "$mend" exec --dir "$work/a" "$tests/moments" 400 9 >"$work/a.1" 2>"$work/a.e" & job=$!
+run "$mend" exec --dir "$work/a" "$tests/moments" 8000 9 >"$work/a.1" 2>"$work/a.e" & job=$!
 for ((i = 0; i < 400; i++)); do [ -d "$work/a/versions" ] && break; sleep 0.05; done
 "$mend" checkpoint "$work/a" >"$work/a.c"; ok $? "mend checkpoint: $(cat "$work/a.c")"
 "$mend" checkpoint "$work/a" --stop --json >"$work/a.c"; ok $? "mend checkpoint --stop --json: $(cat "$work/a.c")"
@@ -20,10 +20,12 @@ timeout -k 5 150 "$mend" restart "$work/a" >"$work/a.2" 2>"$work/a.e2"; ok $? "m
 cat "$work/a.1" "$work/a.2" | cmp -s - "$work/native"; ok $? "its output is that of an undisturbed run"
 [ "$(ls "$work/a/versions" | wc -l)" = 4 ]; ok $? "two versions are kept"
 
+"$mend" checkpoint "$work/a" >"$work/a.c" 2>&1; [ $? = 1 ] && grep -q "no job is running" "$work/a.c"; ok $? "a job that is over is not waited for"
+
 # by time, and by a signal to one rank
-run "$mend" exec --dir "$work/b" --every 0.2 "$tests/moments" 400 9 >"$work/b.1" 2>"$work/b.e"
+run "$mend" exec --dir "$work/b" --every 0.2 "$tests/moments" 8000 9 >"$work/b.1" 2>"$work/b.e"
 cmp -s "$work/b.1" "$work/native" && [ "$(commits "$work/b")" -ge 1 ]; ok $? "by time: $(commits "$work/b") versions"
-run "$mend" exec --dir "$work/c" "$tests/moments" 400 9 >"$work/c.1" 2>"$work/c.e" & job=$!
+run "$mend" exec --dir "$work/c" "$tests/moments" 8000 9 >"$work/c.1" 2>"$work/c.e" & job=$!
 for ((i = 0; i < 400; i++)); do [ -d "$work/c/versions" ] && break; sleep 0.05; done; sleep 0.3
 for p in $(cat /proc/[0-9]*/stat 2>/dev/null | awk '/capsule.openmpi/{print $1}'); do
     grep -qsF "$work/c" "/proc/$p/environ" && kill -USR1 "$p" && break

@@ -10,9 +10,11 @@
 #include <base/io.h>
 #include <mend/error.h>
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,7 +26,16 @@ static const char help[] =
     "  --timeout SECONDS  how long to wait (default 600)\n"
     "  --json             {\"mend\":1,\"version\":V,\"seconds\":S}\n";
 
-static int await(const char *answer, double limit, char *text, size_t size)
+/* Has the last process of the job let go of DIR/alive? (src/capsule/lower/settings.c) */
+static int is_over(int alive)
+{
+    if (alive < 0 || flock(alive, LOCK_EX | LOCK_NB))
+        return 0;
+    flock(alive, LOCK_UN);
+    return 1;
+}
+
+static int await(const char *answer, int alive, double limit, char *text, size_t size)
 {
     for (double end = mend_now() + limit; mend_now() < end;) {
         char *found = NULL;
@@ -35,6 +46,8 @@ static int await(const char *answer, double limit, char *text, size_t size)
             mend_io_remove(answer);
             return 1;
         }
+        if (is_over(alive) && access(answer, R_OK))
+            return 0;
         nanosleep(&(struct timespec){0, 20000000}, NULL);
     }
     return 0;
@@ -62,7 +75,7 @@ int mend_cmd_checkpoint(int argc, char **argv)
             return tool_wrong_use("checkpoint", "unknown argument %s", argv[i]);
     }
     struct stat st;
-    char request[4300], answer[4300], token[64], text[256];
+    char request[4300], answer[4300], alive_path[4300], token[64], text[256];
     if (!dir)
         return tool_wrong_use("checkpoint", "name the job's folder");
     snprintf(request, sizeof request, "%s/versions", dir);
@@ -75,9 +88,16 @@ int mend_cmd_checkpoint(int argc, char **argv)
     double start = mend_now();
     if (mend_io_replace_file(request, text, (size_t)n))
         return tool_failed("checkpoint", "%s", mend_error_text());
-    if (!await(answer, limit, text, sizeof text)) {
+    snprintf(alive_path, sizeof alive_path, "%s/alive", dir);
+    int alive = open(alive_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    int answered = await(answer, alive, limit, text, sizeof text);
+    int over = is_over(alive);
+    if (alive >= 0)
+        close(alive);
+    if (!answered) {
         mend_io_remove(request);
-        return tool_failed("checkpoint", "the job in %s does not answer: is it running?", dir);
+        return over ? tool_failed("checkpoint", "no job is running in %s", dir)
+                    : tool_failed("checkpoint", "the job in %s did not answer in %g s", dir, limit);
     }
     long long number = 0;
     char word[16] = "";

@@ -8,9 +8,26 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 struct settings settings;
+
+/* A lock on DIR/alive, shared by all processes of the job, that the kernel releases with the last of
+ * them: `mend checkpoint` asks it whether there is anybody to answer. */
+static void show_life(void)
+{
+    char path[4300];
+    if (mend_io_make_folders(settings.dir))
+        die("%s", mend_error_text());
+    snprintf(path, sizeof path, "%s/alive", settings.dir);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0 || flock(fd, LOCK_SH))
+        die("cannot lock %s: %s", path, strerror(errno));
+}
 
 void settings_load(void)
 {
@@ -40,6 +57,7 @@ void settings_load(void)
                 die("the path of the job's folder %s is too long", relative);
             free(here);
         }
+        show_life();
         snprintf(path, sizeof path, "%s/versions", settings.dir);
         if (mend_io_make_folders(path))
             die("%s", mend_error_text());
