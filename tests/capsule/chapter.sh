@@ -53,7 +53,8 @@ for a in $at; do
         [ -x "$build/lib/mend/capsule.$second" ] || continue
         cp "$work"/files/file* "$work" 2>/dev/null
         capsule "$second" --restart "$work/img" >"$work/part2" 2>"$work/e4"
-        check "on $first at $a, resumed on $second" "$work/part2" "$work/e4"
+        cat "$work/part" "$work/part2" >"$work/both" # the last line may have been printed before the image
+        check "on $first at $a, resumed on $second" "$work/both" "$work/e4"
     done
     rm -rf "$work/on" "$work/img" "$work/files"
 done
