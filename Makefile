@@ -32,7 +32,7 @@ lint: all
 	@$(RUN) ctest --test-dir build --output-on-failure -L lint
 
 clean:
-	rm -rf build build-debug build-asan build-tsan build-clang build-fuzz
+	rm -rf build build-debug build-asan build-tsan build-clang build-fuzz build-x86_64
 
 help:
 	@echo "make            build everything into build/"

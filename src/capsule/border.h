@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 2
+#define BORDER_VERSION 3
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower
@@ -141,7 +141,7 @@ struct comm_card;
 struct lower {
     void *thread_pointer;          /* of the lower half */
     const char *name;              /* which MPI library this is */
-    int thread_pointer_fast;       /* x86_64: wrfsbase may be used */
+    int thread_pointer_fast;       /* see thread_pointer_choose */
     int rolls_back;                /* files that have grown are cut when an image is resumed */
     int *tid_address;              /* &pd->tid of the upper half's main thread */
     struct upper *upper;           /* for callbacks: user-defined operations */

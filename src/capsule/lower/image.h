@@ -26,7 +26,7 @@ struct image_meta {
     uint32_t border_version, mappings, rank, size;
     uint64_t runs, bytes;
     char arch[16];
-    uint64_t cpu[4]; /* features that the program may have chosen code by */
+    uint64_t machine[MACHINE_WORDS]; /* see machine_describe */
     uint64_t page_size;
     struct upper *upper;
     struct steering steering;
@@ -46,5 +46,4 @@ struct run {
 /* A message in mend_error_text() and MEND_ERR_DAMAGED if the three do not fit together. */
 int image_meta_check(const struct image_meta *meta, const struct mapping *mappings,
                      const struct run *runs);
-void cpu_features(uint64_t words[4]);
 #endif

@@ -3,32 +3,6 @@
 
 #include <base/fail.h>
 #include <string.h>
-#include <sys/auxv.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
-
-void cpu_features(uint64_t words[4])
-{
-    memset(words, 0, 4 * sizeof *words);
-#if defined(__x86_64__)
-    unsigned a, b, c, d;
-    if (__get_cpuid(1, &a, &b, &c, &d))
-        words[0] = (uint64_t)c << 32 | d;
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
-        words[1] = (uint64_t)c << 32 | b;
-        words[2] = d;
-    }
-    /* Which of these the system switches on from case to case is no property of the CPU: OSXSAVE
-     * follows XSAVE, OSPKE follows PKU.
-     */
-    words[0] &= ~(1ull << (32 + 27));
-    words[1] &= ~(1ull << (32 + 4));
-#else
-    words[0] = getauxval(AT_HWCAP);
-    words[1] = getauxval(AT_HWCAP2);
-#endif
-}
 
 static int within(const struct image_meta *m, const struct mapping *maps, uint64_t at, uint64_t n)
 {

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,12 +40,7 @@ static void read_elf(const char *path, int *fd, struct elf *im)
     if (pread(*fd, &im->eh, sizeof im->eh, 0) != sizeof im->eh ||
         memcmp(im->eh.e_ident, ELFMAG, 4) || im->eh.e_phnum > 32)
         die("%s is not an ELF program", path);
-#if defined(__aarch64__)
-    int machine = EM_AARCH64;
-#else
-    int machine = EM_X86_64;
-#endif
-    if (im->eh.e_machine != machine)
+    if (im->eh.e_machine != ARCH_MACHINE)
         die("%s is a program for another CPU architecture than " ARCH_NAME, path);
     size_t bytes = im->eh.e_phnum * sizeof im->ph[0];
     if (pread(*fd, im->ph, bytes, im->eh.e_phoff) != (ssize_t)bytes)
@@ -183,21 +177,6 @@ static void *build_stack(int argc, char **argv, const struct elf *ldso)
     return sp;
 }
 
-/* With pointer authentication, return addresses on the saved stacks are signed
- * with keys that the next process will not have: sign none from here on.  No
- * frame above is ever returned to.  (Untested: no such CPU was at hand.) */
-void disable_pointer_authentication(void)
-{
-#ifdef PR_PAC_SET_ENABLED_KEYS
-    prctl(PR_PAC_SET_ENABLED_KEYS,
-          PR_PAC_APIAKEY | PR_PAC_APIBKEY | PR_PAC_APDAKEY | PR_PAC_APDBKEY, 0, 0, 0);
-#endif
-#if defined(__x86_64__)
-    raw_syscall(SYS_arch_prctl, 0x5002 /* ARCH_SHSTK_DISABLE */, 1 /* ARCH_SHSTK_SHSTK */, 0, 0, 0,
-                0);
-#endif
-}
-
 static char *find_in_path(char *name)
 {
     static char buf[4096];
@@ -265,6 +244,6 @@ void load_and_enter(int argc, char **argv)
         av[ac++] = argv[i];
     void *sp = build_stack(ac, av, &ldso);
     steering_install();
-    disable_pointer_authentication();
+    machine_release_returns();
     context_enter((void *)(ldso.base + ldso.eh.e_entry), sp);
 }

@@ -28,7 +28,6 @@ extern int main_tid;
 /* --- load.c --- */
 void load_remember_environment(void); /* before MPI_Init, if that comes first */
 void load_and_enter(int argc, char **argv) __attribute__((noreturn));
-void disable_pointer_authentication(void);
 
 /* --- agent.c: see there; called by the upper half through struct lower --- */
 int agent_start(struct upper *upper);

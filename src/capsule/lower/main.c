@@ -7,15 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "agent.h"
 
 size_t page_size;
-#if defined(__x86_64__)
-int thread_pointer_fast;
-#endif
 
 void die(const char *format, ...)
 {
@@ -34,10 +30,8 @@ int main(int argc, char **argv)
 {
     page_size = sysconf(_SC_PAGESIZE);
     lower.thread_pointer = thread_pointer_get();
-#if defined(__x86_64__)
-    thread_pointer_fast = lower.thread_pointer_fast =
-        !!(getauxval(AT_HWCAP2) & ARCH_HWCAP2_FSGSBASE);
-#endif
+    lower.thread_pointer_fast = machine_fast_thread_pointer();
+    thread_pointer_choose(lower.thread_pointer_fast);
     if ((uintptr_t)&lower < UPPER_END)
         die("the lower half must be a position-independent program");
     settings_load();

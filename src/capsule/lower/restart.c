@@ -72,7 +72,6 @@ struct loaded {
 
 static int check_machine(const struct image_meta *m, const char *path)
 {
-    uint64_t here[4];
     if (strncmp(m->arch, ARCH_NAME, sizeof m->arch))
         return mend_fail(MEND_ERR_ARCHITECTURE,
                          "%s is of another CPU architecture (%.15s, here " ARCH_NAME ")", path,
@@ -82,13 +81,8 @@ static int check_machine(const struct image_meta *m, const char *path)
     if (m->page_size != page_size)
         return mend_fail(MEND_ERR_ARCHITECTURE, "%s has pages of %llu bytes, here %zu", path,
                          (unsigned long long)m->page_size, page_size);
-    cpu_features(here);
-    for (int i = 0; i < 4; i++)
-        if (m->cpu[i] & ~here[i])
-            return mend_fail(MEND_ERR_ARCHITECTURE,
-                             "%s needs CPU features that this machine lacks (word %d: %llx)", path,
-                             i, (unsigned long long)(m->cpu[i] & ~here[i]));
-    return 0;
+    const char *missing = machine_refuses(m->machine);
+    return missing ? mend_fail(MEND_ERR_ARCHITECTURE, "%s needs %s", path, missing) : 0;
 }
 
 /* The tables, and the promise that every byte of the image is as it was written. */
@@ -272,7 +266,7 @@ void image_resume(void)
     int *tid = (int *)((char *)u->thread_pointer + u->tid_offset);
     *tid = (int)syscall(SYS_set_tid_address, tid);
     syscall(SYS_set_robust_list, loaded.robust_list, loaded.robust_length);
-    disable_pointer_authentication();
+    machine_release_returns();
     bring_back_threads(u);
     context_resume(&u->context, u->thread_pointer);
 }

@@ -226,7 +226,7 @@ static int survey_all(struct survey *s, struct upper *u)
                                   .steering = steering,
                                   .tid_address = lower.tid_address,
                                   .thread_level = u->thread_level}};
-    cpu_features(s->meta.cpu);
+    machine_describe(s->meta.machine);
     syscall(SYS_get_robust_list, 0, &s->meta.robust_list, &s->meta.robust_length);
     int rc = survey(s);
     return rc ? rc : build_head(s);

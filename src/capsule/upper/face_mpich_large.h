@@ -16,7 +16,11 @@ struct narrowed {
 static int *narrow(struct narrowed **list, int n, const void *wide, int *bad)
 {
     const long *w = wide;
-    struct narrowed *a = malloc(sizeof *a + (n + 1) * sizeof(int));
+    struct narrowed *a = calloc(1, sizeof *a + (n + 1) * sizeof(int));
+    if (!a) {
+        *bad = 1;
+        return NULL;
+    }
     a->next = *list;
     *list = a;
     for (int i = 0; i < n; i++) {

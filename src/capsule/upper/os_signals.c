@@ -1,7 +1,7 @@
 /* os_signals.c - the application's signal handlers and masks.
  *
  * The application's handlers run with the upper half's thread pointer whatever they interrupt, and
- * are installed again after a restart. They return through a restorer of ours (arch/context_*.S),
+ * are installed again after a restart. They return through a restorer of ours (arch/CPU/context.S),
  * not through the vdso, which lies elsewhere in the next process. SIGSYS must never be blocked: the
  * kernel would kill the process at the next mmap.
  */
@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-void signal_restorer(void) __attribute__((visibility("hidden")));
 #define KERNEL_SA_RESTORER 0x04000000
 
 struct kernel_sigaction {

@@ -55,6 +55,7 @@ static int save_or_resume(void)
         windows_go_on();
         return 1;
     }
+    thread_pointer_choose(upper.lower->thread_pointer_fast);
     upper.stop_phase = STOP_NONE; /* a new process; upper.lower was replaced */
     upper.activity = ACTIVITY_NONE;
     wtime_shift += then - clock_now();
@@ -126,6 +127,7 @@ __attribute__((constructor)) static void start_core(void)
         fprintf(stderr, "mend: this MPI library works only in a capsule (mend run)\n");
         _exit(1);
     }
+    thread_pointer_choose(upper.lower->thread_pointer_fast);
     ((struct lower *)upper.lower)->upper = &upper;
     upper.user_op = run_user_op;
     upper.each_request = each_request;

@@ -1,11 +1,12 @@
-/* aarch64.h - see arch.h. */
+/* cpu.h - aarch64; see arch.h. */
 #ifndef CAPSULE_AARCH64_H
 #define CAPSULE_AARCH64_H
-#define ARCH_NAME  "aarch64"
-#define ARCH_AUDIT AUDIT_ARCH_AARCH64
+#define ARCH_NAME    "aarch64"
+#define ARCH_AUDIT   AUDIT_ARCH_AARCH64
+#define ARCH_MACHINE EM_AARCH64
 
 struct context {
-    uint64_t x[12], sp, d[8], fpcr; /* offsets are used in context_aarch64.S */
+    uint64_t x[12], sp, d[8], fpcr; /* offsets are used in context.S */
 };
 
 static inline void *thread_pointer_get(void)
@@ -18,6 +19,12 @@ static inline void *thread_pointer_get(void)
 static inline void thread_pointer_set(void *p)
 {
     __asm__ volatile("msr tpidr_el0, %0" ::"r"(p) : "memory");
+}
+
+/* One way only, on every machine. */
+static inline void thread_pointer_choose(int fast)
+{
+    (void)fast;
 }
 
 static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)

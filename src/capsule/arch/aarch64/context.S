@@ -1,4 +1,4 @@
-/* context_aarch64.S - save and resume the callee-saved registers (aarch64, AAPCS64).
+/* context.S - save and resume the callee-saved registers (aarch64, AAPCS64).
  * struct context: x19..x30 at 0, sp at 96, d8..d15 at 104, fpcr at 168 */
 	.text
 	.global context_save

@@ -1,11 +1,12 @@
-/* x86_64.h - see arch.h. */
+/* cpu.h - x86_64; see arch.h. */
 #ifndef CAPSULE_X86_64_H
 #define CAPSULE_X86_64_H
-#define ARCH_NAME  "x86_64"
-#define ARCH_AUDIT AUDIT_ARCH_X86_64
+#define ARCH_NAME    "x86_64"
+#define ARCH_AUDIT   AUDIT_ARCH_X86_64
+#define ARCH_MACHINE EM_X86_64
 
 struct context {
-    uint64_t rbx, rbp, r12, r13, r14, r15, sp, pc; /* offsets are used in context_x86_64.S */
+    uint64_t rbx, rbp, r12, r13, r14, r15, sp, pc; /* offsets are used in context.S */
     uint32_t mxcsr, fpucw;
 };
 
@@ -23,9 +24,13 @@ static inline long raw_syscall(long number, long a, long b, long c, long d, long
  * CPU and a kernel (5.9) that allow it, else arch_prctl. The flag is a property of the machine, not
  * of the image: each half has one, and a restart sets it again.
  */
-#define ARCH_SETS_FS         0x1002
-#define ARCH_HWCAP2_FSGSBASE 2
-extern int thread_pointer_fast __attribute__((visibility("hidden")));
+#define ARCH_SETS_FS 0x1002
+extern int thread_pointer_fast __attribute__((visibility("hidden"))); /* context.S */
+
+static inline void thread_pointer_choose(int fast)
+{
+    thread_pointer_fast = fast;
+}
 
 static inline void *thread_pointer_get(void)
 {

@@ -1,4 +1,4 @@
-/* context_x86_64.S - save and resume the callee-saved registers (x86_64, System V).
+/* context.S - save and resume the callee-saved registers (x86_64, System V).
  * struct context: rbx rbp r12..r15 at 0, rsp at 48, rip at 56, mxcsr at 64, x87 control word at 68 */
 	.text
 	.global context_save
@@ -58,6 +58,7 @@ context_enter:
 	cld
 	jmp *%rax
 	.size context_enter, .-context_enter
+
 /* where signal handlers of the upper half return to */
 	.global signal_restorer
 	.hidden signal_restorer
@@ -66,5 +67,15 @@ signal_restorer:
 	mov $15, %eax                   /* rt_sigreturn */
 	syscall
 	.size signal_restorer, .-signal_restorer
+
+/* whether wrfsbase may be used: each half has its own (cpu.h) */
+	.bss
+	.balign 4
+	.global thread_pointer_fast
+	.hidden thread_pointer_fast
+	.type thread_pointer_fast, @object
+	.size thread_pointer_fast, 4
+thread_pointer_fast:
+	.zero 4
 
 	.section .note.GNU-stack,"",%progbits

@@ -1,0 +1,59 @@
+/* machine.c - what the lower half asks of an aarch64 machine; see arch.h.
+ *
+ * words[0], [1]  AT_HWCAP, AT_HWCAP2: a later machine may have more
+ * words[2]       bytes that DC ZVA clears: memset was chosen by it
+ * words[3]       length of SVE registers: code may count in it, and signal frames have its layout
+ */
+#include "../arch.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+
+int machine_fast_thread_pointer(void)
+{
+    return 1;
+}
+
+void machine_release_returns(void)
+{
+    /* pointer authentication: the keys are of this process. (No CPU that has it was at hand.) */
+#ifdef PR_PAC_SET_ENABLED_KEYS
+    prctl(PR_PAC_SET_ENABLED_KEYS,
+          PR_PAC_APIAKEY | PR_PAC_APIBKEY | PR_PAC_APDAKEY | PR_PAC_APDBKEY, 0, 0, 0);
+#endif
+}
+
+void machine_describe(uint64_t words[MACHINE_WORDS])
+{
+    int length = -1;
+    memset(words, 0, MACHINE_WORDS * sizeof *words);
+#ifdef PR_SVE_GET_VL
+    length = prctl(PR_SVE_GET_VL, 0, 0, 0, 0);
+    if (length > 0)
+        length &= PR_SVE_VL_LEN_MASK;
+#endif
+    words[0] = getauxval(AT_HWCAP);
+    words[1] = getauxval(AT_HWCAP2);
+    __asm__("mrs %0, dczid_el0" : "=r"(words[2]));
+    words[3] = length > 0 ? (uint64_t)length : 0;
+}
+
+const char *machine_refuses(const uint64_t words[MACHINE_WORDS])
+{
+    static char text[120];
+    uint64_t here[MACHINE_WORDS];
+    machine_describe(here);
+    for (int i = 0; i < 2; i++)
+        if (words[i] & ~here[i]) {
+            snprintf(text, sizeof text, "CPU features that this machine lacks (AT_HWCAP%s: %llx)",
+                     i ? "2" : "", (unsigned long long)(words[i] & ~here[i]));
+            return text;
+        }
+    if (words[2] != here[2])
+        return "a CPU that clears memory in blocks of another size (DCZID_EL0)";
+    if (words[3] && words[3] != here[3])
+        return "a CPU with vector registers of another length (SVE)";
+    return NULL;
+}
