@@ -44,19 +44,32 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The best of all rounds, on both sides of a ratio: the machine's other work only ever adds. */
-static double best(double *t, int n)
+/* Noise comes in bursts: the median of many rounds, on both sides of a ratio. */
+static double median(double *t, int n)
 {
     qsort(t, (size_t)n, sizeof *t, compare);
-    return t[0];
+    return t[n / 2];
 }
 
-/* The slowest rank's time: a step ends with it. */
-static double slowest(double t)
+/* From the first rank's start to the last one's end: with more ranks than cores they take turns, and
+ * a rank's own time says nothing of the turns before it. All ranks are on one machine: one clock. */
+static double span(double start)
 {
-    double all = 0;
-    MPI_Allreduce(&t, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return all;
+    double mine[2] = {-start, mend_now()}, all[2];
+    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return all[1] + all[0];
+}
+
+static double together(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    return mend_now();
+}
+
+/* The engine sums its copies when it is idle: not while something else is measured. */
+static void settle(void)
+{
+    usleep(60000);
 }
 
 static uint8_t *touched(size_t bytes)
@@ -71,13 +84,15 @@ static uint8_t *touched(size_t bytes)
 
 static mend_store_options plain(void)
 {
-    static char local[256], domain[32];
+    static char local[256], global[256], domain[32];
     mend_store_options o;
     if (mend_store_defaults(&o))
         abort();
     snprintf(local, sizeof local, "%s/%%d", dir);
     snprintf(domain, sizeof domain, "node%d", rank);
+    snprintf(global, sizeof global, "%s/global", dir);
     o.local_dir = local;
+    o.global_dir = global;
     o.domain = domain;
     for (int i = 0; i < MEND_LEVEL_COUNT; i++)
         o.level[i] = (mend_level_options){.every = 0, .keep = 1};
@@ -106,10 +121,9 @@ static void must(int rc)
 
 static double time_copy(uint8_t *to, const uint8_t *from, size_t bytes)
 {
-    MPI_Barrier(MPI_COMM_WORLD);
-    double start = mend_now();
+    double start = together();
     memcpy(to, from, bytes);
-    return slowest(mend_now() - start);
+    return span(start);
 }
 
 /* What the application waits for, the levels being written behind its back. */
@@ -125,10 +139,9 @@ static void blocking(size_t mib)
 
     for (int i = -2; i < ROUNDS; i++) {
         double c = time_copy(copy, data, bytes);
-        MPI_Barrier(MPI_COMM_WORLD);
-        double start = mend_now();
+        double start = together();
         must(mend_store_save(s, i + 2));
-        double t = slowest(mend_now() - start);
+        double t = span(start);
         must(mend_store_wait(s));
         if (i >= 0) {
             copies[i] = c;
@@ -136,40 +149,39 @@ static void blocking(size_t mib)
         }
     }
     must(mend_store_close(s));
-    double t = best(saves, ROUNDS), c = best(copies, ROUNDS);
+    double t = median(saves, ROUNDS), c = median(copies, ROUNDS);
     snprintf(name, sizeof name, "store: blocking time of a save, %zu MiB x %d", mib, size);
     row(name, t * 1e3, "ms", c * 1e3, t / c, 1.2, 1);
     munmap(data, bytes);
     munmap(copy, bytes);
 }
 
-static void memory_partner(size_t mib, int tight)
+/* Memory alone, end to end; or with a global level now and then, for the memory it takes. */
+static void memory_partner(size_t mib, int with_global)
 {
     size_t bytes = mib * MIB;
     uint8_t *data = touched(bytes), *copy = touched(bytes), *other = touched(bytes);
     mend_store_options o = plain();
     mend_store_stats stats;
     o.level[MEND_LEVEL_MEMORY].every = 1;
-    o.memory_tight = tight;
-    if (tight)
-        o.level[MEND_LEVEL_LOCAL] = (mend_level_options){.every = 4, .keep = 1};
+    if (with_global)
+        o.level[MEND_LEVEL_GLOBAL] = (mend_level_options){.every = 8, .keep = 1};
     mend_store *s = open_store("memory", &o, data, bytes);
     double plain_time[ROUNDS], saves[ROUNDS];
     char name[100];
 
     for (int i = -3; i < ROUNDS; i++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        double start = mend_now();
+        double start = together();
         memcpy(copy, data, bytes);
         MPI_Sendrecv(copy, (int)bytes, MPI_BYTE, (rank + 1) % size, 1, other, (int)bytes, MPI_BYTE,
                      (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        double c = slowest(mend_now() - start);
-        MPI_Barrier(MPI_COMM_WORLD);
-        start = mend_now();
-        must(mend_store_save_with(s, i + 3,
-                                  i > -3 && tight ? &(mend_save_options){.levels = 1} : NULL));
+        double c = span(start);
+        settle();
+        start = together();
+        must(mend_store_save(s, i + 3));
         must(mend_store_wait(s));
-        double t = slowest(mend_now() - start);
+        double t = span(start);
+        settle();
         if (i >= 0) {
             plain_time[i] = c;
             saves[i] = t;
@@ -177,14 +189,13 @@ static void memory_partner(size_t mib, int tight)
     }
     mend_store_statistics(s, &stats);
     must(mend_store_close(s));
-    double t = best(saves, ROUNDS), c = best(plain_time, ROUNDS);
-    if (!tight) {
-        snprintf(name, sizeof name, "store: memory + partner, %zu MiB x %d", mib, size);
+    double t = median(saves, ROUNDS), c = median(plain_time, ROUNDS);
+    snprintf(name, sizeof name, "store: memory + partner, %zu MiB x %d", mib, size);
+    if (!with_global)
         row(name, t * 1e3, "ms", c * 1e3, t / c, 1.2, 1);
-    } else {
-        row("store: peak memory of the memory level, tight", (double)stats.memory_peak / MIB, "MiB",
+    else
+        row("store: peak memory of the memory level", (double)stats.memory_peak / MIB, "MiB",
             (double)mib, (double)stats.memory_peak / (double)bytes, 2.1, 1);
-    }
     munmap(data, bytes);
     munmap(copy, bytes);
     munmap(other, bytes);
@@ -215,7 +226,7 @@ static void encode(int k, int m)
             mend_code_encode(code, bytes, data, parity);
         ours[i] = mend_now() - start;
     }
-    double work = 100.0 * (double)bytes * k, t = best(ours, ROUNDS), r = best(raw, ROUNDS);
+    double work = 100.0 * (double)bytes * k, t = median(ours, ROUNDS), r = median(raw, ROUNDS);
     snprintf(name, sizeof name, "store: encode %d+%d against ISA-L", k, m);
     row(name, work / t / 1e9, "GB/s", work / r / 1e9, r / t, 0.9, 0);
     mend_code_free(code);
@@ -239,10 +250,9 @@ static void sparse(size_t mib)
         double c = time_copy(copy, data, bytes);
         for (size_t p = 0; p < dirty; p++) /* contiguous runs of ten pages */
             data[((p / 10 * 1000 + p % 10 + (size_t)(i + 3) * 17) % pages) * 4096] ^= 1;
-        MPI_Barrier(MPI_COMM_WORLD);
-        double start = mend_now();
+        double start = together();
         must(mend_store_save(s, i + 3));
-        double t = slowest(mend_now() - start);
+        double t = span(start);
         must(mend_store_wait(s));
         if (i == -1)
             mend_store_statistics(s, &before);
@@ -253,7 +263,7 @@ static void sparse(size_t mib)
     }
     mend_store_statistics(s, &after);
     must(mend_store_close(s));
-    double t = best(saves, ROUNDS), c = best(copies, ROUNDS);
+    double t = median(saves, ROUNDS), c = median(copies, ROUNDS);
     double moved = (double)(after.bytes_written - before.bytes_written) / ROUNDS,
            wanted = (double)dirty * 4096;
     row("store: save with 1 % of the pages changed", t * 1e3, "ms", c * 1e3, t / c, 0.3, 1);
@@ -272,12 +282,11 @@ static double dense_time(mend_delta mode, size_t bytes, uint8_t *data)
     mend_store *s = open_store("dense", &o, data, bytes);
     double t[2 * ROUNDS];
     for (int i = -3; i < 2 * ROUNDS; i++) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        double start = mend_now();
+        double start = together();
         memset(data, i, bytes);
         must(mend_store_save(s, i + 3));
         must(mend_store_wait(s));
-        double all = slowest(mend_now() - start);
+        double all = span(start);
         if (i >= 0)
             t[i] = all;
     }

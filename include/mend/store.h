@@ -95,6 +95,17 @@ typedef enum mend_delta {
                          and an event tells. */
 } mend_delta;
 
+/* The memory level keeps a copy of each rank's data here and one at its partner: twice the data. A
+ * second pair, for the version that is being saved, makes it four times; without it the version in
+ * memory is given up when the next save begins, so that another level must have one. */
+enum {
+    MEND_MEMORY_SAFE,  /* always two pairs */
+    MEND_MEMORY_TIGHT, /* one pair while any other level has a committed version */
+    MEND_MEMORY_AUTO,  /* default: one pair while a level that stands the loss of a node (partner,
+                          erasure, global; local, if all ranks share one failure domain) has a
+                          committed version */
+};
+
 typedef struct mend_level_options {
     int every;    /* this level takes every n-th save; 0: level not used */
     int keep;     /* committed versions kept, at least 1 */
@@ -118,9 +129,7 @@ typedef struct mend_store_options {
     int buffers;  /* copies of the data kept for saving, 1 or more. See mend_store_save() */
     size_t bandwidth; /* background writing, bytes per second; 0: as fast as it goes */
     double max_stall; /* seconds a save may wait for a free buffer before MEND_ERR_BUSY */
-    int memory_tight; /* memory level: 1 = reuse the only pair of copies (2x the data) while another
-                         level holds the previous version; 0 = keep it until the new one is
-                         committed (4x) */
+    int memory_tight; /* MEND_MEMORY_*: may the memory level overwrite its pair of copies early? */
 } mend_store_options;
 
 /* Fill `options` from the configuration (MEND_STORE_* variables, INI file) and the built-in

@@ -1,10 +1,14 @@
 /* The background engine: one thread per store that takes saves from a queue, in order, and carries
  * each to its levels. The same order on every rank: saves are collective. */
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "internal.h"
+
+#define QUIET_NS 20000000
 
 static const struct level_ops *const levels[MEND_LEVEL_COUNT] = {
     [MEND_LEVEL_MEMORY] = &level_memory,   [MEND_LEVEL_LOCAL] = &level_local,
@@ -81,22 +85,44 @@ static void note_result(mend_store *store, struct job *job, mend_level level, in
     pthread_mutex_unlock(&store->lock);
 }
 
+/* Before the first heavy work of a job all ranks have made their copies: on a node with few cores
+ * the engine of one would slow down the copy of another. The memory level begins with messages of
+ * its own. */
+static int before_files(mend_store *store, struct job *job)
+{
+    int rc = 0;
+    if (!(job->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)))
+        rc = agree(store, 0);
+    if (rc == 0 && !job->rebuild)
+        delta_note(store, job);
+    return rc;
+}
+
 static void run_job(mend_store *store, struct job *job)
 {
     double start = mend_now();
+    bool noted = false;
 
-    if (!job->rebuild)
-        delta_note(store, job);
     for (int level = 0; level < MEND_LEVEL_COUNT; level++) {
         if (!(job->levels & MEND_LEVEL_BIT(level)))
             continue;
-        int rc = run_level(store, job, (mend_level)level);
+        int rc = 0;
+        if (level != MEND_LEVEL_MEMORY && !noted) {
+            rc = before_files(store, job);
+            noted = true;
+        }
+        if (rc == 0)
+            rc = run_level(store, job, (mend_level)level);
         note_result(store, job, (mend_level)level, rc);
         if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
             break;
         if (rc == 0)
             prune_level(store, (mend_level)level);
     }
+    /* what the kernel saw to change must not be forgotten; hashes and copies stay those of the last
+     * save that they were made for */
+    if (!noted && !job->rebuild && job->changed)
+        delta_note(store, job);
     unsigned own = job->reached & LEVELS_OWN_FILE;
     unsigned global = job->reached & MEND_LEVEL_BIT(MEND_LEVEL_GLOBAL);
     if (own && !job->rebuild)
@@ -152,16 +178,20 @@ static struct slot *unsummed(const struct slots *slots)
     return NULL;
 }
 
-/* Copies that the memory level keeps are summed when nothing else is to be done, so that a bit that
- * falls over later is noticed. Called with the lock held, returns with it held; false: nothing to
- * do. */
-static bool sum_one(mend_store *store)
+/* A copy that the memory level keeps and that has no sums yet. Called with the lock held. */
+static struct slot *to_be_summed(const mend_store *store)
 {
     if (!(store->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)))
-        return false;
+        return NULL;
     struct slot *slot = unsummed(&store->own);
-    if (!slot)
-        slot = unsummed(&store->held);
+    return slot ? slot : unsummed(&store->held);
+}
+
+/* Copies are summed when nothing else is to be done, so that a bit that falls over later is
+ * noticed. Called with the lock held, returns with it held; false: nothing could be done. */
+static bool sum_one(mend_store *store)
+{
+    struct slot *slot = to_be_summed(store);
     if (!slot)
         return false;
     slot->users++; /* nobody writes to it meanwhile */
@@ -174,15 +204,40 @@ static bool sum_one(mend_store *store)
     return sums != NULL;
 }
 
+/* With nothing queued: sleep; sum when it has been quiet for a moment (right after a commit the
+ * application's threads are on their way out of a wait). Called with the lock held. */
+static void idle(mend_store *store)
+{
+    struct timespec end;
+    if (!to_be_summed(store)) {
+        pthread_cond_wait(&store->changed, &store->lock);
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_nsec += QUIET_NS;
+    end.tv_sec += end.tv_nsec / 1000000000;
+    end.tv_nsec %= 1000000000;
+    if (pthread_cond_timedwait(&store->changed, &store->lock, &end) && !store->queue)
+        sum_one(store);
+}
+
+/* Waking up does not take the core from the application's thread that is still copying or about to
+ * compute; once both run, they share. */
+static void be_background(void)
+{
+    struct sched_param none = {0};
+    sched_setscheduler(0, SCHED_BATCH, &none);
+}
+
 static void *engine_main(void *argument)
 {
     mend_store *store = argument;
 
+    be_background();
     pthread_mutex_lock(&store->lock);
     for (;;) {
         while (!store->queue && !store->stop)
-            if (!sum_one(store))
-                pthread_cond_wait(&store->changed, &store->lock);
+            idle(store);
         if (!store->queue)
             break;
         step(store);

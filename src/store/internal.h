@@ -89,6 +89,9 @@ void slot_free(struct mend_store *store, struct slot *slot);
 uint64_t *slot_sums(const struct slot *slot);
 int slot_verify(const struct slot *slot);
 int slot_set_head(struct slot *slot, const mend_image_head *head); /* copies the regions */
+/* May a copy that the memory level keeps be overwritten before its successor is committed? Called
+ * with the lock held. */
+bool slots_tight(const struct mend_store *store);
 struct slot *slot_find(const struct slots *slots, int64_t version, uint64_t id, int rank);
 
 /* ---- versions that this process knows of
@@ -124,6 +127,7 @@ struct job {
     unsigned levels; /* wanted */
     unsigned reached;
     bool full, rebuild;
+    bool steady;   /* memory level: all have agreed that nothing changed in size */
     bool own_done; /* the own file is written */
     bool own_delta, global_delta;
     uint64_t *changed; /* pages changed since the previous save; NULL: unknown, all */
@@ -167,6 +171,10 @@ struct mend_store {
     int region_count, region_room;
 
     struct slots own, held;
+    struct {
+        uint64_t serial;       /* layout of mine that the partner has last seen; 0: none */
+        uint64_t head, stream; /* and what came back then */
+    } exchanged;
     uint64_t serial;        /* counts layouts */
     mend_image_head layout; /* of the last save, to see changes */
 
@@ -242,6 +250,8 @@ struct level_ops {
         mend_store *store,
         struct job *job); /* with messages; goes on on errors so that peers can; may be NULL */
 };
+/* Will the next exchange of copies have the sizes of the last, and a place ready for it? */
+bool memory_steady(mend_store *store);
 extern const struct level_ops level_memory, level_local, level_partner, level_erasure, level_global;
 
 /* ---- file.c: images written by the engine ---- */

@@ -4,34 +4,35 @@
 
 #include "internal.h"
 
+#define MEMORY_BIT MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)
+
 enum { TAG_SIZES = 11, TAG_HEAD, TAG_DATA };
 
 struct sizes {
     uint64_t head, stream;
 };
 
-/* A held slot to receive into: one whose version need not be kept. */
+/* A held slot whose version need not be kept; tight: the only copy is given up while another level
+ * has a version. Called with the lock held. */
+static struct slot *free_held(const mend_store *store)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < store->held.count; i++) {
+            struct slot *s = store->held.list[i];
+            bool kept =
+                s->complete && known_kept(store, s->head.version, s->head.save_id, MEMORY_BIT);
+            if (!s->poisoned && !s->users && (!kept || (pass && slots_tight(store))))
+                return s;
+        }
+    return NULL;
+}
+
 static int held_slot(mend_store *store, size_t bytes, struct slot **out)
 {
-    struct slot *found = NULL;
     int rc = 0;
 
     pthread_mutex_lock(&store->lock);
-    for (int i = 0; !found && i < store->held.count; i++) {
-        struct slot *s = store->held.list[i];
-        if (s->poisoned || s->users)
-            continue;
-        if (!s->complete ||
-            !known_kept(store, s->head.version, s->head.save_id, MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)))
-            found = s;
-    }
-    /* tight: the only copy is given up while another level has a version */
-    for (int i = 0; !found && store->options.memory_tight && i < store->held.count; i++) {
-        struct slot *s = store->held.list[i];
-        if (!s->poisoned && !s->users &&
-            known_any(store, MEND_LEVELS_ALL & ~MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)))
-            found = s;
-    }
+    struct slot *found = free_held(store);
     if (!found)
         rc = slot_add(store, &store->held, &found);
     if (rc == 0) {
@@ -41,6 +42,16 @@ static int held_slot(mend_store *store, size_t bytes, struct slot **out)
     pthread_mutex_unlock(&store->lock);
     *out = found;
     return rc;
+}
+
+bool memory_steady(mend_store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    const struct slot *s = store->pending ? NULL : free_held(store);
+    bool steady =
+        s && store->exchanged.serial == store->serial && s->room >= store->exchanged.stream;
+    pthread_mutex_unlock(&store->lock);
+    return steady;
 }
 
 /* Message one: how much is to come. Both directions at once. */
@@ -106,6 +117,32 @@ static int swap_data(mend_store *store, const struct slot *own, const uint8_t *h
     return rc ? rc : ended;
 }
 
+/* How much will come, and a place for it. Nobody sends what the other cannot take: all agree that
+ * they are ready, unless they did so inside the save call (steady). */
+static int make_ready(mend_store *store, struct job *job, const struct sizes *mine, int rc,
+                      struct incoming *in)
+{
+    if (job->steady) {
+        in->sizes = (struct sizes){store->exchanged.head, store->exchanged.stream};
+    } else {
+        int swapped = swap_sizes(store, mine, &in->sizes);
+        if (swapped)
+            return swapped;
+    }
+    if (rc == 0)
+        rc = held_slot(store, in->sizes.stream, &in->slot);
+    if (rc == 0 && !(in->head = malloc(in->sizes.head)))
+        rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for the partner's header");
+    if (job->steady) {
+        if (rc)
+            net_break(store->net); /* too late to tell the others otherwise */
+        return rc;
+    }
+    int64_t ready = rc;
+    int broken = net_all_min(store->net, WORK, &ready, 1);
+    return broken ? broken : rc ? rc : (int)ready;
+}
+
 static int memory_exchange(mend_store *store, struct job *job)
 {
     struct slot *own = job->slot;
@@ -118,27 +155,16 @@ static int memory_exchange(mend_store *store, struct job *job)
         return 0;
     int rc = mend_image_pack_head(&own->head, &head, &head_bytes);
     struct sizes mine = {rc ? 0 : head_bytes, own->head.stream_bytes};
-    int swapped = swap_sizes(store, &mine, &in.sizes);
+    rc = make_ready(store, job, &mine, rc, &in);
     if (rc == 0)
-        rc = swapped;
-    if (rc == 0)
-        rc = held_slot(store, in.sizes.stream, &in.slot);
-    if (rc == 0) {
-        in.head = malloc(in.sizes.head);
-        if (!in.head)
-            rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for the partner's header");
-    }
-    int64_t ready = rc; /* nobody sends what the other cannot take */
-    int agreed = swapped ? swapped : net_all_min(store->net, WORK, &ready, 1);
-    if (agreed == 0 && ready == 0) {
         rc = swap_data(store, own, head, head_bytes, &in, &poisoned);
-        if (rc == 0) {
-            pthread_mutex_lock(&store->lock);
-            rc = adopt(&in);
-            pthread_mutex_unlock(&store->lock);
-        }
-    } else if (rc == 0) {
-        rc = agreed ? agreed : (int)ready;
+    if (rc == 0) {
+        pthread_mutex_lock(&store->lock);
+        rc = adopt(&in);
+        store->exchanged.serial = rc ? 0 : job->serial;
+        store->exchanged.head = in.sizes.head;
+        store->exchanged.stream = in.sizes.stream;
+        pthread_mutex_unlock(&store->lock);
     }
     if (poisoned) {
         in.slot->poisoned = own->poisoned = true;

@@ -240,33 +240,110 @@ static int shift(struct net *net, enum lane lane, int to, const void *out, int f
 /* Dissemination: in round d everybody hears from the rank 2^d below. As a minimum may be taken
  * twice, it works for any number of ranks. Buffers are on the heap: if a message cannot be ended,
  * they are left to it. */
-int net_all_min(struct net *net, enum lane lane, int64_t *values, int count)
+struct net_min {
+    struct net *net;
+    enum lane lane;
+    int count, distance, rc;
+    bool poisoned;
+    int64_t *out, *in;
+};
+
+/* Post the messages of this round. */
+static void min_round(struct net_min *m)
 {
-    if (net->alone)
-        return 0;
-    int rc = check(net);
-    if (rc)
-        return rc;
+    struct net *net = m->net;
+    int d = m->distance, n = net->size;
+    if (m->rc || d >= n)
+        return;
+    size_t bytes = (size_t)m->count * sizeof *m->in;
+    m->rc = net_receive(net, m->lane, (net->rank - d + n) % n, TAG_COLLECTIVE, m->in, bytes);
+    if (m->rc == 0)
+        m->rc = net_send(net, m->lane, (net->rank + d) % n, TAG_COLLECTIVE, m->out, bytes);
+}
+
+/* The messages of this round are complete. */
+static void min_take(struct net_min *m)
+{
+    for (int i = 0; m->rc == 0 && i < m->count; i++)
+        if (m->in[i] < m->out[i])
+            m->out[i] = m->in[i];
+    m->distance *= 2;
+    min_round(m);
+}
+
+int net_min_begin(struct net *net, enum lane lane, const int64_t *values, int count,
+                  struct net_min **out)
+{
     size_t bytes = (size_t)count * sizeof *values;
-    int64_t *out = malloc(2 * bytes), *in = out + count;
-    bool poisoned = false;
-    if (!out) { /* cannot be agreed any more: leave, so that the others do not wait */
+    struct net_min *m = calloc(1, sizeof *m);
+    int64_t *buffers = malloc(2 * bytes);
+    if (!m || !buffers) { /* cannot be agreed any more: leave, so that the others do not wait */
+        free(m);
+        free(buffers);
         net_break(net);
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %zu bytes", bytes);
     }
-    memcpy(out, values, bytes);
-    for (int d = 1; rc == 0 && d < net->size; d *= 2) {
-        int to = (net->rank + d) % net->size, from = (net->rank - d + net->size) % net->size;
-        rc = shift(net, lane, to, out, from, in, bytes, &poisoned);
-        for (int i = 0; rc == 0 && i < count; i++)
-            if (in[i] < out[i])
-                out[i] = in[i];
+    *m = (struct net_min){.net = net,
+                          .lane = lane,
+                          .count = count,
+                          .distance = net->alone ? net->size : 1,
+                          .rc = net->alone ? 0 : check(net),
+                          .out = buffers,
+                          .in = buffers + count};
+    memcpy(m->out, values, bytes);
+    min_round(m);
+    *out = m;
+    return 0;
+}
+
+void net_min_push(struct net_min *m)
+{
+    struct requests *r = &m->net->posted[m->lane];
+    int open = 0;
+    if (m->rc || m->distance >= m->net->size)
+        return;
+    for (int i = 0; i < r->count; i++) {
+        int flag = 1;
+        if (r->list[i] == MPI_REQUEST_NULL)
+            continue;
+        int rc = MPI_Test(&r->list[i], &flag, MPI_STATUS_IGNORE);
+        if (rc != MPI_SUCCESS) {
+            r->list[i] = MPI_REQUEST_NULL;
+            m->rc = mpi_failed(m->net, rc);
+            return;
+        }
+        open += !flag;
     }
+    if (!open) {
+        r->count = 0;
+        min_take(m);
+    }
+}
+
+int net_min_end(struct net_min *m, int64_t *values)
+{
+    while (m->rc == 0 && m->distance < m->net->size) {
+        m->rc = net_complete(m->net, m->lane, &m->poisoned);
+        min_take(m);
+    }
+    int rc = m->rc;
+    if (rc && m->net->posted[m->lane].count)
+        net_complete(m->net, m->lane, &m->poisoned); /* broken: these end, too */
     if (rc == 0)
-        memcpy(values, out, bytes);
-    if (!poisoned)
-        free(out);
+        memcpy(values, m->out, (size_t)m->count * sizeof *values);
+    if (!m->poisoned)
+        free(m->out);
+    free(m);
     return rc;
+}
+
+int net_all_min(struct net *net, enum lane lane, int64_t *values, int count)
+{
+    struct net_min *m = NULL;
+    if (net->alone)
+        return 0;
+    int rc = net_min_begin(net, lane, values, count, &m);
+    return rc ? rc : net_min_end(m, values);
 }
 
 /* Bruck's algorithm: block i of the buffer is that of rank (me + i); the known blocks double each

@@ -33,6 +33,13 @@ bool net_threads(const struct net *net);
 
 /* values[i] = the smallest values[i] of all ranks. */
 int net_all_min(struct net *net, enum lane lane, int64_t *values, int count);
+/* The same in steps, while the caller does something else: begin, push now and then (never waits),
+ * end (waits; the operation is gone in any case). Nothing else may use the lane in between. */
+struct net_min;
+int net_min_begin(struct net *net, enum lane lane, const int64_t *values, int count,
+                  struct net_min **out);
+void net_min_push(struct net_min *operation);
+int net_min_end(struct net_min *operation, int64_t *values);
 /* Every rank's `bytes` bytes, in order of rank. */
 int net_gather(struct net *net, enum lane lane, const void *mine, size_t bytes, void *all);
 /* Every rank's bytes, one after the other; *all is malloc'ed, sizes has room for every rank. */

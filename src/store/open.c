@@ -183,6 +183,7 @@ static int bind_net(mend_store *store, struct net *net)
         return rc;
     }
     store->turn = -v[4];
+    store->exchanged.serial = 0; /* the partner may be another, or knows nothing */
     free(store->place.cards);
     rc = place_make(&store->place, cards, store->alone ? 0 : store->rank, store->size,
                     store->options.erasure_k, store->options.erasure_m);

@@ -1,4 +1,5 @@
 /* Options: from the configuration, checked, copied. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,16 +48,32 @@ static const char *keep_text(const char *text)
     return k ? k->text : NULL;
 }
 
-static int parse_delta(const char *text, mend_delta *delta)
+/* The number of a word in a list that ends with NULL; -1 and a message: not in it. */
+static int parse_word(const char *key, const char *text, const char *const words[])
 {
-    static const char *const words[] = {"off", "hash", "cmp", "pages"};
-    for (int i = 0; text && i < 4; i++)
-        if (strcmp(text, words[i]) == 0) {
-            *delta = (mend_delta)i;
-            return 0;
-        }
-    return mend_fail(MEND_ERR_CONFIG, "store.delta = %s: must be off, hash, cmp or pages",
-                     text ? text : "");
+    char all[100] = "";
+    for (int i = 0; words[i]; i++) {
+        if (text && strcmp(text, words[i]) == 0)
+            return i;
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", words[i]);
+    }
+    mend_fail(MEND_ERR_CONFIG, "%s = %s: must be one of %s", key, text ? text : "", all);
+    return -1;
+}
+
+static int parse_words(const mend_config *c, mend_store_options *o)
+{
+    static const char *const delta[] = {"off", "hash", "cmp", "pages", NULL};
+    static const char *const tight[] = {"no", "yes", "auto", NULL};
+    int d = parse_word("store.delta", mend_config_string(c, MEND_KEY_STORE_DELTA), delta);
+    int t = d < 0 ? -1
+                  : parse_word("store.memory_tight",
+                               mend_config_string(c, MEND_KEY_STORE_MEMORY_TIGHT), tight);
+    if (d < 0 || t < 0)
+        return MEND_ERR_CONFIG;
+    o->delta = (mend_delta)d;
+    o->memory_tight = t;
+    return 0;
 }
 
 int mend_store_defaults(mend_store_options *o)
@@ -82,7 +99,6 @@ int mend_store_defaults(mend_store_options *o)
         .buffers = (int)mend_config_integer(&c, MEND_KEY_STORE_BUFFERS),
         .bandwidth = (size_t)mend_config_bytes(&c, MEND_KEY_STORE_BANDWIDTH),
         .max_stall = mend_config_seconds(&c, MEND_KEY_STORE_MAX_STALL),
-        .memory_tight = mend_config_boolean(&c, MEND_KEY_STORE_MEMORY_TIGHT),
     };
     static const enum mend_config_key every[] = {
         MEND_KEY_STORE_MEMORY_EVERY, MEND_KEY_STORE_LOCAL_EVERY, MEND_KEY_STORE_PARTNER_EVERY,
@@ -98,7 +114,7 @@ int mend_store_defaults(mend_store_options *o)
         (int)mend_config_integer(&c, MEND_KEY_STORE_LOCAL_COMPRESS);
     o->level[MEND_LEVEL_GLOBAL].compress =
         (int)mend_config_integer(&c, MEND_KEY_STORE_GLOBAL_COMPRESS);
-    rc = parse_delta(mend_config_string(&c, MEND_KEY_STORE_DELTA), &o->delta);
+    rc = parse_words(&c, o);
     mend_config_free(&c);
     return rc;
 }

@@ -7,6 +7,8 @@
 #include "internal.h"
 #include "pages.h"
 
+#define COPY_PIECE ((size_t)4 << 20)
+
 struct mend_store_sink {
     uint8_t *at, *end;
 };
@@ -38,22 +40,18 @@ static bool memory_level(const mend_store *store)
     return store->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY);
 }
 
-/* A slot that nobody reads and whose version the memory level need not keep. */
+/* A slot that nobody reads and whose version the memory level need not keep; or, if memory is tight,
+ * any that nobody reads. */
 static struct slot *free_slot(mend_store *store)
 {
-    for (int i = 0; i < store->own.count; i++) {
-        struct slot *s = store->own.list[i];
-        if (!s->users && !s->poisoned &&
-            !(s->complete && known_kept(store, s->head.version, s->head.save_id,
-                                        MEND_LEVEL_BIT(MEND_LEVEL_MEMORY))))
-            return s;
-    }
-    for (int i = 0; store->options.memory_tight && i < store->own.count; i++) {
-        struct slot *s = store->own.list[i];
-        if (!s->users && !s->poisoned &&
-            known_any(store, MEND_LEVELS_ALL & ~MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)))
-            return s;
-    }
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < store->own.count; i++) {
+            struct slot *s = store->own.list[i];
+            bool kept = s->complete && known_kept(store, s->head.version, s->head.save_id,
+                                                  MEND_LEVEL_BIT(MEND_LEVEL_MEMORY));
+            if (!s->users && !s->poisoned && (!kept || (pass && slots_tight(store))))
+                return s;
+        }
     return NULL;
 }
 
@@ -126,6 +124,7 @@ static int64_t new_id(void)
 
 struct agreed {
     int64_t id, turn;
+    bool steady;
     unsigned levels;
 };
 
@@ -140,33 +139,49 @@ static unsigned due_levels(const mend_store *store, int64_t turn)
 }
 
 /* One reduction: is everybody ready, is it the same version, what is its id. */
-static int agree_to_save(mend_store *store, int rc, int64_t version, const mend_save_options *o,
-                         struct agreed *agreed)
+enum { READY, VERSION, NO_VERSION, CHOICE, NO_CHOICE, LAST, TURN, STEADY, ID, AGREED };
+
+static int begin_agreement(mend_store *store, int rc, int64_t version, const mend_save_options *o,
+                           struct net_min **operation)
 {
     int64_t choice = (int64_t)o->levels << 2 | (o->sync != 0) << 1 | (o->full != 0);
-    int64_t v[] = {rc,           version,
-                   -version,     choice,
-                   -choice,      -store->last,
-                   -store->turn, store->rank == 0 || store->alone ? new_id() : INT64_MAX};
+    int64_t v[AGREED] = {
+        [READY] = rc,
+        [VERSION] = version,
+        [NO_VERSION] = -version,
+        [CHOICE] = choice,
+        [NO_CHOICE] = -choice,
+        [LAST] = -store->last,
+        [TURN] = -store->turn,
+        [STEADY] = rc == 0 && memory_level(store) && memory_steady(store),
+        [ID] = store->rank == 0 || store->alone ? new_id() : INT64_MAX,
+    };
+    return net_min_begin(store->net, CALL, v, AGREED, operation);
+}
 
-    int broken = net_all_min(store->net, CALL, v, (int)(sizeof v / sizeof *v));
+static int end_agreement(mend_store *store, int rc, int64_t version, const mend_save_options *o,
+                         struct net_min *operation, struct agreed *agreed)
+{
+    int64_t v[AGREED] = {0};
+    int broken = net_min_end(operation, v);
     if (broken)
         return broken;
-    if (v[0])
+    if (v[READY])
         return rc ? rc
-                  : mend_fail((int)v[0], "another rank could not save version %lld",
+                  : mend_fail((int)v[READY], "another rank could not save version %lld",
                               (long long)version);
-    if (v[1] != -v[2])
+    if (v[VERSION] != -v[NO_VERSION])
         return mend_fail(MEND_ERR_ARGUMENT, "ranks save different versions, from %lld to %lld",
-                         (long long)v[1], (long long)-v[2]);
-    if (v[3] != -v[4])
+                         (long long)v[VERSION], (long long)-v[NO_VERSION]);
+    if (v[CHOICE] != -v[NO_CHOICE])
         return mend_fail(MEND_ERR_ARGUMENT, "ranks save version %lld with different options",
                          (long long)version);
-    if (version <= -v[5])
+    if (version <= -v[LAST])
         return mend_fail(MEND_ERR_VERSION, "version %lld is not larger than %lld",
-                         (long long)version, (long long)-v[5]);
-    agreed->id = v[7];
-    agreed->turn = -v[6];
+                         (long long)version, (long long)-v[LAST]);
+    agreed->id = v[ID];
+    agreed->turn = -v[TURN];
+    agreed->steady = v[STEADY] == 1;
     agreed->levels = o->levels ? o->levels : due_levels(store, agreed->turn);
     return 0;
 }
@@ -186,10 +201,21 @@ static int copy_stream(const mend_store_stream *stream, uint8_t *to)
     return 0;
 }
 
+/* In pieces, between which the agreement goes on: on a node with more ranks than cores it would
+ * otherwise begin when the last rank has had its turn. */
+static void copy_region(uint8_t *to, const uint8_t *from, size_t bytes, struct net_min *agreement)
+{
+    for (size_t at = 0; at < bytes; at += COPY_PIECE) {
+        memcpy(to + at, from + at, bytes - at < COPY_PIECE ? bytes - at : COPY_PIECE);
+        if (agreement)
+            net_min_push(agreement);
+    }
+}
+
 /* The one copy. Gaps between regions are zeros, so that an image has nothing of other versions in
  * it. */
 static int fill_slot(mend_store *store, struct slot *slot, const mend_image_head *head,
-                     const mend_save_options *o)
+                     const mend_save_options *o, struct net_min *agreement)
 {
     int registered = (int)head->region_count - o->stream_count, rc = 0;
     uint64_t end = 0;
@@ -204,7 +230,7 @@ static int fill_slot(mend_store *store, struct slot *slot, const mend_image_head
         }
         const struct region *from = region_find(store, r->id);
         if (r->bytes && !pages_copy(store, slot, r, from))
-            memcpy(slot->memory + r->offset, from->address, r->bytes);
+            copy_region(slot->memory + r->offset, from->address, r->bytes, agreement);
     }
     return rc;
 }
@@ -257,36 +283,42 @@ static int prepare(mend_store *store, const mend_save_options *o, struct making 
     return rc;
 }
 
-/* After everybody agreed to save: copy, and hand over to the engine. */
-static int carry_out(mend_store *store, struct making *m, const struct agreed *agreed,
-                     const mend_save_options *o)
+/* The copy. `agreement` is under way, or NULL: over. Fails only if a producer does. */
+static int copy_all(mend_store *store, struct making *m, const mend_save_options *o,
+                    struct net_min *agreement)
 {
-    m->head.version = m->job->version;
-    m->head.save_id = m->job->id = (uint64_t)agreed->id;
     pthread_mutex_lock(&store->lock);
     slot_forget(m->slot);
     pthread_mutex_unlock(&store->lock);
     m->job->changed = pages_take(store, &m->head);
-    int rc = fill_slot(store, m->slot, &m->head, o);
-    if (rc == 0) {
+    int rc = fill_slot(store, m->slot, &m->head, o, agreement);
+    if (rc == 0)
         pages_copied(store, m->slot, &m->head);
-        rc = slot_set_head(m->slot, &m->head);
-    }
-    int64_t worst = rc;
-    if (o->stream_count) { /* only a producer can fail now */
-        int broken = net_all_min(store->net, CALL, &worst, 1);
-        if (rc == 0 && (broken || worst))
-            rc = broken ? broken : mend_fail((int)worst, "another rank's stream failed");
-    }
-    if (rc) {
-        pages_lost(store);
-        return rc;
-    }
+    m->slot->head = m->head; /* with the regions */
+    m->head.regions = NULL;
+    return rc;
+}
+
+/* May the copy be made before all have agreed? Not if a stream is produced for it, for the producer
+ * may do what cannot be undone; not into the only copy of a version that the memory level has. */
+static bool may_copy_early(const mend_store *store, const struct making *m,
+                           const mend_save_options *o)
+{
+    const struct slot *s = m->slot;
+    return !o->stream_count && !(s->complete && known_kept(store, s->head.version, s->head.save_id,
+                                                           MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)));
+}
+
+/* Copied and agreed: hand over to the engine. */
+static void hand_over(mend_store *store, struct making *m, const struct agreed *agreed,
+                      const mend_save_options *o)
+{
     MEND_FAULT_POINT(store_save_copied);
     pthread_mutex_lock(&store->lock);
+    m->slot->head.save_id = m->job->id = (uint64_t)agreed->id;
     m->slot->complete = true;
     known_abandon(store, m->head.version);
-    known_add(store, m->head.version, m->head.save_id);
+    known_add(store, m->head.version, m->job->id);
     store->stats.saves++;
     store->stats.bytes_saved += m->head.stream_bytes;
     pthread_mutex_unlock(&store->lock);
@@ -295,26 +327,54 @@ static int carry_out(mend_store *store, struct making *m, const struct agreed *a
     m->job->slot = m->slot;
     m->job->levels = agreed->levels;
     m->job->full = o->full;
+    m->job->steady = agreed->steady;
     m->job->serial = store->serial;
     m->slot = NULL;
     engine_push(store, m->job);
     m->job = NULL;
-    return 0;
 }
 
 /* Protocol of a save:
  *   1. every rank makes ready all that can fail: layout, a free copy, memory;
  *   2. one reduction agrees on readiness, version, levels and the save id. A rank that is not ready
  * fails all;
- *   3. the copy;
- *   4. the background engine takes over (engine.c).
- * A death before 2 fails the call for all; after 2, the commit in the engine. */
+ *   3. the copy, at the same time as 2 where nothing is lost if 2 fails;
+ *   4. with streams, a second reduction: a producer may have failed;
+ *   5. the background engine takes over (engine.c).
+ * A death before the end of 2 fails the call for all; after it, the commit in the engine. */
+static int make_version(mend_store *store, struct making *m, int rc, const mend_save_options *o)
+{
+    struct net_min *agreement = NULL;
+    struct agreed agreed = {0};
+    int64_t version = m->head.version;
+    bool early = rc == 0 && may_copy_early(store, m, o);
+
+    int begun = begin_agreement(store, rc, version, o, &agreement);
+    if (begun)
+        return begun;
+    if (early)
+        copy_all(store, m, o, agreement);
+    rc = end_agreement(store, rc, version, o, agreement, &agreed);
+    if (rc == 0 && !early) {
+        int mine = copy_all(store, m, o, NULL);
+        int64_t worst = mine;
+        if (o->stream_count)
+            rc = net_all_min(store->net, CALL, &worst, 1);
+        if (rc == 0 && worst)
+            rc = mine ? mine : mend_fail((int)worst, "another rank's stream failed");
+    }
+    if (rc == 0)
+        hand_over(store, m, &agreed, o);
+    else
+        pages_lost(store);
+    return rc;
+}
+
 int mend_store_save_with(mend_store *store, long version, const mend_save_options *options)
 {
     static const mend_save_options none;
     const mend_save_options *o = options ? options : &none;
     struct making m = {0};
-    struct agreed agreed = {0};
 
     if (!store)
         return mend_fail(MEND_ERR_ARGUMENT, "no store");
@@ -322,12 +382,13 @@ int mend_store_save_with(mend_store *store, long version, const mend_save_option
     int rc = check_choice(store, o, version);
     if (rc == 0)
         rc = prepare(store, o, &m);
-    rc = agree_to_save(store, rc, version, o, &agreed);
-    if (rc == 0) {
+    m.head.version = version;
+    if (m.job)
         m.job->version = version;
-        rc = carry_out(store, &m, &agreed, o);
-    }
+    rc = make_version(store, &m, rc, o);
     release_slot(store, m.slot);
+    if (m.job)
+        free(m.job->changed);
     free(m.job);
     free(m.head.regions);
     store->stats.seconds_blocked += mend_now() - start;

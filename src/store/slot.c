@@ -45,6 +45,22 @@ int slot_reserve(mend_store *store, struct slot *slot, size_t bytes)
     return 0;
 }
 
+/* Two copies of two versions are four times the data. They are needed while nothing but memory has
+ * a version: the old one must not go before the new one is there. Once a level that stands the same
+ * losses has one, the pair is used again at once, and twice the data is enough. */
+bool slots_tight(const mend_store *store)
+{
+    unsigned others = MEND_LEVELS_ALL & ~MEND_LEVEL_BIT(MEND_LEVEL_MEMORY);
+    switch (store->options.memory_tight) {
+    case MEND_MEMORY_SAFE: return false;
+    case MEND_MEMORY_TIGHT: return known_any(store, others);
+    default:
+        if (store->place.partner_apart) /* a node's loss takes its local files along */
+            others &= ~MEND_LEVEL_BIT(MEND_LEVEL_LOCAL);
+        return known_any(store, others);
+    }
+}
+
 int slot_add(mend_store *store, struct slots *slots, struct slot **out)
 {
     (void)store;
