@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
-# a native run, byte for byte. Cases: rank, pair, launcher, exhausted, files, during, init.
+# a native run, byte for byte. Cases: rank, pair, launcher, exhausted, files, rewrite, refuse, during, init.
 # Kills come when so many versions are complete, not by the clock: a loaded machine changes nothing.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,8 +8,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 case=$1
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
-fail() { echo "FAIL: $*"; cat err 2>/dev/null | tail -5; tail -20 job/events.jsonl 2>/dev/null | cut -c1-300; kill "$runner" 2>/dev/null; wait; exit 1; }
-for p in steady append; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" || exit 1; done
+fail() { echo "FAIL: $*"; cat err 2>/dev/null | tail -5; tail -20 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "${KEEP:-}" ] && cp -r . "$KEEP.$$"; kill "$runner" 2>/dev/null; wait; exit 1; }
+for p in steady append rewrite; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" || exit 1; done
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 "$@"; }
 
 runner=
@@ -58,6 +58,18 @@ files) # files that grew since the version are cut back
     more 2; kill_ranks 2; await '"how":"resumed"' 4
     finish
     diff -r a b || fail "files differ" ;;
+rewrite) # files that were overwritten, replaced, removed, truncated since the version are put back
+    mkdir a b; native ./rewrite a 2500 >want || exit 1
+    start --spares 4 --every 200ms -- ./rewrite b 2500
+    for victims in 2 0 "1 3"; do more 1; sleep 0.1; kill_ranks $victims; await '"how":"resumed"' $((4 + $(resumed))); done
+    finish
+    diff -r a b || fail "files differ" ;;
+refuse) # what cannot be put back is refused in a sentence, not passed over
+    mkdir a b; native ./rewrite a 2500 >want || exit 1
+    MEND_ONLINE_UNDO=10000 start --spares 1 --every 2s -- ./rewrite b 2500
+    more 1; sleep 0.5; kill_ranks 2
+    wait $runner && fail "the job went on"
+    grep -q 'cannot go back to version .*old content was not kept' err || fail "no sentence" ;;
 during) # deaths at every step of a recovery and of a save, of the process that coordinates too
     for place in shrink plan world images load agree save.write save.copy save.commit; do
         victim=$((3 - ${victim:-0})) hit=2 # the start is a meeting, too
@@ -75,5 +87,5 @@ init) # a death inside MPI_Init, where Open MPI waits for ever: launched again
     finish ;;
 *) echo "no case $case"; exit 2 ;;
 esac
-case $case in rank | files) [ "$(resumed)" -gt 0 ] || fail "nothing was survived in place" ;; esac
+case $case in rank | files | rewrite) [ "$(resumed)" -gt 0 ] || fail "nothing was survived in place" ;; esac
 echo PASS

@@ -171,7 +171,7 @@ static int prepare_folder(struct run_job *job)
         snprintf(job->dir, sizeof job->dir, "%s", whole);
     free(whole);
     if (!job->resume) { /* what is left of an older job is not ours to resume */
-        static const char *const old[] = {"images", "output", "versions", "every"};
+        static const char *const old[] = {"images", "output", "versions", "every", "undo"};
         for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
             snprintf(path, sizeof path, "%s/%s", job->dir, old[i]);
             nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
@@ -210,7 +210,7 @@ int run_job_write(const struct run_job *job, const char *state)
 /* ---- running
  * --------------------------------------------------------------------------------------------- */
 
-enum outcome { DONE, FAILED_BY_PROGRAM, TORN_DOWN, STILLBORN, STOPPED };
+enum outcome { DONE, FAILED_BY_PROGRAM, TORN_DOWN, STILLBORN, STOPPED, REFUSED };
 enum { STILLBORN_LIMIT = 20 }; /* launches in which a process died inside MPI_Init */
 
 /* One launch. Ends when every rank has finished, the launcher is gone, or a signal came. */
@@ -237,7 +237,7 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
          * without MPI_Finalize leaves others that would wait for it */
         bool lingers = finished_at > 0 && now - finished_at > 30;
         stillborn = !gone && job->online && follow_stillborn(f);
-        if (!gone && (stop_signal || lingers || stillborn || f->now.ended_by_program)) {
+        if (!gone && (stop_signal || lingers || stillborn || f->now.ended_by_program || f->now.refused)) {
             run_end(launcher);
             gone = true;
             status = 0;
@@ -247,6 +247,8 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (stop_signal)
         return STOPPED;
+    if (f->now.refused)
+        return REFUSED;
     if (stillborn)
         return STILLBORN;
     if (f->now.ended_by_program) {

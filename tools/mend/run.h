@@ -24,7 +24,7 @@ struct run_job {
 struct run_progress {
     long version, finished, playing, failures, recoveries, restarts;
     double version_at, last_recovery, last_failure, checkpoint_seconds, longest_recovery;
-    bool gave_up, ended_by_program;
+    bool gave_up, ended_by_program, refused;
     int program_code;
     double every; /* in force */
     pid_t *born;  /* processes of this launch on this machine, and how many are through MPI_Init */

@@ -132,6 +132,8 @@ static void note(struct run_follower *f, const char *line)
         p->finished++;
     else if (strcmp(name, "recover.gave_up") == 0)
         p->gave_up = true;
+    else if (strcmp(name, "recover.refused") == 0)
+        p->refused = true;
     else if (strcmp(name, "recover.ended") == 0) {
         p->ended_by_program = true;
         p->program_code = (int)number_of(e, "code");

@@ -65,6 +65,15 @@ void recover_resumed(void);
 void recover_finalize(void);
 void recover_ended(int code); /* the application ends; tells if it did so without MPI_Finalize */
 
+/* --- undo*.c: files that the application has changed are put back, see undo.h --- */
+void undo_open(const char *dir);
+void undo_begin(int rank, int version); /* from now on: changes since that version */
+long undo_call(long number, const unsigned long arguments[6]); /* note, then do the system call */
+const char *undo_impossible(int rank, int version);
+void undo_contents(int rank, int version); /* the first step of putting back */
+void undo_lengths(int rank, int version);  /* the second; then nothing is left to undo */
+void undo_forget(int rank, int version);   /* nobody goes back behind that version any more */
+
 /* --- output.c: what the application prints, held back until it cannot be rolled back --- */
 extern int output_held;
 void output_open(const char *dir);

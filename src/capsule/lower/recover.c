@@ -273,8 +273,27 @@ static int spread_images(void)
     return 1;
 }
 
+/* A file was changed since the version and what it was is not known: going on would mean a wrong
+ * result. */
+static void refuse(const char *file) __attribute__((noreturn));
+static void refuse(const char *file)
+{
+    mend_event("recover.refused", ev_int("version", plan.version), ev_str("file", file));
+    fprintf(stderr,
+            "mend: rank %d cannot go back to version %d: %s was changed since, and its old content "
+            "was not kept (too large for MEND_ONLINE_UNDO, or on another file system than DIR)\n",
+            plan.rank, plan.version, file);
+    sleep(10); /* mend run ends the job; several ranks that abort at once would hang the launcher */
+    MPI_Abort(MPI_COMM_WORLD, EXIT_REFUSED);
+    _exit(EXIT_REFUSED);
+}
+
 static void load(void)
 {
+    const char *file = undo_impossible(plan.rank, plan.version);
+    if (file)
+        refuse(file);
+    undo_contents(plan.rank, plan.version);
     finished = 0;
     output_play(plan.rank);
     if (plan.version) {
@@ -437,11 +456,15 @@ static void meet(void)
             continue;
         }
         fill_predefined();
+        undo_lengths(rank, version);
+        undo_begin(rank, version);
         leaving = 0;
         mend_event("recover.playing", ev_int("version", version), ev_int("pid", getpid()),
                    ev_int("spares", plan.processes - world_size));
         if (version)
             image_resume();
+        if (repairs)
+            GUARD("restart", MPI_Barrier(control)); /* see recover_resumed */
         tell_recovered("restarted");
         sigset_t none;
         sigemptyset(&none);
@@ -480,6 +503,7 @@ int recover_checkpoint(struct upper *upper)
     version++;
     MEND_FAULT_POINT(recover_save_commit);
     output_commit();
+    undo_begin(rank, version);
     disk_offer(own);
     mend_event("checkpoint.commit", ev_int("version", version), ev_str("level", "memory"),
                ev_int("bytes", (long long)own->size), ev_real("seconds", seconds_now() - t0),
@@ -575,6 +599,7 @@ void recover_main(int argc, char **argv)
     mend_event_open(path);
     if (!getenv("MEND_ONLINE_RAW"))
         output_open(argv[1]);
+    undo_open(argv[1]);
     disk_open(argv[1]);
     /* MPI_Init waits for ever if a process dies inside it: who watches us must know whom to look for */
     mend_event("recover.born", ev_int("pid", getpid()));

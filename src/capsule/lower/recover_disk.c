@@ -128,6 +128,8 @@ static void prune(int rank)
         char path[PATH_MAX];
         if (whole < 2) {
             whole += complete(&list[i]);
+            if (whole == 2)
+                undo_forget(rank, list[i].version);
             continue;
         }
         snprintf(path, sizeof path, "%s/%06d.%06d/%d", folder, list[i].version, list[i].epoch,

@@ -4,6 +4,7 @@
 #include "recover.h"
 
 #define EXIT_GAVE_UP    113
+#define EXIT_REFUSED    115
 #define SIGNAL_PATIENCE 63
 
 struct card { /* what a process shows in a meeting */

@@ -11,6 +11,7 @@
  * thread-local), hence raw_syscall().
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -23,7 +24,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "lower.h"
+#include "undo.h"
 
 struct steering steering = {UPPER_ARENA, UPPER_BREAK};
 unsigned long steering_traps;
@@ -108,6 +109,29 @@ static void upper_exit(int status)
     raw_syscall(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
 
+static int printed(unsigned long fd)
+{
+    return output_held && (fd == 1 || fd == 2);
+}
+
+static long output_writev(unsigned long fd, const struct iovec *part, unsigned long count)
+{
+    long r = 0;
+    for (unsigned long i = 0; i < count && r >= 0; i++) {
+        long w = output_write((int)fd, part[i].iov_base, part[i].iov_len);
+        r = w < 0 ? w : r + w;
+    }
+    return r;
+}
+
+static long file_call(const siginfo_t *si, const void *context)
+{
+    unsigned long a[6];
+    for (int i = 0; i < 6; i++)
+        a[i] = trap_argument(context, i);
+    return undo_call(si->si_syscall, a);
+}
+
 static void on_sigsys(int sig, siginfo_t *si, void *context)
 {
 #define A(i) trap_argument(context, i)
@@ -117,25 +141,114 @@ static void on_sigsys(int sig, siginfo_t *si, void *context)
     case SYS_mmap: r = upper_mmap(A(0), A(1), A(2), A(3), A(4), A(5)); break;
     case SYS_mremap: r = upper_mremap(A(0), A(1), A(2), A(3), A(4)); break;
     case SYS_brk: r = upper_brk(A(0)); break;
-    case SYS_write: r = output_write(A(0), (const char *)A(1), A(2)); break;
-    case SYS_writev: {
-        const struct iovec *part = (const struct iovec *)A(1);
-        r = 0;
-        for (unsigned long i = 0; i < A(2) && r >= 0; i++) {
-            long w = output_write(A(0), part[i].iov_base, part[i].iov_len);
-            r = w < 0 ? w : r + w;
-        }
+    case SYS_write:
+        r = printed(A(0)) ? output_write(A(0), (const char *)A(1), A(2)) : file_call(si, context);
         break;
-    }
+    case SYS_writev:
+        r = printed(A(0)) ? output_writev(A(0), (const struct iovec *)A(1), A(2))
+                          : file_call(si, context);
+        break;
     case SYS_exit_group: upper_exit(A(0)); break;
     case SYS_set_tid_address:
         lower.tid_address = (int *)A(0);
         r = raw_syscall(SYS_set_tid_address, A(0), 0, 0, 0, 0, 0);
         break;
+    default: r = file_call(si, context);
     }
     steering_traps++;
     trap_result(context, r);
 #undef A
+}
+
+/* --- the filter ---------------------------------------------------------------------------------
+ * One block per system call: its number, then conditions on its arguments, then a jump to the test
+ * whose instruction it is. The number comes first: for every other call the outcome depends on
+ * (arch, nr) only, and the kernel then caches "allow" per call.
+ */
+struct filter {
+    struct sock_filter code[256];
+    int count;
+};
+
+static void emit(struct filter *f, uint16_t code, uint32_t k, int yes, int no)
+{
+    f->code[f->count++] = (struct sock_filter){code, (uint8_t)yes, (uint8_t)no, k};
+}
+
+enum condition { ALWAYS, STANDARD_OUTPUT, ANY_FILE, BOTH, CREATES };
+
+/* Ours if the condition holds; `field` is the number of the argument it is about. */
+static void rule(struct filter *f, long number, enum condition condition, int field)
+{
+    int start = f->count;
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 0);
+    if (condition != ALWAYS)
+        emit(f, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, args[field]), 0,
+             0);
+    if (condition == CREATES)
+        emit(f, BPF_JMP | BPF_JSET | BPF_K, O_CREAT | O_TRUNC, 1, 0);
+    if (condition == ANY_FILE)
+        emit(f, BPF_JMP | BPF_JGE | BPF_K, 3, 1, 0);
+    if (condition == BOTH)
+        emit(f, BPF_JMP | BPF_JGE | BPF_K, 1, 1, 0);
+    if (condition == STANDARD_OUTPUT) {
+        emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 2, 0);
+        emit(f, BPF_JMP | BPF_JEQ | BPF_K, 2, 1, 0);
+    }
+    if (condition != ALWAYS)
+        emit(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+    emit(f, BPF_JMP | BPF_JA, 0, 0, 0); /* to the test, see filter_build */
+    f->code[start].jf = (uint8_t)(f->count - start - 1);
+}
+
+static void filter_build(struct filter *f)
+{
+    static const long address[] = {SYS_mmap,        SYS_mremap,          SYS_brk,
+                                   SYS_exit_group, SYS_set_tid_address, SYS_rseq};
+    static const long by_name[] = {SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_truncate,
+#ifdef SYS_open
+                                   SYS_creat,    SYS_unlink,   SYS_rename,
+#endif
+                                   SYS_ftruncate, SYS_fallocate};
+    static const long at_place[] = {SYS_pwrite64, SYS_pwritev, SYS_pwritev2};
+    int undo = undo_folder[0] != 0;
+    emit(f, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, ARCH_AUDIT, 1, 0);
+    emit(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+    emit(f, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
+    for (size_t i = 0; i < sizeof address / sizeof *address; i++)
+        rule(f, address[i], ALWAYS, 0);
+    if (output_held || undo) {
+        enum condition c = !undo ? STANDARD_OUTPUT : !output_held ? ANY_FILE : BOTH;
+        rule(f, SYS_write, c, 0);
+        rule(f, SYS_writev, c, 0);
+    }
+    for (size_t i = 0; undo && i < sizeof at_place / sizeof *at_place; i++)
+        rule(f, at_place[i], ANY_FILE, 0);
+    for (size_t i = 0; undo && i < sizeof by_name / sizeof *by_name; i++)
+        rule(f, by_name[i], ALWAYS, 0);
+    if (undo) {
+        rule(f, SYS_openat, CREATES, 2);
+#ifdef SYS_open
+        rule(f, SYS_open, CREATES, 1);
+#endif
+        rule(f, SYS_copy_file_range, ALWAYS, 0);
+    }
+    emit(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+    for (int i = 0; i < f->count; i++)
+        if (f->code[i].code == (BPF_JMP | BPF_JA))
+            f->code[i].k = (uint32_t)(f->count - i - 1);
+    emit(f, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, instruction_pointer) + 4, 0, 0);
+    emit(f, BPF_JMP | BPF_JGE | BPF_K, UPPER_BREAK >> 32, 0, 1);
+    emit(f, BPF_JMP | BPF_JGE | BPF_K, UPPER_END >> 32, 0, 1);
+    emit(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+    /* rseq from the upper half: no such call.  An errno, not a trap: a new thread registers rseq with
+     * all signals blocked, and a blocked SIGSYS kills. Nor copies that undo.c cannot see. */
+    emit(f, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, SYS_rseq, 1, 0);
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, SYS_copy_file_range, 0, 1);
+    emit(f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
+    emit(f, BPF_RET | BPF_K, SECCOMP_RET_TRAP, 0, 0);
 }
 
 void steering_install(void)
@@ -147,39 +260,9 @@ void steering_install(void)
     struct sigaction sa = {.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigfillset(&sa.sa_mask); /* no handler of the application in between */
     sigaction(SIGSYS, &sa, NULL);
-    unsigned hold = output_held ? SYS_write : ~0u, holdv = output_held ? SYS_writev : ~0u;
-    /* The system call number is tested first: for every other call the outcome
-     * depends on (arch, nr) only, and the kernel then caches "allow" per call. */
-    struct sock_filter f[] = {
-#define LOAD(field, word) \
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field) + (word))
-        /* 0*/ LOAD(arch, 0),
-        /* 1*/ BPF_JUMP(BPF_JMP | BPF_JEQ, ARCH_AUDIT, 0, 19),
-        /* 2*/ LOAD(nr, 0),
-        /* 3*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_mmap, 10, 0),
-        /* 4*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_mremap, 9, 0),
-        /* 5*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_brk, 8, 0),
-        /* 6*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_set_tid_address, 7, 0),
-        /* 7*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_exit_group, 6, 0),
-        /* 8*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_rseq, 5, 0),
-        /* files 1 and 2, if what is printed is held back (output.c) */
-        /* 9*/ BPF_JUMP(BPF_JMP | BPF_JEQ, hold, 1, 0),
-        /*10*/ BPF_JUMP(BPF_JMP | BPF_JEQ, holdv, 0, 10),
-        /*11*/ LOAD(args[0], 0),
-        /*12*/ BPF_JUMP(BPF_JMP | BPF_JEQ, 1, 1, 0),
-        /*13*/ BPF_JUMP(BPF_JMP | BPF_JEQ, 2, 0, 7),
-        /*14*/ LOAD(instruction_pointer, 4),
-        /*15*/ BPF_JUMP(BPF_JMP | BPF_JGE, UPPER_BREAK >> 32, 0, 5),
-        /*16*/ BPF_JUMP(BPF_JMP | BPF_JGE, UPPER_END >> 32, 4, 0),
-        /* rseq from the upper half: no such call.  An errno, not a trap: a new
-         * thread registers rseq with all signals blocked, and a blocked SIGSYS kills. */
-        /*17*/ LOAD(nr, 0),
-        /*18*/ BPF_JUMP(BPF_JMP | BPF_JEQ, SYS_rseq, 0, 1),
-        /*19*/ BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        /*20*/ BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-        /*21*/ BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog p = {sizeof f / sizeof *f, f};
+    struct filter f = {0};
+    filter_build(&f);
+    struct sock_fprog p = {(unsigned short)f.count, f.code};
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &p))
         die("cannot install the seccomp filter: %s", strerror(errno));

@@ -174,6 +174,11 @@ void reopen_files(void)
     if (raw_syscall(SYS_chdir, (long)folder, 0, 0, 0, 0, 0) < 0)
         say("is no working directory here", folder);
     raw_syscall(SYS_umask, mask_of_new_files, 0, 0, 0, 0, 0);
+    for (int fd = 0; fd < 3; fd++) { /* those of the new launcher */
+        struct stat st;
+        if (!fstat(fd, &st))
+            standard[fd] = (struct identity){st.st_dev, st.st_ino};
+    }
     for (int i = 0; i < nfiles; i++)
         reopen(&files[i]);
     for (int i = 0; i < 3; i++)

@@ -1,0 +1,33 @@
+/* undo.h - files that the application has changed are put back when it is rolled back: undo.c
+ * (noting, in the trap handler), undo_apply.c (putting back).
+ *
+ * DIR/undo/RANK/VERSION is a log of what rank RANK has changed since VERSION: a record is written
+ * before the change it is about. Records with a path, in the order of the changes:
+ *
+ *   SIZE     the file was `offset` bytes long when the rank first changed it
+ *   BYTES    these bytes were at `offset`
+ *   CREATED  there was no such file
+ *   KEPT     the file was removed or replaced; it lives on as DIR/undo/RANK/VERSION.`offset`
+ *   MOVED    it was renamed; the bytes are its new name
+ *   LOST     it was changed and nothing was kept: a rollback across this is refused
+ *
+ * A record that was cut short by a kill has no change to undo: it is ignored. Going back to a version
+ * undoes the logs of this and all later versions, backwards. Doing so twice has the same result.
+ */
+#ifndef CAPSULE_UNDO_H
+#define CAPSULE_UNDO_H
+#include "lower.h"
+
+#include <limits.h>
+
+enum undo_kind { UNDO_SIZE = 1, UNDO_BYTES, UNDO_CREATED, UNDO_KEPT, UNDO_MOVED, UNDO_LOST };
+
+struct undo_record { /* then the path with its 0, then the bytes */
+    uint64_t magic;
+    uint32_t kind, path_bytes;
+    uint64_t offset, bytes;
+};
+#define UNDO_MAGIC 0x6f646e75646e656dull
+
+extern char undo_folder[PATH_MAX]; /* DIR/undo; "": nothing is noted */
+#endif
