@@ -203,8 +203,9 @@ enum activity {
 #define WAITING_FOR_ANY (-1)
 
 #define MAX_THREADS     256
-struct upper_thread { /* a thread of the upper half other than the one that speaks for it */
+struct upper_thread { /* a thread of the upper half */
     int used, parked;
+    int tid; /* the kernel's; glibc keeps the one it was born with, which held mutexes remember */
     void *thread_pointer;
     void *frame; /* kernel signal frame to return through */
 };

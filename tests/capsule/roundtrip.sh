@@ -18,7 +18,7 @@ launch() { # MPI command…
         mpich) $limit mpirun.mpich -n "$np" "$@" ;;
     esac
 }
-export MEND_CAPSULE_KEEP=1
+export MEND_CAPSULE_KEEP=1 SYSTEM_DIR=$work
 capsule() { local mpi=$1; shift; launch "$mpi" "$build/lib/mend/capsule.$mpi" "$@"; }
 same() {
     if [ -n "${ROUND:-}" ]; then sed -E 's/([0-9]\.[0-9]{9})[0-9]+/\1/g; s/([0-9]{6}\.[0-9]{6})[0-9]+/\1/g' "$1" "$2" >/dev/null

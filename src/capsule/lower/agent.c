@@ -112,8 +112,7 @@ static void report_clocks(void)
 static void interrupt_application(void)
 {
     struct upper *u = agent.upper;
-    int tid = *(int *)((char *)u->threads[0].thread_pointer + u->tid_offset);
-    syscall(SYS_tgkill, getpid(), tid, SIGNAL_PARK);
+    syscall(SYS_tgkill, getpid(), u->threads[0].tid, SIGNAL_PARK);
 }
 
 static void report_stop(void)

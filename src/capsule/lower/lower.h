@@ -51,6 +51,7 @@ size_t snapshot_to(struct upper *upper, int fd);
 /* In two steps: put the image into memory in place of whatever upper half was there; run it. */
 void image_load(int fd, const char *name);
 void image_resume(void) __attribute__((noreturn));
+void bring_back_threads(struct upper *upper);
 /* Nothing of an upper half remains in this process: memory, files, handlers, timers. Its threads
  * must be gone already, and the caller on a stack of the lower half. */
 void upper_wipe(void);

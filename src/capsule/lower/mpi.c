@@ -552,6 +552,7 @@ static int lower_clock_gettime(int clk, void *ts)
 #define lower_agent_stop_begin       agent_stop_begin
 #define lower_agent_stop_poll        agent_stop_poll
 #define lower_agent_save             agent_save
+#define lower_bring_back_threads     bring_back_threads
 #define lower_agent_stop_end         agent_stop_end
 #define lower_agent_take_freed_cards agent_take_freed_cards
 

@@ -24,6 +24,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+static struct image_meta loaded;
+
 struct choice {
     int64_t version;
     uint64_t save_id;
@@ -146,21 +148,34 @@ static void fill_memory(struct loaded *l)
 }
 
 /* Bring back the parked threads: each starts on the signal frame it was parked in and returns
- * through it, which reloads every register.
+ * through it, which reloads every register. Called by the upper half when it is whole again.
  */
-static void bring_back_threads(struct upper *u)
+void bring_back_threads(struct upper *u)
 {
     for (int i = 0; i < u->nthreads; i++) {
         struct upper_thread *t = &u->threads[i];
         if (!t->parked)
             continue;
-        int *tid = (int *)((char *)t->thread_pointer + u->tid_offset);
-        if (clone_into_frame(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-                                 CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |
-                                 CLONE_CHILD_CLEARTID,
-                             t->frame, t->thread_pointer, tid) < 0)
-            die("cannot bring back a thread: %s", strerror(errno));
+        int *name = (int *)((char *)t->thread_pointer + u->tid_offset);
+        long tid =
+            clone_into_frame(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+                                 CLONE_SYSVSEM | CLONE_SETTLS | CLONE_CHILD_CLEARTID,
+                             t->frame, t->thread_pointer, name);
+        if (tid < 0)
+            die("cannot bring back a thread: %s", strerror((int)-tid));
+        t->tid = (int)tid;
     }
+}
+
+/* This thread takes the place of the one that took the image. */
+static void become_its_thread(struct upper *u)
+{
+    int *name = (int *)((char *)u->thread_pointer + u->tid_offset);
+    int tid = (int)syscall(SYS_set_tid_address, name); /* joiners wait for a zero there */
+    for (int i = 0; i < u->nthreads; i++)
+        if (u->threads[i].thread_pointer == u->thread_pointer)
+            u->threads[i].tid = tid;
+    syscall(SYS_set_robust_list, loaded.robust_list, loaded.robust_length);
 }
 
 /* A signal may still come, to any thread: the old handlers must not run once their code is gone. */
@@ -207,8 +222,6 @@ void upper_wipe(void)
     free(run);
     steering = (struct steering){UPPER_ARENA, UPPER_BREAK};
 }
-
-static struct image_meta loaded;
 
 static void forget(struct loaded *l)
 {
@@ -262,12 +275,8 @@ void image_resume(void)
         if (ignored >> (s - 1) & 1)
             signal(s, SIG_DFL); /* the upper half installs its own again */
     ignored = 0;
-    /* What glibc of the upper half once told the kernel, and what it remembers. */
-    int *tid = (int *)((char *)u->thread_pointer + u->tid_offset);
-    *tid = (int)syscall(SYS_set_tid_address, tid);
-    syscall(SYS_set_robust_list, loaded.robust_list, loaded.robust_length);
+    become_its_thread(u);
     machine_release_returns();
-    bring_back_threads(u);
     context_resume(&u->context, u->thread_pointer);
 }
 

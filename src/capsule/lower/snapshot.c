@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,6 +70,14 @@ static int add_page(struct survey *s, uint64_t at, int first)
     return 0;
 }
 
+/* A shared mapping of a file may be longer than the file: touching the rest is an error. */
+static int readable(uint64_t at)
+{
+    char byte;
+    struct iovec to = {&byte, 1}, from = {(void *)at, 1};
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1;
+}
+
 /* The pages of one mapping that have content. Those of an anonymous mapping that were never touched
  * are zero and are left out (as are those of a private file mapping behind PROT_NONE: gaps between
  * the segments of a library).
@@ -87,7 +96,8 @@ static int add_pages(struct survey *s, const struct mapping *m, int is_file, int
                 memset(entry, 0xff, sizeof entry);
         }
         int touched = entry[i % 512] >> 62 != 0; /* present or swapped */
-        if (!is_file && !touched)
+        if ((!is_file && !touched) ||
+            (is_file && !touched && m->shared && !readable(m->from + i * page_size)))
             continue;
         int rc = add_page(s, m->from + i * page_size, i == 0);
         if (rc)

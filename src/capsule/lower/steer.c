@@ -98,8 +98,10 @@ static long upper_brk(uintptr_t want)
  * (MPICH 4 says goodbye to its process manager in one of them). */
 static void upper_exit(int status)
 {
-    if (raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0) ==
-        main_tid) { /* no fork()ed child, no other thread */
+    int tid = (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    /* The main thread of either half: no fork()ed child, no other thread. They are two if another
+     * thread than the main one took the image that this process was resumed from. */
+    if (tid == main_tid || (lower.upper && tid == lower.upper->threads[0].tid)) {
         thread_pointer_set(lower.thread_pointer);
         output_direct();
         if (recovering)

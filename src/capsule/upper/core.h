@@ -216,6 +216,9 @@ void os_go_on(void);        /* after the image, in the old process */
 void os_resumed(void);      /* after a restart, in the new process */
 void block_signals(uint64_t *old);
 void restore_signals(const uint64_t *old);
+extern __thread volatile unsigned interruptions; /* of this thread by our signal, see os_waits.c */
+extern __thread volatile unsigned handled_signals; /* by handlers of the application */
+double core_clock(void);                           /* seconds; goes on across a restart */
 void park_threads(void);
 void release_threads(void);
 void install_park_handler(void);
@@ -224,6 +227,16 @@ void threads_init(void);
 void signals_init(void);
 void install_handler(int sig, void (*handler)(int, siginfo_t *, void *), int flags, uint64_t mask);
 void files_init(void);
+int file_numbers(void);                          /* of the upper half's files: from here on */
+int file_moved(int fd, int cloexec);             /* fd at such a number */
+void file_link(int fd, char *link, size_t room); /* its name in /proc */
+struct scratch *scratch_save(int fd, size_t bytes);
+long scratch_again(const struct scratch *s, const char *path, int flags); /* a file, or -errno */
+void files_forget(void);                                                  /* what was noted */
+void file_say(const char *what, const char *path); /* on stderr, by a raw system call */
+void note_maps(void);                              /* os_maps.c */
+void map_files_again(void);
+void note_alternate_stack(void);
 void note_files(void);
 void reopen_files(void);
 /* libc's function behind ours of the same name */

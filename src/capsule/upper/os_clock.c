@@ -39,12 +39,15 @@ void os_init(void)
 void os_before_image(void)
 {
     upper.thread_pointer = thread_pointer_get();
-    note_files();
     park_threads();
+    note_files();
+    note_maps();
+    note_alternate_stack();
 }
 
 void os_go_on(void)
 {
+    files_forget();
     release_threads();
 }
 
@@ -53,5 +56,6 @@ void os_resumed(void)
     reinstall_signals();
     install_park_handler();
     reopen_files();
+    map_files_again();
     release_threads();
 }

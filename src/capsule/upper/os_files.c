@@ -17,11 +17,21 @@
 /* As with addresses, the number tells the owner: what the application opens is
  * moved to numbers from fd_base on, which are free in a new process, too. */
 static int fd_base = UPPER_FILES;
-static int moved(int fd, int cloexec)
+int file_numbers(void)
+{
+    return fd_base;
+}
+/* No call of libc that is ours, too: a dlsym() in the middle of a checkpoint may find the loader
+ * locked. */
+static int control(int fd, int what, long argument)
+{
+    return (int)raw_syscall(SYS_fcntl, fd, what, argument, 0, 0, 0);
+}
+int file_moved(int fd, int cloexec)
 {
     if (fd < 0 || fd >= fd_base)
         return fd;
-    int n = fcntl(fd, cloexec ? F_DUPFD_CLOEXEC : F_DUPFD, fd_base);
+    int n = control(fd, cloexec ? F_DUPFD_CLOEXEC : F_DUPFD, fd_base);
     if (n < 0)
         return fd;
     close(fd);
@@ -41,7 +51,7 @@ static int moved(int fd, int cloexec)
 int openat(int dir, const char *path, int flags, ...)
 {
     mode_t m = MODE(flags);
-    return moved(NEXT(openat)(dir, path, flags, m), flags & O_CLOEXEC);
+    return file_moved(NEXT(openat)(dir, path, flags, m), flags & O_CLOEXEC);
 }
 int open(const char *path, int flags, ...)
 {
@@ -56,16 +66,12 @@ FILE *fopen(const char *path, const char *mode)
 {
     FILE *f = NEXT(fopen)(path, mode);
     if (f)
-        f->_fileno = moved(f->_fileno, strchr(mode, 'e') != NULL);
+        f->_fileno = file_moved(f->_fileno, strchr(mode, 'e') != NULL);
     return f;
 }
 int open64(const char *, int, ...) __attribute__((alias("open")));
 int openat64(int, const char *, int, ...) __attribute__((alias("openat")));
 int creat64(const char *, mode_t) __attribute__((alias("creat")));
-int dup(int fd)
-{
-    return fcntl(fd, F_DUPFD, fd >= fd_base ? fd_base : 0);
-}
 FILE *fopen64(const char *, const char *) __attribute__((alias("fopen")));
 
 /* What is noted before an image. No malloc, no stdio: the application may have been interrupted
@@ -73,7 +79,10 @@ FILE *fopen64(const char *, const char *) __attribute__((alias("fopen")));
  */
 struct file {
     int fd, flags, cloexec;
+    int twin;     /* the same open file as this one of the table; -1: none */
+    int standard; /* a copy of what the launcher gave us as this number; -1: none */
     off_t at, size;
+    struct scratch *scratch; /* its content, if it has no name any more */
     char path[1024];
 };
 static struct file *files;
@@ -86,11 +95,43 @@ static char folder[4096];
 static int mask_of_new_files;
 static struct itimerval timers[3];
 
-static void say(const char *what, const char *path)
+void file_say(const char *what, const char *path)
 {
     char line[1400];
     int n = snprintf(line, sizeof line, "mend: %s: %s\n", path, what);
     raw_syscall(SYS_write, 2, (long)line, n, 0, 0, 0);
+}
+
+void file_link(int fd, char *link, size_t room)
+{
+    snprintf(link, room, "/proc/self/fd/%d", fd);
+}
+
+static int standard_like(const struct stat *st)
+{
+    for (int k = 0; k < 3; k++)
+        if (st->st_dev == standard[k].device && st->st_ino == standard[k].inode)
+            return k;
+    return -1;
+}
+
+/* Which of the files noted before is the same open file (by dup), so that they share their offset?
+ * If one is moved, does the other move? All threads are parked.
+ */
+static int twin_of(const struct file *f, const struct stat *st)
+{
+    for (int i = 0; i < nfiles; i++) {
+        struct stat other;
+        if (files[i].at != f->at || files[i].flags != f->flags || f->at < 0 ||
+            fstat(files[i].fd, &other) || other.st_ino != st->st_ino || other.st_dev != st->st_dev)
+            continue;
+        int same = lseek(f->fd, f->at + 1, SEEK_SET) == f->at + 1 &&
+                   lseek(files[i].fd, 0, SEEK_CUR) == f->at + 1;
+        lseek(f->fd, f->at, SEEK_SET);
+        if (same)
+            return i;
+    }
+    return -1;
 }
 
 static void note(int fd, const struct stat *st)
@@ -107,14 +148,19 @@ static void note(int fd, const struct stat *st)
     }
     struct file *f = &files[nfiles];
     *f = (struct file){.fd = fd,
-                       .flags = fcntl(fd, F_GETFL),
-                       .cloexec = fcntl(fd, F_GETFD),
+                       .flags = control(fd, F_GETFL, 0),
+                       .cloexec = control(fd, F_GETFD, 0),
                        .at = lseek(fd, 0, SEEK_CUR),
+                       .standard = standard_like(st),
                        .size = st->st_size};
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    file_link(fd, link, sizeof link);
     ssize_t n = readlink(link, f->path, sizeof f->path - 1);
-    if (n > 0)
-        nfiles++;
+    if (n <= 0)
+        return;
+    f->twin = twin_of(f, st);
+    nfiles++;
+    if (f->twin < 0 && S_ISREG(st->st_mode) && st->st_nlink == 0)
+        f->scratch = scratch_save(fd, (size_t)st->st_size);
 }
 
 static void look_at(int fd)
@@ -124,17 +170,26 @@ static void look_at(int fd)
         return;
     if (fd < 3 && st.st_dev == standard[fd].device && st.st_ino == standard[fd].inode)
         return; /* the next launcher gives another one */
-    if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISCHR(st.st_mode))
+    if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISCHR(st.st_mode) ||
+        standard_like(&st) >= 0)
         note(fd, &st);
     else if (fd >= 3)
-        say("an open pipe or socket is not kept by the image", "note");
+        file_say("an open pipe or socket is not kept by the image", "note");
+}
+
+void files_forget(void)
+{
+    for (int i = 0; i < nfiles; i++)
+        if (files[i].scratch)
+            keep_free(files[i].scratch);
+    nfiles = 0;
 }
 
 void note_files(void)
 {
     struct rlimit limit;
     getrlimit(RLIMIT_NOFILE, &limit);
-    nfiles = 0;
+    files_forget();
     for (int fd = 0; fd < 3; fd++)
         look_at(fd);
     for (int fd = fd_base; fd < (int)limit.rlim_cur && fd < fd_base + 4096; fd++)
@@ -148,20 +203,26 @@ void note_files(void)
 
 static void reopen(const struct file *f)
 {
+    if (f->twin >= 0) {
+        raw_syscall(SYS_dup3, files[f->twin].fd, f->fd, f->cloexec & FD_CLOEXEC ? O_CLOEXEC : 0, 0,
+                    0, 0);
+        return;
+    }
     int flags = f->flags & ~(O_CREAT | O_EXCL | O_TRUNC);
-    int fd = (int)raw_syscall(SYS_openat, AT_FDCWD, (long)f->path, flags, 0, 0, 0);
+    int fd = f->scratch ? (int)scratch_again(f->scratch, f->path, flags)
+                        : (int)raw_syscall(SYS_openat, AT_FDCWD, (long)f->path, flags, 0, 0, 0);
     struct stat st;
     if (fd < 0) {
-        say("cannot be opened again", f->path);
+        file_say("cannot be opened again", f->path);
         return;
     }
     if ((flags & O_ACCMODE) != O_RDONLY && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
         st.st_size > f->size) {
         if (upper.lower->rolls_back) {
             if (ftruncate(fd, f->size))
-                say("has grown since the image and cannot be cut", f->path);
+                file_say("has grown since the image and cannot be cut", f->path);
         } else if (flags & O_APPEND) {
-            say("has grown since the image; --truncate cuts it back", f->path);
+            file_say("has grown since the image; --truncate cuts it back", f->path);
         }
     }
     lseek(fd, f->at, SEEK_SET);
@@ -172,15 +233,21 @@ static void reopen(const struct file *f)
 void reopen_files(void)
 {
     if (raw_syscall(SYS_chdir, (long)folder, 0, 0, 0, 0, 0) < 0)
-        say("is no working directory here", folder);
+        file_say("is no working directory here", folder);
     raw_syscall(SYS_umask, mask_of_new_files, 0, 0, 0, 0, 0);
     for (int fd = 0; fd < 3; fd++) { /* those of the new launcher */
         struct stat st;
         if (!fstat(fd, &st))
             standard[fd] = (struct identity){st.st_dev, st.st_ino};
     }
+    for (int i = 0; i < nfiles; i++) /* first, while 0, 1, 2 are the launcher's */
+        if (files[i].standard >= 0)
+            raw_syscall(SYS_dup3, files[i].standard, files[i].fd,
+                        files[i].cloexec & FD_CLOEXEC ? O_CLOEXEC : 0, 0, 0, 0);
     for (int i = 0; i < nfiles; i++)
-        reopen(&files[i]);
+        if (files[i].standard < 0)
+            reopen(&files[i]);
+    files_forget();
     for (int i = 0; i < 3; i++)
         if (timers[i].it_value.tv_sec || timers[i].it_value.tv_usec)
             raw_syscall(SYS_setitimer, i, (long)&timers[i], 0, 0, 0, 0);

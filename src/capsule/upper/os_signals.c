@@ -27,6 +27,7 @@ struct kernel_sigaction {
 #define FAULTS \
     (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP) | BIT(SIGABRT))
 
+__thread volatile unsigned handled_signals;
 static struct sigaction actions[65];
 static char action_set[65];
 
@@ -48,13 +49,14 @@ static void on_signal(int sig, siginfo_t *si, void *uc)
          * own (si_code >= 0).
          */
         long pid = raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-        int main_tid = *upper.lower->tid_address;
+        int main_tid = upper.threads[0].tid;
         if (raw_syscall(SYS_rt_tgsigqueueinfo, pid, main_tid, sig, (long)si, 0, 0) == -EPERM)
             raw_syscall(SYS_tgkill, pid, main_tid, sig, 0, 0, 0);
         return;
     }
     if (inside)
         thread_pointer_set(upper.thread_pointer_inside);
+    handled_signals++;
     if (actions[sig].sa_flags & SA_SIGINFO)
         actions[sig].sa_sigaction(sig, si, uc);
     else
@@ -136,8 +138,18 @@ void restore_signals(const uint64_t *old)
     raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)old, 0, 8, 0, 0);
 }
 
+/* Of the thread that takes the image, which will be another one's. (The others have theirs in the
+ * signal frames they were parked in.) */
+static stack_t alternate;
+void note_alternate_stack(void)
+{
+    raw_syscall(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0);
+}
+
 void reinstall_signals(void)
 {
+    alternate.ss_flags &= ~SS_ONSTACK; /* the kernel finds that out by itself */
+    raw_syscall(SYS_sigaltstack, (long)&alternate, 0, 0, 0, 0, 0);
     for (int s = 1; s <= 64; s++)
         if (action_set[s])
             install(s);

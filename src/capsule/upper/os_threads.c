@@ -19,11 +19,16 @@
 enum { FREE, BEING_BORN, ALIVE, DYING }; /* upper_thread.used */
 enum { MAIN_SLOT = 0 };
 static __thread int my_slot = -1;
-static volatile int parking; /* a speaker wants the others parked */
+static volatile int parking;  /* a speaker wants the others parked */
+static ptrdiff_t self_offset; /* from a pthread_t to the thread's pointer */
+__thread volatile unsigned interruptions;
 
-static int tid_of(const struct upper_thread *t)
+/* Where glibc keeps what it takes for the thread's id. It is never changed by a restart: a recursive
+ * or error-checking mutex that was held is known by it.
+ */
+static int *name_in_glibc(const void *thread_pointer)
 {
-    return *(int *)((char *)t->thread_pointer + upper.tid_offset);
+    return (int *)((char *)thread_pointer + upper.tid_offset);
 }
 
 static long futex(int *word, int operation, int value, const struct timespec *limit)
@@ -35,8 +40,11 @@ static long futex(int *word, int operation, int value, const struct timespec *li
 static void on_park(int sig, siginfo_t *si, void *uc)
 {
     (void)sig;
-    if ((uintptr_t)thread_pointer_get() >= UPPER_END || in_library || my_slot < 0)
-        return; /* of the lower half, or not now: asked again */
+    if ((uintptr_t)thread_pointer_get() >= UPPER_END)
+        return; /* of the lower half */
+    interruptions++;
+    if (in_library || my_slot < 0)
+        return; /* not now: asked again */
     if (!parking) {
         if (my_slot == MAIN_SLOT && upper.stop_phase == STOP_HERE &&
             upper.activity == ACTIVITY_NONE) {
@@ -57,18 +65,21 @@ static void on_park(int sig, siginfo_t *si, void *uc)
 
 static void ask(const struct upper_thread *t)
 {
-    raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), tid_of(t), SIGNAL_PARK, 0, 0,
+    raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), t->tid, SIGNAL_PARK, 0, 0,
                 0);
 }
 
 /* A thread that left its function still needs its kernel thread to be gone: whoever joins it waits
  * for that, and a restart would not bring it back.
  */
-static int is_gone(struct upper_thread *t)
+static int is_gone(const struct upper_thread *t)
 {
-    int tid = tid_of(t);
-    return tid == 0 || raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), tid, 0, 0,
-                                   0, 0) == -ESRCH;
+    for (int i = 0; i < upper.nthreads; i++) /* the kernel has given the id to another one */
+        if (&upper.threads[i] != t && upper.threads[i].used == ALIVE &&
+            upper.threads[i].tid == t->tid)
+            return 1;
+    return raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), t->tid, 0, 0, 0, 0) ==
+           -ESRCH;
 }
 
 void park_threads(void)
@@ -112,6 +123,19 @@ static void thread_gone(void *slot)
     my_slot = -1;
 }
 
+/* After a restart the kernel may number a new thread as glibc still names an older one: holding the
+ * same mutex, they would be taken for one. The new one then gets a name that no kernel gives.
+ */
+enum { NAMES_OF_OURS = 0x20000000 };
+static void take_own_name(int slot)
+{
+    int *mine = name_in_glibc(thread_pointer_get());
+    for (int i = 0; i < upper.nthreads; i++)
+        if (i != slot && upper.threads[i].used == ALIVE &&
+            *name_in_glibc(upper.threads[i].thread_pointer) == *mine)
+            *mine = NAMES_OF_OURS + slot;
+}
+
 static void *thread_main(void *p)
 {
     struct start s = *(struct start *)p;
@@ -119,6 +143,8 @@ static void *thread_main(void *p)
     free(p);
     my_slot = s.slot;
     upper.threads[s.slot].thread_pointer = thread_pointer_get();
+    upper.threads[s.slot].tid = (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    take_own_name(s.slot);
     __atomic_store_n(&upper.threads[s.slot].used, ALIVE, __ATOMIC_SEQ_CST);
     pthread_cleanup_push(thread_gone, (void *)(intptr_t)s.slot);
     result = s.function(s.argument);
@@ -159,6 +185,17 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return rc;
 }
 
+/* libc's own would use the thread's name. */
+int pthread_kill(pthread_t thread, int sig)
+{
+    char *pointer = (char *)thread + self_offset;
+    for (int i = 0; i < upper.nthreads; i++)
+        if (upper.threads[i].used == ALIVE && upper.threads[i].thread_pointer == pointer)
+            return (int)-raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
+                                     upper.threads[i].tid, sig, 0, 0, 0);
+    return NEXT(pthread_kill)(thread, sig);
+}
+
 /* libc's own would start the thread behind our back. */
 struct c11_start {
     thrd_start_t function;
@@ -195,7 +232,9 @@ void threads_init(void)
     my_slot = MAIN_SLOT;
     upper.nthreads = 1;
     upper.threads[MAIN_SLOT].thread_pointer = thread_pointer_get();
+    upper.threads[MAIN_SLOT].tid = (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
     upper.threads[MAIN_SLOT].used = ALIVE;
+    self_offset = (char *)thread_pointer_get() - (char *)pthread_self();
     upper.tid_offset = (char *)upper.lower->tid_address - (char *)thread_pointer_get();
     install_park_handler();
 }

@@ -37,7 +37,7 @@ static void let_the_other_speak(void)
     int inside = in_library;
     in_library = 0;
     while (upper.stop_phase == STOP_HERE)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        raw_syscall(SYS_nanosleep, (long)&(struct timespec){0, 1000000}, 0, 0, 0, 0, 0);
     in_library = inside;
 }
 
@@ -47,12 +47,12 @@ static int save_or_resume(void)
     volatile double then = clock_now();
     forget_freed_comms();
     files_before_image();
-    windows_before_image();
     os_before_image();
+    windows_before_image(); /* shared memory goes away for a while: the threads are parked */
     if (context_save(&upper.context) == 0) {
         LOWER(agent_save, &upper);
-        os_go_on();
         windows_go_on();
+        os_go_on();
         return 1;
     }
     thread_pointer_choose(upper.lower->thread_pointer_fast);
@@ -64,7 +64,13 @@ static int save_or_resume(void)
     os_resumed();
     LOWER(resumed);
     LOWER(agent_start, &upper);
+    LOWER_VOID(bring_back_threads, &upper);
     return 0;
+}
+
+double core_clock(void)
+{
+    return clock_now() + wtime_shift;
 }
 
 static void leave_for_good(void)

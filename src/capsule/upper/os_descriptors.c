@@ -1,0 +1,159 @@
+/* os_descriptors.c - whatever else gives the application a file number: it must be one of the upper
+ * half's, too (os_files.c). A low number would be the lower half's in the next process.
+ */
+#include "core.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+static int moved(int fd)
+{
+    return fd < 0 ? fd : file_moved(fd, fcntl(fd, F_GETFD) & FD_CLOEXEC);
+}
+static int both_moved(int rc, int fd[2])
+{
+    if (rc == 0) {
+        fd[0] = moved(fd[0]);
+        fd[1] = moved(fd[1]);
+    }
+    return rc;
+}
+
+int pipe2(int fd[2], int flags)
+{
+    return both_moved(NEXT(pipe2)(fd, flags), fd);
+}
+int pipe(int fd[2])
+{
+    return pipe2(fd, 0);
+}
+int socketpair(int domain, int type, int protocol, int fd[2])
+{
+    return both_moved(NEXT(socketpair)(domain, type, protocol, fd), fd);
+}
+int socket(int domain, int type, int protocol)
+{
+    return moved(NEXT(socket)(domain, type, protocol));
+}
+int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags)
+{
+    return moved(NEXT(accept4)(fd, address, length, flags));
+}
+int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict length)
+{
+    return accept4(fd, address, length, 0);
+}
+int eventfd(unsigned count, int flags)
+{
+    return moved(NEXT(eventfd)(count, flags));
+}
+int epoll_create1(int flags)
+{
+    return moved(NEXT(epoll_create1)(flags));
+}
+int epoll_create(int size)
+{
+    return size > 0 ? epoll_create1(0) : NEXT(epoll_create)(size);
+}
+int timerfd_create(int clock, int flags)
+{
+    return moved(NEXT(timerfd_create)(clock, flags));
+}
+int signalfd(int fd, const sigset_t *mask, int flags)
+{
+    int n = NEXT(signalfd)(fd, mask, flags);
+    return fd == -1 ? moved(n) : n;
+}
+int inotify_init1(int flags)
+{
+    return moved(NEXT(inotify_init1)(flags));
+}
+int inotify_init(void)
+{
+    return inotify_init1(0);
+}
+int memfd_create(const char *name, unsigned flags)
+{
+    return moved(NEXT(memfd_create)(name, flags));
+}
+int shm_open(const char *name, int flags, mode_t mode)
+{
+    return moved(NEXT(shm_open)(name, flags, mode));
+}
+int mkostemps(char *pattern, int suffix, int flags)
+{
+    return moved(NEXT(mkostemps)(pattern, suffix, flags));
+}
+int mkostemp(char *pattern, int flags)
+{
+    return mkostemps(pattern, 0, flags);
+}
+int mkstemps(char *pattern, int suffix)
+{
+    return mkostemps(pattern, suffix, 0);
+}
+int mkstemp(char *pattern)
+{
+    return mkostemps(pattern, 0, 0);
+}
+int mkstemp64(char *) __attribute__((alias("mkstemp")));
+int mkostemp64(char *, int) __attribute__((alias("mkostemp")));
+int mkstemps64(char *, int) __attribute__((alias("mkstemps")));
+int mkostemps64(char *, int, int) __attribute__((alias("mkostemps")));
+FILE *tmpfile(void)
+{
+    FILE *f = NEXT(tmpfile)();
+    if (f)
+        f->_fileno = moved(f->_fileno);
+    return f;
+}
+FILE *tmpfile64(void) __attribute__((alias("tmpfile")));
+/* Its reader or writer is a child that no restart brings back, but the number must not lead elsewhere.
+ * (pclose() closes the stream's own number.) */
+FILE *popen(const char *command, const char *mode)
+{
+    FILE *f = NEXT(popen)(command, mode);
+    if (f)
+        f->_fileno = moved(f->_fileno);
+    return f;
+}
+DIR *opendir(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    if (fd >= 0 && !dir) {
+        int error = errno;
+        close(fd);
+        errno = error;
+    }
+    return dir;
+}
+int dup(int fd)
+{
+    return fcntl(fd, F_DUPFD, 0);
+}
+int fcntl(int fd, int what, ...)
+{
+    va_list list;
+    va_start(list, what);
+    long argument = va_arg(list, long);
+    va_end(list);
+    if ((what == F_DUPFD || what == F_DUPFD_CLOEXEC) && argument < file_numbers())
+        argument = file_numbers();
+    return NEXT(fcntl)(fd, what, argument);
+}
+int fcntl64(int, int, ...) __attribute__((alias("fcntl")));

@@ -1,0 +1,132 @@
+/* os_maps.c - files that the application has mapped and shares (MAP_SHARED): an image brings back
+ * their content as memory; here they become mappings of the file again, with that content.
+ *
+ * No malloc, no stdio: the application may have been interrupted inside them.
+ */
+#include "core.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+struct shared_map {
+    char *from;
+    size_t length, file_size;
+    long offset;
+    int prot, writable; /* writable: the application may write to the file */
+    char path[1024];
+};
+static struct shared_map *maps;
+static int nmaps, room;
+
+static void add(const struct shared_map *m)
+{
+    if (nmaps == room) {
+        struct shared_map *more = keep_alloc((size_t)(2 * room + 8) * sizeof *more);
+        for (int i = 0; i < nmaps; i++)
+            more[i] = maps[i];
+        if (maps)
+            keep_free(maps);
+        maps = more;
+        room = 2 * room + 8;
+    }
+    maps[nmaps++] = *m;
+}
+
+/* One line of /proc/self/maps: 7f00-7f10 rw-s 00001000 fe:00 1234   /path */
+static void consider(const char *line)
+{
+    struct shared_map m = {0};
+    unsigned long from, to, offset, inode;
+    char perm[8];
+    int at = 0;
+    struct stat st;
+    if (sscanf(line, "%lx-%lx %7s %lx %*x:%*x %lu %n", &from, &to, perm, &offset, &inode, &at) <
+            5 ||
+        from >= UPPER_END || perm[3] != 's' || !inode || line[at] != '/' ||
+        strlen(line + at) >= sizeof m.path)
+        return;
+    strcpy(m.path, line + at);
+    size_t n = strlen(m.path);
+    if (n > 10 && !strcmp(m.path + n - 10, " (deleted)"))
+        return; /* shared memory without a name: it comes back as memory of this process */
+    if (stat(m.path, &st) || !S_ISREG(st.st_mode) || st.st_ino != inode)
+        return;
+    m.from = (char *)from;
+    m.length = to - from;
+    m.offset = (long)offset;
+    m.file_size = (size_t)st.st_size;
+    m.prot = (perm[0] == 'r' ? PROT_READ : 0) | (perm[1] == 'w' ? PROT_WRITE : 0) |
+             (perm[2] == 'x' ? PROT_EXEC : 0);
+    m.writable = perm[1] == 'w';
+    add(&m);
+}
+
+void note_maps(void)
+{
+    char buffer[8192];
+    size_t have = 0;
+    long fd =
+        raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    nmaps = 0;
+    while (fd >= 0) {
+        long n = raw_syscall(SYS_read, fd, (long)(buffer + have), (long)(sizeof buffer - 1 - have),
+                             0, 0, 0);
+        if (n <= 0)
+            break;
+        have += (size_t)n;
+        buffer[have] = 0;
+        char *line = buffer;
+        for (char *end; (end = strchr(line, '\n')); line = end + 1) {
+            *end = 0;
+            consider(line);
+        }
+        have -= (size_t)(line - buffer);
+        memmove(buffer, line, have);
+        if (have == sizeof buffer - 1)
+            have = 0; /* a line without an end */
+    }
+    if (fd >= 0)
+        raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+static long file_of(const struct shared_map *m)
+{
+    struct stat st;
+    long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)m->path,
+                          (m->writable ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0600, 0, 0);
+    if (fd >= 0 && m->writable && !fstat((int)fd, &st) && (size_t)st.st_size < m->file_size)
+        raw_syscall(SYS_ftruncate, fd, (long)m->file_size, 0, 0, 0, 0);
+    return fd;
+}
+
+/* Returns NULL, or what went wrong. */
+static const char *map_again(const struct shared_map *m)
+{
+    long fd = file_of(m);
+    if (fd < 0)
+        return "cannot be opened again: what was mapped of it is no longer shared";
+    long to = raw_syscall(SYS_mmap, 0, (long)m->length, m->prot | (m->writable ? PROT_WRITE : 0),
+                          MAP_SHARED, fd, m->offset);
+    raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+    if (to < 0)
+        return "cannot be mapped again: what was mapped of it is no longer shared";
+    size_t there = m->file_size > (size_t)m->offset ? m->file_size - (size_t)m->offset : 0;
+    if (m->writable && m->prot & PROT_READ)
+        memcpy((void *)to, m->from, there < m->length ? there : m->length);
+    raw_syscall(SYS_mremap, to, (long)m->length, (long)m->length, MREMAP_MAYMOVE | MREMAP_FIXED,
+                (long)m->from, 0);
+    return NULL;
+}
+
+void map_files_again(void)
+{
+    for (int i = 0; i < nmaps; i++) {
+        const char *wrong = map_again(&maps[i]);
+        if (wrong)
+            file_say(wrong, maps[i].path);
+    }
+    nmaps = 0;
+}

@@ -1,0 +1,65 @@
+/* os_scratch.c - open files that no longer have a name: scratch files of Fortran, tmpfile(). Their
+ * content goes into the image, and comes back in a new file without a name in the same folder.
+ */
+#include "core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+struct scratch {
+    size_t bytes;
+    char data[];
+};
+
+static long folder_of(const char *path, char *folder, size_t room)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = slash && slash > path ? (size_t)(slash - path) : 1;
+    if (path[0] != '/' || n >= room)
+        return -ENOENT;
+    memcpy(folder, path, n);
+    folder[n] = 0;
+    return 0;
+}
+
+struct scratch *scratch_save(int fd, size_t bytes)
+{
+    char own[32];
+    struct scratch *s = keep_alloc(sizeof *s + bytes);
+    s->bytes = 0;
+    /* the application may have opened it for writing only: by this way we may read it all the same */
+    file_link(fd, own, sizeof own);
+    long again = raw_syscall(SYS_openat, AT_FDCWD, (long)own, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    while (again >= 0 && s->bytes < bytes) {
+        long n = raw_syscall(SYS_pread64, again, (long)(s->data + s->bytes),
+                             (long)(bytes - s->bytes), (long)s->bytes, 0, 0);
+        if (n <= 0)
+            break;
+        s->bytes += (size_t)n;
+    }
+    if (again >= 0)
+        raw_syscall(SYS_close, again, 0, 0, 0, 0, 0);
+    return s;
+}
+
+long scratch_again(const struct scratch *s, const char *path, int flags)
+{
+    char folder[1024];
+    long rc = folder_of(path, folder, sizeof folder), fd = -1;
+    if (rc == 0) /* O_TMPFILE wants to be written to; the application does not mind */
+        fd = raw_syscall(SYS_openat, AT_FDCWD, (long)folder,
+                         __O_TMPFILE | O_DIRECTORY | O_RDWR | (flags & O_APPEND), 0600, 0, 0);
+    if (fd < 0)
+        fd = raw_syscall(SYS_memfd_create, (long)"scratch", 0, 0, 0, 0, 0);
+    for (size_t at = 0; fd >= 0 && at < s->bytes;) {
+        long n = raw_syscall(SYS_pwrite64, fd, (long)(s->data + at), (long)(s->bytes - at),
+                             (long)at, 0, 0);
+        if (n <= 0)
+            return -ENOSPC;
+        at += (size_t)n;
+    }
+    return fd;
+}
