@@ -265,9 +265,17 @@ void image_load(int fd, const char *name)
     forget(&l);
 }
 
+static const int never_blocked[] = {SIGSYS, SIGNAL_LEAVE, SIGSEGV, SIGBUS,
+                                    SIGILL, SIGFPE,       SIGTRAP, SIGABRT};
+
 void image_resume(void)
 {
     struct upper *u = loaded.upper;
+    sigset_t all; /* no handler of the application before it is whole; stop.c sets its mask again */
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof never_blocked / sizeof *never_blocked; i++)
+        sigdelset(&all, never_blocked[i]);
+    sigprocmask(SIG_SETMASK, &all, NULL);
     lower.upper = u;
     u->lower = &lower;
     steering_install();
