@@ -473,6 +473,25 @@ static void meet(void)
     }
 }
 
+/* Spares make room for two images before they are needed: touching that much memory for the first
+ * time would take longer than all else in a recovery. */
+enum { TAG_ROOM = 2 };
+static void tell_spares(size_t size)
+{
+    static size_t told;
+    unsigned long room = size + size / 8;
+    if (rank != 0 || size <= told)
+        return;
+    told = room;
+    for (int p = 0; p < plan.processes; p++) {
+        int plays = 0;
+        for (int r = 0; r < world_size; r++)
+            plays |= plan.player[r] == p;
+        if (!plays) /* a spare that has died is nobody's concern now */
+            MPI_Send(&room, 1, MPI_UNSIGNED_LONG, p, TAG_ROOM, base);
+    }
+}
+
 /* ---- called by mpi.c ------------------------------------------------------------------------- */
 
 /* All messages are drained, the other threads stand still. The older of two versions is
@@ -504,6 +523,7 @@ int recover_checkpoint(struct upper *upper)
     MEND_FAULT_POINT(recover_save_commit);
     output_commit();
     undo_begin(rank, version);
+    tell_spares(own->size);
     disk_offer(own);
     mend_event("checkpoint.commit", ev_int("version", version), ev_str("level", "memory"),
                ev_int("bytes", (long long)own->size), ev_real("seconds", seconds_now() - t0),
@@ -561,7 +581,12 @@ static void spare_wait(void)
     for (int flag, revoked = 0, concerned = 0;;) {
         MPI_Group dead, all;
         int n = 0;
-        MPI_Iprobe(MPI_ANY_SOURCE, 2, base, &flag, MPI_STATUS_IGNORE);
+        unsigned long room;
+        MPI_Status status;
+        if (TRY(MPI_Iprobe(MPI_ANY_SOURCE, TAG_ROOM, base, &flag, &status)) && flag &&
+            TRY(MPI_Recv(&room, 1, MPI_UNSIGNED_LONG, status.MPI_SOURCE, TAG_ROOM, base,
+                         MPI_STATUS_IGNORE)))
+            held_reserve(room);
         MPIX_Comm_is_revoked(base, &revoked);
         MPIX_Comm_get_failed(base, &dead);
         MPI_Group_size(dead, &n);

@@ -55,6 +55,7 @@ struct held_image {
 extern struct held_image held[IMAGES_HELD];
 struct held_image *held_find(int rank, int version);
 struct held_image *held_new(void);
+void held_reserve(size_t size); /* memory for two of that size */
 void held_keep(int version, int rank, int other_rank); /* forget all others */
 size_t held_write(struct held_image *image, struct upper *upper);
 void held_load(const struct held_image *image);

@@ -4,8 +4,10 @@
  * versions of two ranks are kept, and a few more while a repair moves them.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "recover.h"
@@ -38,6 +40,17 @@ struct held_image *held_new(void)
         die("cannot keep an image in memory: %s", strerror(errno));
     lseek(image->fd, 0, SEEK_SET);
     return image;
+}
+
+void held_reserve(size_t size)
+{
+    for (int i = 0; i < 2; i++) {
+        if (held[i].version || held[i].busy)
+            continue;
+        if (!held[i].fd && (held[i].fd = memfd_create("mend-image", MFD_CLOEXEC)) < 0)
+            die("cannot keep an image in memory: %s", strerror(errno));
+        (void)!fallocate(held[i].fd, 0, 0, (off_t)size); /* without it all works, only slower */
+    }
 }
 
 void held_keep(int version, int rank, int other_rank)
@@ -106,6 +119,13 @@ void held_load(const struct held_image *image)
     image_load(image->fd, "an image in memory");
 }
 
+/* Files only grow: pages that are there are not given back. */
+static int held_room(int fd, size_t size)
+{
+    struct stat st;
+    return fstat(fd, &st) || ((size_t)st.st_size < size && ftruncate(fd, (off_t)size));
+}
+
 /* Send and/or receive an image; 0 if a peer failed. */
 int held_move(struct held_image *out, int to, struct held_image *in, int from, MPI_Comm comm)
 {
@@ -119,7 +139,7 @@ int held_move(struct held_image *out, int to, struct held_image *in, int from, M
     char *bytes_out = NULL, *bytes_in = NULL;
     if (out && (bytes_out = mmap(NULL, size_out, PROT_READ, MAP_SHARED, out->fd, 0)) == MAP_FAILED)
         die("cannot map an image: %s", strerror(errno));
-    if (in && (ftruncate(in->fd, (off_t)size_in) ||
+    if (in && (held_room(in->fd, size_in) ||
                (bytes_in = mmap(NULL, size_in, PROT_READ | PROT_WRITE, MAP_SHARED, in->fd, 0)) ==
                    MAP_FAILED))
         die("cannot keep an image of %lu bytes in memory: %s", size_in, strerror(errno));

@@ -70,6 +70,7 @@ struct loaded {
     struct mapping *mappings;
     struct run *runs;
     uint64_t memory_offset;
+    char *kept; /* [mappings]: already there, see keep_mapping */
 };
 
 static int check_machine(const struct image_meta *m, const char *path)
@@ -88,13 +89,13 @@ static int check_machine(const struct image_meta *m, const char *path)
 }
 
 /* The tables, and the promise that every byte of the image is as it was written. */
-static int load_tables(struct loaded *l, const char *path)
+static int load_tables(struct loaded *l, const char *path, int verify)
 {
     const mend_image_region *meta = mend_image_find_region(l->image, IMAGE_META);
     const mend_image_region *memory = mend_image_find_region(l->image, IMAGE_MEMORY);
     if (!meta || !memory || meta->bytes < sizeof l->meta)
         return mend_fail(MEND_ERR_FORMAT, "%s is not an image of a capsule", path);
-    int rc = mend_image_verify(l->image);
+    int rc = verify ? mend_image_verify(l->image) : 0;
     if (rc)
         return mend_fail_within(rc, "%s", path);
     rc = mend_image_read(l->image, meta->offset, &l->meta, sizeof l->meta);
@@ -124,6 +125,8 @@ static void fill_memory(struct loaded *l)
 {
     for (uint32_t i = 0; i < l->meta.mappings; i++) {
         const struct mapping *m = &l->mappings[i]; /* NOREPLACE: a collision is an error */
+        if (l->kept && l->kept[i])
+            continue;
         int kind = m->shared ? MAP_SHARED : MAP_PRIVATE;
         if (mmap((void *)m->from, m->to - m->from, PROT_READ | PROT_WRITE,
                  kind | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
@@ -180,7 +183,7 @@ static void become_its_thread(struct upper *u)
 
 /* A signal may still come, to any thread: the old handlers must not run once their code is gone. */
 static uint64_t ignored;
-void upper_wipe(void)
+static void upper_silence(void)
 {
     struct itimerval off = {0};
     agent_abandon();
@@ -198,28 +201,71 @@ void upper_wipe(void)
     }
     syscall(SYS_close_range, UPPER_FILES, ~0u, 0);
     syscall(SYS_set_robust_list, NULL, sizeof(void *) * 3);
-    struct run *run = NULL;
+}
+
+/* This very mapping is in the image, too: filling pages that are there is several times faster than
+ * faulting in new ones. What the image has no content for becomes zero again. */
+static int keep_mapping(struct loaded *l, uint64_t from, uint64_t to)
+{
+    uint32_t i = 0;
+    while (i < l->meta.mappings && l->mappings[i].from < from)
+        i++;
+    if (i == l->meta.mappings || l->mappings[i].from != from || l->mappings[i].to != to ||
+        l->mappings[i].shared || mprotect((void *)from, to - from, PROT_READ | PROT_WRITE))
+        return 0;
+    uint64_t r = 0, high = l->meta.runs;
+    while (r < high) { /* the first run that ends behind `from` */
+        uint64_t middle = (r + high) / 2;
+        if (l->runs[middle].to <= from)
+            r = middle + 1;
+        else
+            high = middle;
+    }
+    uint64_t at = from;
+    for (; r < l->meta.runs && l->runs[r].from < to; r++) {
+        if (l->runs[r].from > at && madvise((void *)at, l->runs[r].from - at, MADV_DONTNEED))
+            return 0;
+        at = l->runs[r].to;
+    }
+    if (at < to && madvise((void *)at, to - at, MADV_DONTNEED))
+        return 0;
+    return l->kept[i] = 1;
+}
+
+/* Nothing of the old upper half's memory remains, but mappings that `l` (if any) has as well. */
+static void upper_unmap(struct loaded *l)
+{
+    struct piece {
+        uint64_t from, to;
+        int anonymous;
+    } *piece = NULL;
     size_t n = 0;
-    char line[4352];
-    unsigned long from, to;
+    char line[4352], perm[8];
+    unsigned long from, to, offset, inode;
+    unsigned major, minor;
     FILE *f = fopen("/proc/self/maps", "re");
     if (!f)
         die("cannot read /proc/self/maps: %s", strerror(errno));
-    while (fgets(line, sizeof line, f) && sscanf(line, "%lx-%lx", &from, &to) == 2 &&
+    while (fgets(line, sizeof line, f) &&
+           sscanf(line, "%lx-%lx %7s %lx %x:%x %lu", &from, &to, perm, &offset, &major, &minor,
+                  &inode) == 7 &&
            from < UPPER_END) {
-        if (n && run[n - 1].to == from) {
-            run[n - 1].to = to;
-            continue;
-        }
-        run = realloc(run, (n + 1) * sizeof *run);
-        if (!run)
+        piece = realloc(piece, (n + 1) * sizeof *piece);
+        if (!piece)
             die("no memory to list the mappings");
-        run[n++] = (struct run){from, to};
+        piece[n++] = (struct piece){from, to, inode == 0 && perm[3] == 'p'};
     }
     fclose(f);
     for (size_t i = 0; i < n; i++)
-        munmap((void *)run[i].from, run[i].to - run[i].from);
-    free(run);
+        if (!l || !piece[i].anonymous || !keep_mapping(l, piece[i].from, piece[i].to))
+            munmap((void *)piece[i].from, piece[i].to - piece[i].from);
+    free(piece);
+}
+
+void upper_wipe(void)
+{
+    upper_silence();
+    upper_unmap(NULL);
     steering = (struct steering){UPPER_ARENA, UPPER_BREAK};
 }
 
@@ -231,6 +277,7 @@ static void forget(struct loaded *l)
     mend_image_close(l->image);
     free(l->mappings);
     free(l->runs);
+    free(l->kept);
 }
 
 struct part { /* of an open file */
@@ -257,10 +304,12 @@ void image_load(int fd, const char *name)
     if (rc == 0)
         rc = mend_image_open(source, &l.image);
     if (rc == 0)
-        rc = load_tables(&l, name);
+        rc = load_tables(&l, name, 0); /* the blocks are verified as they are read */
     if (rc)
         die("%s", mend_error_text());
-    upper_wipe();
+    l.kept = calloc(l.meta.mappings + 1, 1);
+    upper_silence();
+    upper_unmap(l.kept ? &l : NULL);
     fill_memory(&l);
     forget(&l);
 }
@@ -328,7 +377,7 @@ void restart(const char *dir, int64_t version)
     snprintf(path, sizeof path, "%s/%s", folder, name);
     rc = mend_image_open_file(path, &l.image);
     if (rc == 0)
-        rc = load_tables(&l, path);
+        rc = load_tables(&l, path, 1);
     agree(rc, mend_error_text());
     fill_memory(&l);
     if (rank == 0)
