@@ -20,7 +20,7 @@ now() { date +%s.%N; }
 a=$(now); native; b=$(now); plain=$(awk -v a="$a" -v b="$b" 'BEGIN{print b-a}')
 for ((i = 0; i < times; i++)); do
     # in place
-    rm -rf job; "$mend" run -n 4 --spares 1 --every 1s --levels memory --dir job -q -- "${program[@]}" >got & runner=$!
+    rm -rf job; "$mend" run -n 4 --spares 1 --every 1s --levels memory,partner --dir job -q -- "${program[@]}" >got & runner=$!
     wait_for '"checkpoint.commit"' job/events.jsonl 4 || break
     victim=$(grep '"rank":2,"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')
     k=$(now); kill -9 "$victim"; wait $runner
@@ -45,6 +45,6 @@ row online.notice "$(median <notice)" s null null "" true
 for p in revoke threads requests shrink plan flush world images load agree rebind barrier; do
     row online.phase.$p "$(median <phase.$p)" ms null null "" true
 done
-a=$(now); "$mend" run -n 4 --spares 1 --every 10s --levels memory --dir job2 -q -- "${program[@]}" >got; b=$(now)
+a=$(now); "$mend" run -n 4 --spares 1 --every 10s --levels memory,partner --dir job2 -q -- "${program[@]}" >got; b=$(now)
 calm=$(awk -v a="$a" -v b="$b" 'BEGIN{print b-a}')
 row online.undisturbed "$calm" s "$plain" "$(awk -v a="$calm" -v b="$plain" 'BEGIN{print a/b}')" "" true

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
-# a native run, byte for byte. Cases: rank, pair, launcher, exhausted, files, rewrite, refuse, during, init.
+# a native run, byte for byte. Cases: rank, pair, levels, launcher, exhausted, files, rewrite, refuse, during, init.
 # Kills come when so many versions are complete, not by the clock: a loaded machine changes nothing.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -46,6 +46,28 @@ launcher) # the launcher itself: launched again by mend run, from disk
     kill -9 "$(awk '{print $1}' /proc/$runner/task/$runner/children)" || fail "no launcher"
     finish
     [ "$(count run.launch)" = 2 ] || fail "not launched twice" ;;
+levels) # no copy in a partner's memory: back from the node's folder, from parity, from DIR
+    start --spares 1 --every 200ms --levels memory,local --local-dir "$PWD/node" -- "${steady[@]}"
+    await '"level":"local"' 8; kill_ranks 1; await '"how":"resumed"' 4; finish
+    [ "$(count recover.fetched)" -ge 4 ] || fail "not restored from the local level"
+    [ -z "$(ls -A node)" ] || fail "files are left in the node's folder"
+    echo "ok: local"
+    start --spares 2 --every 200ms --levels memory,partner,erasure:3+1 --local-dir "$PWD/node" -- "${steady[@]}"
+    await '"level":"erasure"' 8
+    stop=$(pgrep -P "$(awk '{print $1}' /proc/$runner/task/$runner/children)"); kill -STOP $stop # no version in between
+    rm node/*/images/*-r1-* || fail "no files of rank 1"; kill_ranks 1 2; kill -CONT $stop 2>/dev/null
+    await '"how":"resumed"' 4; finish
+    [ "$(count recover.fetched)" -ge 4 ] || fail "not restored from parity"
+    echo "ok: erasure"
+    start --spares 1 --every 200ms --levels memory,global:2 -- "${steady[@]}"
+    await '"level":"global"' 8; kill_ranks 3; await '"how":"resumed"' 4; finish
+    [ "$(count recover.fetched)" -ge 4 ] || fail "not restored from the global level"
+    echo "ok: global"
+    start --spares 2 --every 200ms --levels memory,partner:3,global:50 -- "${steady[@]}"
+    await '"level":"partner"' 8; kill_ranks 0; await '"how":"resumed"' 4
+    v=$(grep '"how":"resumed"' job/events.jsonl | head -1 | grep -o '"version":[0-9]*' | grep -o '[0-9]*')
+    [ $((v % 3)) = 0 ] && [ "$v" -gt 0 ] || fail "version $v is none that partners had"
+    finish; echo "ok: every third version to the partner" ;;
 exhausted) # more deaths than spares: what is in memory goes to disk, then a relaunch
     start --spares 1 --every 200ms -- "${steady[@]}"
     more 2; kill_ranks 1; await '"how":"resumed"' 4

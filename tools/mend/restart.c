@@ -88,7 +88,7 @@ static int resume_online(const char *dir, json_t *job)
     char n[16], spares[16];
     json_t *program = json_object_get(job, "program");
     size_t words = json_array_size(program), at = 0;
-    char **w = calloc(words + 16, sizeof *w);
+    char **w = calloc(words + 24, sizeof *w);
     if (!w)
         return tool_failed("restart", "no memory");
     snprintf(n, sizeof n, "%d", (int)json_integer_value(json_object_get(job, "ranks")));
@@ -105,6 +105,13 @@ static int resume_online(const char *dir, json_t *job)
     w[at++] = spares;
     w[at++] = "--dir";
     w[at++] = whole ? whole : (char *)dir;
+    static const char *const kept[][2] = {
+        {"levels", "--levels"}, {"id", "--job-id"}, {"local_dir", "--local-dir"}};
+    for (int i = 0; i < 3; i++)
+        if (json_is_string(json_object_get(job, kept[i][0]))) {
+            w[at++] = (char *)kept[i][1];
+            w[at++] = (char *)json_string_value(json_object_get(job, kept[i][0]));
+        }
     w[at++] = "--";
     for (size_t i = 0; i < words; i++)
         w[at++] = (char *)json_string_value(json_array_get(program, i));

@@ -34,9 +34,11 @@ static const char help[] =
     "  --spares S         processes that stand by (default 1)\n"
     "  --every T|auto     time between versions (default 5s); auto: by measured cost and failures\n"
     "  --mtbf T           with auto: mean time between failures to begin with (default 10min)\n"
-    "  --levels LIST      memory (every version, always) and global or global:K: every K-th "
-    "version\n"
-    "                     goes to DIR, for a relaunch (default memory,global:5)\n"
+    "  --levels LIST      where versions are kept, each :E every E-th version: memory (always),\n"
+    "                     partner (another rank's memory), local (a folder of the node),\n"
+    "                     erasure:K+M (parity over K+M ranks, in that folder), global (in DIR)\n"
+    "                     (default memory,partner,global:5)\n"
+    "  --local-dir DIR    the node's folder (default /tmp/mend-UID)\n"
     "  --dir DIR          the job's folder (default mend-PROGRAM-PID)\n"
     "  --retries R        launches after the job was torn down (default 3)\n"
     "  --mpi openmpi|mpich\n"
@@ -56,24 +58,47 @@ static void on_signal(int signal)
 /* ---- the command line
  * --------------------------------------------------------------------------------- */
 
+/* memory, partner[:E], local[:E], erasure:K+M[:E], global[:E], with commas; E: every so many versions. */
+static int parse_level(struct run_job *job, char *word)
+{
+    char *part[3] = {word, NULL, NULL}, *rest = word;
+    long every = strncmp(word, "global", 6) == 0 ? 5 : 1;
+    int n = 0, used = 0;
+    for (char *w; n < 3 && (w = strsep(&rest, ":"));)
+        part[n++] = w;
+    bool erasure = strcmp(word, "erasure") == 0;
+    if (erasure && (n < 2 || sscanf(part[1], "%d+%d%n", &job->erasure_k, &job->erasure_m, &used) != 2 ||
+                    part[1][used] || job->erasure_k < 1 || job->erasure_m < 1))
+        return tool_wrong_use("run", "erasure needs its group: erasure:K+M, as erasure:4+1");
+    const char *text = part[erasure ? 2 : 1];
+    if (rest || (!erasure && n > 2) ||
+        (text && (mend_parse_integer(text, &every) || every < 1 || every > 1000000)))
+        return tool_wrong_use("run", "level %s: \"%s\" is not a number of versions", word,
+                              text ? text : "");
+    if (strcmp(word, "memory") == 0 && every == 1)
+        return TOOL_OK;
+    if (strcmp(word, "partner") == 0)
+        job->partner_every = (int)every;
+    else if (strcmp(word, "local") == 0)
+        job->local_every = (int)every;
+    else if (erasure)
+        job->erasure_every = (int)every;
+    else if (strcmp(word, "global") == 0)
+        job->disk_every = (int)every;
+    else
+        return tool_wrong_use("run", "level \"%s\" is not memory, partner[:E], local[:E], "
+                              "erasure:K+M[:E] or global[:E]", word);
+    return TOOL_OK;
+}
+
 static int parse_levels(struct run_job *job, const char *text)
 {
-    char *copy = strdup(text), *rest = NULL;
+    char *copy = strdup(text), *rest = copy;
     int rc = TOOL_OK;
-    job->disk_every = 0;
-    for (char *w = strtok_r(copy, ",", &rest); w && !rc; w = strtok_r(NULL, ",", &rest)) {
-        long every = 5;
-        char *colon = strchr(w, ':');
-        if (colon)
-            *colon = 0;
-        if (strcmp(w, "memory") == 0 && !colon)
-            continue;
-        if (strcmp(w, "global") != 0)
-            rc = tool_wrong_use("run", "level \"%s\" is not memory or global[:K]", w);
-        else if (colon && (mend_parse_integer(colon + 1, &every) || every < 1))
-            rc = tool_wrong_use("run", "global:%s is not a number of versions", colon + 1);
-        job->disk_every = (int)every;
-    }
+    job->levels = text;
+    job->partner_every = job->local_every = job->erasure_every = job->disk_every = 0;
+    for (char *w; rc == TOOL_OK && (w = strsep(&rest, ","));)
+        rc = parse_level(job, w);
     free(copy);
     return rc;
 }
@@ -97,6 +122,10 @@ static int take_option(struct run_job *job, const char *name, const char *value)
         ok = mend_parse_seconds(value, &job->mtbf) == MEND_OK && job->mtbf > 0;
     else if (strcmp(name, "--levels") == 0)
         return parse_levels(job, value);
+    else if (strcmp(name, "--local-dir") == 0)
+        job->local_dir = value;
+    else if (strcmp(name, "--job-id") == 0) /* mend restart */
+        snprintf(job->id, sizeof job->id, "%s", value);
     else if (strcmp(name, "--dir") == 0)
         snprintf(job->dir, sizeof job->dir, "%s", value);
     else if (strcmp(name, "--mpi") == 0)
@@ -198,6 +227,10 @@ int run_job_write(const struct run_job *job, const char *state)
     char *here = getcwd(NULL, 0);
     if (here)
         json_object_set_new(j, "folder", json_string(here));
+    json_object_set_new(j, "levels", json_string(job->levels));
+    json_object_set_new(j, "id", json_string(job->id));
+    if (job->local_dir)
+        json_object_set_new(j, "local_dir", json_string(job->local_dir));
     free(here);
     char *text = json_dumps(j, JSON_INDENT(2));
     snprintf(path, sizeof path, "%s/job.json", job->dir);
@@ -338,7 +371,9 @@ int mend_cmd_run(int argc, char **argv)
                           .online = true,
                           .every = 5,
                           .mtbf = 600,
+                          .partner_every = 1,
                           .disk_every = 5,
+                          .levels = "memory,partner,global:5",
                           .mpi = "openmpi"};
     int rc = parse(&job, &json, argc, argv);
     if (rc)
@@ -348,6 +383,8 @@ int mend_cmd_run(int argc, char **argv)
                 "mend: MPICH has no ULFM: failures are survived by relaunch, not in place\n");
         job.online = false;
     }
+    if (!job.id[0])
+        snprintf(job.id, sizeof job.id, "%llx-%d", (unsigned long long)(1e6 * mend_now()), getpid());
     rc = prepare_folder(&job);
     return rc ? rc : run(&job, json);
 }

@@ -13,7 +13,11 @@ struct run_job {
     bool online, raw, quiet, automatic, resume;
     double every;    /* seconds between versions */
     double mtbf;     /* believed, for --every auto */
-    int disk_every;  /* versions between those that go to disk */
+    /* levels: every so many versions, 0: not used */
+    const char *levels;
+    int partner_every, local_every, erasure_every, disk_every, erasure_k, erasure_m;
+    const char *local_dir;
+    char id[32]; /* names this job's node-local files */
     const char *mpi; /* openmpi or mpich */
     char dir[4096];
     const char *host, *hostfile, *launcher_args;

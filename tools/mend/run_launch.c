@@ -94,8 +94,19 @@ static void set_environment(const struct run_job *job)
     setenv("MEND_CAPSULE_DIR", job->dir, 1);
     snprintf(text, sizeof text, "%g", job->every);
     setenv("MEND_CAPSULE_EVERY", text, 1);
-    snprintf(text, sizeof text, "%d", job->disk_every);
-    setenv("MEND_ONLINE_DISK_EVERY", text, 1);
+    static const char *const name[] = {"PARTNER_EVERY", "LOCAL_EVERY", "ERASURE_EVERY",
+                                       "DISK_EVERY",    "ERASURE_K",   "ERASURE_M"};
+    const int value[] = {job->partner_every, job->local_every, job->erasure_every,
+                         job->disk_every,    job->erasure_k,   job->erasure_m};
+    for (int i = 0; i < 6; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "MEND_ONLINE_%s", name[i]);
+        snprintf(text, sizeof text, "%d", value[i]);
+        setenv(key, text, 1);
+    }
+    setenv("MEND_ONLINE_JOB", job->id, 1);
+    if (job->local_dir)
+        setenv("MEND_ONLINE_LOCAL_DIR", job->local_dir, 1);
     if (job->raw)
         setenv("MEND_ONLINE_RAW", "1", 1);
 }

@@ -4,17 +4,18 @@
  *
  * Ranks 0..n-1 of the application are played by n of the processes; the others are spares, which
  * have a lower half only. Every version is kept in memory twice, by its rank and by another one
- * (on another node, if there are several); recover_disk.c puts some of them into DIR as well. When
+ * (on another node, if there are several); recover_levels.c keeps some of them elsewhere. When
  * an MPI call fails, all processes meet; starting and finishing are meetings, too.
  *
  * One meeting (attempt), repeated until it works out:
  *   1. revoke and shrink the base communicator: who is left;
- *   2. everybody shows a card: rank played, images held, versions on disk;
+ *   2. everybody shows a card: rank played, images held;
  *   3. from the same cards everybody computes the same plan (recover_plan.c): who plays which rank,
- *      and the newest version of which every rank's image can be had (0: from the beginning);
+ *      and the newest version of which every rank's image is in memory;
  *   4. the upper half is ended (recover_leave.c);
  *   5. a byte from everybody to everybody, so that no message of old is under way to anybody;
- *   6. the new world is split off, in rank order; images go to those who lack them;
+ *   6. the new world is split off, in rank order; images go to those who lack them, or come from the
+ *      other levels if memory has not all of them (if those have not either: from the beginning);
  *   7. the image is loaded in place of the upper half. No MPI call while its memory is not there;
  *   8. all agree that it went well.
  * A death between any two steps: whoever sees it revokes, and comes to step 8 with a no. Nobody
@@ -65,6 +66,7 @@ void comm_gone(MPI_Comm comm)
     (void)comm;
 }
 #else
+#include "recover_levels.h"
 #include "recover_plan.h"
 
 #include <base/event.h>
@@ -84,6 +86,7 @@ void comm_gone(MPI_Comm comm)
 static int world_size;                   /* of the application */
 static int rank = -1;                    /* played by this process; -1: spare */
 static int version;                      /* newest checkpoint; 0: the beginning */
+static int copied_version;               /* the newest that partners have, too */
 static int finished;                     /* the application has called MPI_Finalize */
 static int repairs;                      /* meetings after the first */
 static MPI_Comm base = MPI_COMM_NULL;    /* all processes alive, with the spares */
@@ -176,8 +179,7 @@ static int show_cards(void)
     struct card mine = {.rank = rank,
                         .finished = finished,
                         .host = host_number(),
-                        .on_disk = disk_newest(world_size)};
-    mine.epoch = disk_epoch;
+                        .id = (uint64_t)(1e6 * wall())};
     for (int i = 0; i < IMAGES_HELD; i++) {
         mine.image[i].rank = held[i].rank;
         mine.image[i].version = held[i].version;
@@ -247,18 +249,14 @@ static int build_world(void)
 static int spread_images(void)
 {
     if (!plan.version)
-        return 1;
+        return plan.rank < 0 || levels_fetch(control, plan.rank, &plan.version);
     for (int r = 0; r < world_size; r++) {
         int from = plan_holder(&plan, r, plan.version);
         int to[2] = {plan.player[r], plan.player[plan_partner(&plan, r)]};
         for (int i = 0; i < 2; i++) {
-            if (plan_holds(&plan, to[i], r, plan.version) || (i && to[1] == to[0]))
+            if (plan_holds(&plan, to[i], r, plan.version) ||
+                (i && (to[1] == to[0] || !levels_partner_due(0))))
                 continue;
-            if (from < 0) { /* on disk only: everybody reads for himself */
-                if (plan.me == to[i] && !disk_read(held_new(), r, plan.version))
-                    return 0;
-                continue;
-            }
             if (plan.me == from && !held_move(held_find(r, plan.version), to[i], NULL, 0, base))
                 return 0;
             if (plan.me == to[i]) {
@@ -372,6 +370,7 @@ static int agree(int ok)
 static int attempt(void)
 {
     MPI_Comm alive;
+    levels_unbind();
     MPIX_Comm_revoke(base);
     int rc = MPIX_Comm_shrink(base, &alive);
     if (rc) {
@@ -418,7 +417,7 @@ static void give_up(void)
     int saved = 1, flag;
     for (int r = 0; r < world_size && plan.version; r++)
         if (plan_holder(&plan, r, plan.version) == plan.me)
-            saved &= disk_write(held_find(r, plan.version));
+            saved &= global_write(held_find(r, plan.version));
     flag = saved;
     MPIX_Comm_agree(base, &flag);
     if (plan.me == 0) {
@@ -447,15 +446,16 @@ static void meet(void)
             give_up();
         rank = plan.rank;
         version = plan.version;
-        disk_epoch = plan.epoch + 1;
         mend_event_set_rank(rank);
-        held_keep(version, rank, rank < 0 ? -1 : plan_partner_of(&plan, rank));
+        copied_version = version;
+        held_keep(version, version, rank, rank < 0 ? -1 : plan_partner_of(&plan, rank));
         if (rank < 0) {
             tell_recovered("waiting");
             spare_wait();
             continue;
         }
         fill_predefined();
+        levels_begin(rank, world_size, version, plan.id);
         undo_lengths(rank, version);
         undo_begin(rank, version);
         leaving = 0;
@@ -501,15 +501,16 @@ static void tell_spares(size_t size)
 int recover_checkpoint(struct upper *upper)
 {
     int previous = plan_partner_of(&plan, rank), partner = plan_partner(&plan, rank);
+    int copied = world_size > 1 && levels_partner_due(version + 1);
     double t0 = seconds_now();
-    held_keep(version, rank, previous);
+    held_keep(version, copied_version, rank, previous);
     struct held_image *own = held_new();
     held_write(own, upper);
     own->rank = rank;
     own->version = version + 1;
     MEND_FAULT_POINT(recover_save_write);
     double t1 = seconds_now();
-    if (world_size > 1) {
+    if (copied) {
         struct held_image *copy = held_new();
         if (!held_move(own, partner, copy, previous, control))
             recover_error(MPIX_ERR_REVOKED, "checkpoint");
@@ -520,14 +521,21 @@ int recover_checkpoint(struct upper *upper)
     double t2 = seconds_now();
     GUARD("checkpoint", MPI_Barrier(control));
     version++;
+    if (copied)
+        copied_version = version;
     MEND_FAULT_POINT(recover_save_commit);
     output_commit();
     undo_begin(rank, version);
     tell_spares(own->size);
-    disk_offer(own);
+    global_offer(own);
     mend_event("checkpoint.commit", ev_int("version", version), ev_str("level", "memory"),
                ev_int("bytes", (long long)own->size), ev_real("seconds", seconds_now() - t0),
                ev_real("image", t1 - t0), ev_real("copy", t2 - t1));
+    if (copied) /* the partner's copy is part of the same commit */
+        mend_event("checkpoint.commit", ev_int("version", version), ev_str("level", "partner"),
+                   ev_int("bytes", (long long)own->size), ev_real("seconds", t2 - t1));
+    if (!levels_save(own, control, world_size))
+        recover_error(MPIX_ERR_REVOKED, "checkpoint");
     return 0;
 }
 
@@ -556,10 +564,11 @@ void recover_finalize(void)
     GUARD("Finalize", MPI_Barrier(control));
     phases_begin();
     finished = 1;
-    disk_flush();
+    global_flush();
     if (!context_save(&back))
         on_own_stack(finish);
     output_direct();
+    levels_done();
     mend_event("recover.finished", ev_int("version", version));
 }
 
@@ -625,7 +634,7 @@ void recover_main(int argc, char **argv)
     if (!getenv("MEND_ONLINE_RAW"))
         output_open(argv[1]);
     undo_open(argv[1]);
-    disk_open(argv[1]);
+    levels_open(argv[1]);
     /* MPI_Init waits for ever if a process dies inside it: who watches us must know whom to look for */
     mend_event("recover.born", ev_int("pid", getpid()));
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);

@@ -56,7 +56,8 @@ extern struct held_image held[IMAGES_HELD];
 struct held_image *held_find(int rank, int version);
 struct held_image *held_new(void);
 void held_reserve(size_t size); /* memory for two of that size */
-void held_keep(int version, int rank, int other_rank); /* forget all others */
+/* Forget all but these two versions (the newest, and the newest that partners have) of two ranks. */
+void held_keep(int version, int copied, int rank, int other_rank);
 size_t held_write(struct held_image *image, struct upper *upper);
 void held_load(const struct held_image *image);
 int held_move(struct held_image *out, int to, struct held_image *in, int from, MPI_Comm comm);

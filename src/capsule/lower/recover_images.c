@@ -53,11 +53,13 @@ void held_reserve(size_t size)
     }
 }
 
-void held_keep(int version, int rank, int other_rank)
+void held_keep(int version, int copied, int rank, int other_rank)
 {
-    for (int i = 0; i < IMAGES_HELD; i++)
-        if (held[i].version != version || (held[i].rank != rank && held[i].rank != other_rank))
+    for (int i = 0; i < IMAGES_HELD; i++) {
+        int own = held[i].rank == rank, theirs = held[i].rank == other_rank;
+        if (!(own || theirs) || (held[i].version != version && held[i].version != copied))
             held[i].version = held[i].rank = 0;
+    }
 }
 
 static void write_all(int fd, const void *p, size_t n)

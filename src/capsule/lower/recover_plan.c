@@ -44,14 +44,10 @@ int plan_partner_of(const struct plan *plan, int rank)
     return (rank + plan->ranks - plan->shift) % plan->ranks;
 }
 
-/* The newest version that can be had of every rank: from memory, or else from disk. */
+/* The newest version of which every rank's image is in somebody's memory. */
 static void choose_version(struct plan *plan)
 {
-    int disk = plan->card[0].on_disk;
-    for (int p = 1; p < plan->processes; p++)
-        if (plan->card[p].on_disk < disk)
-            disk = plan->card[p].on_disk;
-    plan->version = disk;
+    plan->version = 0;
     for (int p = 0; p < plan->processes; p++)
         for (int i = 0; i < IMAGES_HELD; i++) {
             int version = plan->card[p].image[i].version, all = 1;
@@ -119,10 +115,10 @@ void plan_make(struct plan *plan, int ranks)
             plan->player[plan->card[p].rank] = p;
             done += plan->card[p].finished;
         }
-    plan->epoch = 0;
+    plan->id = 0;
     for (int p = 0; p < plan->processes; p++)
-        if (plan->card[p].epoch > plan->epoch)
-            plan->epoch = plan->card[p].epoch;
+        if (plan->card[p].id > plan->id)
+            plan->id = plan->card[p].id;
     plan->finished = done == ranks;
     plan->hopeless = 0;
     plan->rank = -1;

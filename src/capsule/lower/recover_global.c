@@ -1,0 +1,200 @@
+/* recover_global.c - the global level: DIR/images/global-rRANK-vVERSION-ID.img, for a job that was torn
+ * down.
+ *
+ * Every n-th version is copied from memory to disk by a thread, without MPI and without a rank waiting
+ * for it. The files are those of a store named "images" (image/folder.h), so that the store restores
+ * them like all others (recover_levels.c). A file appears under its name when it is whole; a version is
+ * complete when the files of all ranks are there. The id is that of the meeting (the time it took
+ * place): what was written before a rollback is never mixed with what is written after it.
+ */
+#include "recover_levels.h"
+
+#ifdef OPEN_MPI
+#include <base/event.h>
+#include <base/io.h>
+#include <image/folder.h>
+#include <mend/error.h>
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static char folder[PATH_MAX - 128];
+static int every; /* this many versions; 0: never */
+static int ranks_known;
+static uint64_t id;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct held_image *job; /* being written, or to be */
+static struct held_image job_copy;
+
+struct file_sink {
+    int fd;
+    const char *path;
+};
+
+static int sink_write(void *context, const void *bytes, size_t count)
+{
+    struct file_sink *f = context;
+    return mend_io_write(f->fd, bytes, count, f->path);
+}
+
+static void path_of(char *path, size_t size, const mend_file *file)
+{
+    char name[MEND_FILE_NAME_MAX];
+    mend_file_name(file, name);
+    snprintf(path, size, "%s/%s", folder, name);
+}
+
+static int write_image(const struct held_image *image, const mend_file *file, int fd,
+                       const char *path, const uint8_t *bytes)
+{
+    mend_image_region region = {.id = LEVELS_REGION, .bytes = image->size, .label = "capsule"};
+    mend_image_head head = {.kind = MEND_IMAGE_DATA,
+                            .name = LEVELS_STORE,
+                            .version = file->version,
+                            .save_id = file->save_id,
+                            .rank = file->rank,
+                            .ranks = ranks_known,
+                            .base_version = -1,
+                            .block = 256 << 10,
+                            .region_count = 1,
+                            .stream_bytes = image->size,
+                            .regions = &region};
+    mend_image_write_options options = {0};
+    struct file_sink sink = {fd, path};
+    uint64_t written;
+    return mend_image_write(&head, bytes, &options, (mend_sink){sink_write, &sink}, &written);
+}
+
+static int write_file(const struct held_image *image, uint64_t save_id)
+{
+    char path[PATH_MAX];
+    mend_file file = {MEND_FILE_GLOBAL, image->rank, image->version, save_id};
+    mend_io_replacement r;
+    path_of(path, sizeof path, &file);
+    uint8_t *bytes = mmap(NULL, image->size, PROT_READ, MAP_SHARED, image->fd, 0);
+    if (bytes == MAP_FAILED)
+        return 0;
+    int rc = mend_io_make_folders(folder);
+    if (!rc)
+        rc = mend_io_replace_begin(&r, path);
+    if (!rc) {
+        rc = write_image(image, &file, r.fd, path, bytes);
+        if (!rc)
+            rc = mend_io_replace_commit(&r);
+        mend_io_replace_abort(&r);
+    }
+    munmap(bytes, image->size);
+    if (rc)
+        mend_event("checkpoint.failed", ev_int("version", image->version),
+                   ev_str("level", "global"), ev_str("why", mend_error_text()));
+    return rc == MEND_OK;
+}
+
+/* Two complete versions are kept. */
+static void prune(int rank)
+{
+    mend_file *list;
+    int n, whole = 0, there = 0;
+    char path[PATH_MAX];
+    if (mend_folder_list(folder, &list, &n))
+        return;
+    for (int i = n - 1; i >= 0; i--) { /* newest last: by version, then by id */
+        if (list[i].kind != MEND_FILE_GLOBAL)
+            continue;
+        int same = i + 1 < n && list[i + 1].version == list[i].version &&
+                   list[i + 1].save_id == list[i].save_id;
+        there = same ? there + 1 : 1;
+        if (whole == 2 && list[i].rank == rank) {
+            path_of(path, sizeof path, &list[i]);
+            mend_io_remove(path);
+        }
+        if (there == ranks_known && whole < 2 && ++whole == 2)
+            undo_forget(rank, (int)list[i].version);
+    }
+    free(list);
+}
+
+static void *background(void *none)
+{
+    (void)none;
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (!job)
+            pthread_cond_wait(&changed, &lock);
+        struct held_image copy = job_copy;
+        uint64_t begun_in = id;
+        pthread_mutex_unlock(&lock);
+        double begun = mend_now();
+        int ok = write_file(&copy, begun_in);
+        double seconds = mend_now() - begun;
+        pthread_mutex_lock(&lock);
+        if (ok && begun_in != id) { /* it is of a past that was given up meanwhile */
+            char path[PATH_MAX];
+            mend_file file = {MEND_FILE_GLOBAL, copy.rank, copy.version, begun_in};
+            path_of(path, sizeof path, &file);
+            mend_io_remove(path);
+        } else if (ok) {
+            mend_event("checkpoint.commit", ev_int("version", copy.version),
+                       ev_str("level", "global"), ev_int("bytes", (long long)copy.size),
+                       ev_real("seconds", seconds));
+            prune(copy.rank);
+        }
+        job->busy = 0;
+        job = NULL;
+        pthread_cond_broadcast(&changed);
+    }
+    return NULL;
+}
+
+void global_open(const char *dir, int versions)
+{
+    pthread_t thread;
+    snprintf(folder, sizeof folder, "%.3900s/" LEVELS_STORE, dir);
+    every = versions;
+    if (every > 0 && pthread_create(&thread, NULL, background, NULL))
+        die("cannot start a thread");
+}
+
+void global_begin(int ranks, uint64_t new_id)
+{
+    pthread_mutex_lock(&lock);
+    ranks_known = ranks;
+    id = new_id;
+    pthread_mutex_unlock(&lock);
+}
+
+void global_offer(struct held_image *image)
+{
+    if (every <= 0 || image->version % every)
+        return;
+    pthread_mutex_lock(&lock);
+    if (job) { /* the disk is slower than the versions come: leave this one out */
+        mend_event("checkpoint.skipped", ev_int("version", image->version),
+                   ev_str("level", "global"));
+    } else {
+        image->busy = 1;
+        job_copy = *image;
+        job = image;
+        pthread_cond_broadcast(&changed);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+int global_write(const struct held_image *image)
+{
+    return image && write_file(image, id);
+}
+
+void global_flush(void)
+{
+    pthread_mutex_lock(&lock);
+    while (job)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
+#endif

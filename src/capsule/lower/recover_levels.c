@@ -1,0 +1,241 @@
+/* recover_levels.c - versions in node-local folders and in parity over groups of ranks, by the store
+ * (mend/store.h); and the way back from any level that is not memory.
+ *
+ * Memory and partner are not the store's: they are there at every version and must be had without a
+ * collective operation and without a second copy (recover_images.c). What the store gets is the image
+ * in memory, as one stream. It is bound to a new communicator only when it is needed: a recovery from
+ * memory does not wait for it.
+ */
+#include "recover_levels.h"
+
+#ifdef OPEN_MPI
+#include <base/event.h>
+#include <base/io.h>
+#include <image/folder.h>
+#include <mend/store.h>
+
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct {
+    int partner, local, erasure, global; /* every so many versions; 0: not used */
+    int k, m;
+    char global_dir[PATH_MAX], local_dir[PATH_MAX];
+} use;
+static mend_store *store;
+static int bound, out_of_order;
+
+static int number(const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+    return text ? atoi(text) : otherwise;
+}
+
+void levels_open(const char *dir)
+{
+    const char *local = getenv("MEND_ONLINE_LOCAL_DIR"), *job = getenv("MEND_ONLINE_JOB");
+    use.partner = number("MEND_ONLINE_PARTNER_EVERY", 1);
+    use.local = number("MEND_ONLINE_LOCAL_EVERY", 0);
+    use.erasure = number("MEND_ONLINE_ERASURE_EVERY", 0);
+    use.global = number("MEND_ONLINE_DISK_EVERY", 5);
+    use.k = number("MEND_ONLINE_ERASURE_K", 2);
+    use.m = number("MEND_ONLINE_ERASURE_M", 1);
+    if (!use.erasure) /* the store looks at them all the same */
+        use.k = 2, use.m = 1;
+    snprintf(use.global_dir, sizeof use.global_dir, "%s", dir);
+    if (local)
+        snprintf(use.local_dir, sizeof use.local_dir, "%s/%s", local, job ? job : "job");
+    else
+        snprintf(use.local_dir, sizeof use.local_dir, "/tmp/mend-%d/%s", (int)getuid(),
+                 job ? job : "job");
+    global_open(dir, use.global);
+}
+
+int levels_partner_due(int version)
+{
+    return use.partner > 0 && version % use.partner == 0;
+}
+
+/* 0: a peer has failed. Anything else that goes wrong is agreed by the store: the levels are left
+ * alone from then on, and said so. */
+static int bind(MPI_Comm comm, int rank)
+{
+    mend_store_options o;
+    if (bound || out_of_order)
+        return 1;
+    int rc = mend_store_defaults(&o);
+    if (rc)
+        die("%s", mend_error_text());
+    for (int i = 0; i < MEND_LEVEL_COUNT; i++)
+        o.level[i] = (mend_level_options){0, 2, 0};
+    o.level[MEND_LEVEL_LOCAL].every = use.local > 0;
+    o.level[MEND_LEVEL_ERASURE].every = use.erasure > 0;
+    o.level[MEND_LEVEL_GLOBAL].every = 1; /* read only: recover_global.c writes */
+    o.local_dir = use.local_dir;
+    o.global_dir = use.global_dir;
+    o.domain = getenv("MEND_ONLINE_DOMAIN");
+    o.erasure_k = use.k;
+    o.erasure_m = use.m;
+    o.delta = MEND_DELTA_OFF;
+    o.buffers = 1;
+    o.sync = 1;
+    rc = store ? mend_store_rebind(store, comm, rank)
+               : mend_store_open(comm, rank, LEVELS_STORE, &o, &store);
+    if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
+        return 0;
+    bound = rc == 0;
+    if (rc) {
+        out_of_order = 1;
+        fprintf(stderr, "mend: rank %d: levels other than memory are not available: %s\n", rank,
+                mend_error_text());
+        mend_event("checkpoint.failed", ev_str("level", "local"), ev_str("why", mend_error_text()));
+    }
+    return 1;
+}
+
+void levels_unbind(void)
+{
+    bound = 0;
+}
+
+static int produce(mend_store_sink *sink, void *arg)
+{
+    const struct held_image *image = arg;
+    char *bytes = mmap(NULL, image->size, PROT_READ, MAP_SHARED, image->fd, 0);
+    if (bytes == MAP_FAILED)
+        return MEND_ERR_NO_MEMORY;
+    int rc = mend_store_put(sink, bytes, image->size);
+    munmap(bytes, image->size);
+    return rc;
+}
+
+int levels_save(const struct held_image *image, MPI_Comm comm, int ranks)
+{
+    int none = 0;
+    unsigned levels = 0;
+    if (use.local && image->version % use.local == 0)
+        levels |= MEND_LEVEL_BIT(MEND_LEVEL_LOCAL);
+    if (use.erasure && image->version % use.erasure == 0 && ranks > 1)
+        levels |= MEND_LEVEL_BIT(MEND_LEVEL_ERASURE);
+    if (!levels || out_of_order)
+        return 1;
+    double begun = mend_now();
+    if (!bind(comm, image->rank))
+        return 0;
+    if (!bound)
+        return 1;
+    mend_store_stream stream = {LEVELS_REGION, "capsule", image->size, produce, (void *)image};
+    mend_save_options o = {
+        .levels = levels, .sync = 1, .ids = &none, .streams = &stream, .stream_count = 1};
+    int rc = mend_store_save_with(store, image->version, &o);
+    if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
+        return 0;
+    for (int l = MEND_LEVEL_LOCAL; l <= MEND_LEVEL_ERASURE; l++) {
+        unsigned reached = 0;
+        if (!(levels & MEND_LEVEL_BIT(l)))
+            continue;
+        if (!mend_store_reached(store, image->version, &reached) && reached & MEND_LEVEL_BIT(l))
+            mend_event("checkpoint.commit", ev_int("version", image->version),
+                       ev_str("level", mend_level_name((mend_level)l)),
+                       ev_int("bytes", (long long)image->size),
+                       ev_real("seconds", mend_now() - begun));
+        else
+            mend_event("checkpoint.failed", ev_int("version", image->version),
+                       ev_str("level", mend_level_name((mend_level)l)),
+                       ev_str("why", mend_error_text()));
+    }
+    return 1;
+}
+
+static int read_into(struct held_image *image)
+{
+    size_t bytes;
+    int rc = mend_store_saved_size(store, LEVELS_REGION, &bytes);
+    if (rc || (ftruncate(image->fd, (off_t)bytes) && errno))
+        return rc ? rc : MEND_ERR_IO;
+    char *to = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, image->fd, 0);
+    if (to == MAP_FAILED)
+        return MEND_ERR_NO_MEMORY;
+    rc = mend_store_read(store, LEVELS_REGION, 0, to, bytes);
+    munmap(to, bytes);
+    image->size = bytes;
+    return rc;
+}
+
+int levels_fetch(MPI_Comm comm, int rank, int *version)
+{
+    *version = 0;
+    if (!bind(comm, rank))
+        return 0;
+    for (int tries = 0; bound && tries < 8; tries++) { /* damaged ones are passed over */
+        long newest = 0;
+        int rc = mend_store_newest(store, &newest);
+        if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
+            return 0;
+        if (rc || newest <= 0)
+            return 1;
+        rc = mend_store_begin_restore(store, newest, -1);
+        if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
+            return 0;
+        if (rc) {
+            mend_event("recover.damaged", ev_int("version", newest), ev_str("why", mend_error_text()));
+            continue;
+        }
+        struct held_image *image = held_new();
+        if (read_into(image))
+            die("version %ld cannot be read: %s", newest, mend_error_text());
+        mend_store_end_restore(store);
+        image->rank = rank;
+        image->version = *version = (int)newest;
+        mend_event("recover.fetched", ev_int("version", newest),
+                   ev_int("bytes", (long long)image->size));
+        return 1;
+    }
+    return 1;
+}
+
+static void remove_later(const char *dir, int rank, int version)
+{
+    mend_file *list;
+    int n;
+    char folder[PATH_MAX + 16], path[PATH_MAX + 128], name[MEND_FILE_NAME_MAX];
+    snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, dir);
+    if (mend_folder_list(folder, &list, &n))
+        return;
+    for (int i = 0; i < n; i++)
+        if (list[i].rank == rank && list[i].version > version) {
+            mend_file_name(&list[i], name);
+            snprintf(path, sizeof path, "%s/%s", folder, name);
+            mend_io_remove(path);
+        }
+    free(list);
+}
+
+void levels_begin(int rank, int ranks, int version, uint64_t id)
+{
+    global_begin(ranks, id);
+    remove_later(use.global_dir, rank, version);
+    if (use.local || use.erasure)
+        remove_later(use.local_dir, rank, version);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+    (void)st;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+void levels_done(void)
+{
+    if (use.local || use.erasure)
+        nftw(use.local_dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+#endif

@@ -1,0 +1,28 @@
+/* recover_levels.h - where versions are kept besides the memory of the ranks: recover_levels.c (local
+ * and erasure, by the store; reading of all), recover_global.c (global). */
+#ifndef CAPSULE_RECOVER_LEVELS_H
+#define CAPSULE_RECOVER_LEVELS_H
+#include "recover.h"
+
+#define LEVELS_STORE  "images" /* name of the store */
+#define LEVELS_REGION 1        /* its only region: an image with what was printed */
+
+void levels_open(const char *dir);
+int levels_partner_due(int version); /* is a second copy kept in the partner's memory? */
+/* A meeting is over: this process plays `rank`, from `version`. What was saved later is of a past that
+ * was given up: removed. */
+void levels_begin(int rank, int ranks, int version, uint64_t id);
+/* Local and erasure, if they are due. Collective over comm. 0: a peer has failed. */
+int levels_save(const struct held_image *image, MPI_Comm comm, int ranks);
+/* The newest version that every rank can have from these levels, this rank's image of it. *version 0:
+ * there is none. Collective over comm. 0: a peer has failed. */
+int levels_fetch(MPI_Comm comm, int rank, int *version);
+void levels_unbind(void); /* the communicator is gone */
+void levels_done(void);   /* the job has ended well: node-local files go */
+
+void global_open(const char *dir, int versions);
+void global_begin(int ranks, uint64_t id);
+void global_offer(struct held_image *image);      /* write it in the background, if it is due */
+void global_flush(void);                          /* wait for the background */
+int global_write(const struct held_image *image); /* now; 0: failed */
+#endif
