@@ -231,6 +231,7 @@ struct upper {
     /* pending requests, for a lower half that must end them */
     void (*each_request)(void (*visit)(handle_t real, int is_receive));
     void (*user_op)(int slot, void *in, void *inout, int *n, handle_t type); /* called from below */
+    uint64_t printed[2]; /* bytes of standard output and error so far; lower/output.c's */
     struct upper_thread threads[MAX_THREADS];
 };
 #endif

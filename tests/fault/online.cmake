@@ -14,3 +14,11 @@ if(TARGET capsule-openmpi)
     add_mpi_test(NAME online_nodes SCRIPT online_nodes.sh NP 8 NODES 4 TIMEOUT 400 LABELS online
         ENV MEND_BUILD=${CMAKE_BINARY_DIR})
 endif()
+if(TARGET capsule-openmpi)
+    foreach(case ends signals restart folders streams mpich)
+        add_test(NAME online.use_${case} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_use.sh ${case})
+        set_tests_properties(online.use_${case} PROPERTIES TIMEOUT 600 PROCESSORS 2 SKIP_RETURN_CODE 77
+            LABELS "fault;online" ENVIRONMENT
+            "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+    endforeach()
+endif()

@@ -67,8 +67,9 @@ static int parse_level(struct run_job *job, char *word)
     for (char *w; n < 3 && (w = strsep(&rest, ":"));)
         part[n++] = w;
     bool erasure = strcmp(word, "erasure") == 0;
-    if (erasure && (n < 2 || sscanf(part[1], "%d+%d%n", &job->erasure_k, &job->erasure_m, &used) != 2 ||
-                    part[1][used] || job->erasure_k < 1 || job->erasure_m < 1))
+    if (erasure &&
+        (n < 2 || sscanf(part[1], "%d+%d%n", &job->erasure_k, &job->erasure_m, &used) != 2 ||
+         part[1][used] || job->erasure_k < 1 || job->erasure_m < 1))
         return tool_wrong_use("run", "erasure needs its group: erasure:K+M, as erasure:4+1");
     const char *text = part[erasure ? 2 : 1];
     if (rest || (!erasure && n > 2) ||
@@ -86,8 +87,10 @@ static int parse_level(struct run_job *job, char *word)
     else if (strcmp(word, "global") == 0)
         job->disk_every = (int)every;
     else
-        return tool_wrong_use("run", "level \"%s\" is not memory, partner[:E], local[:E], "
-                              "erasure:K+M[:E] or global[:E]", word);
+        return tool_wrong_use("run",
+                              "level \"%s\" is not memory, partner[:E], local[:E], "
+                              "erasure:K+M[:E] or global[:E]",
+                              word);
     return TOOL_OK;
 }
 
@@ -250,7 +253,7 @@ enum { STILLBORN_LIMIT = 20 }; /* launches in which a process died inside MPI_In
 static enum outcome one_launch(struct run_follower *f, char **command, int *code)
 {
     const struct run_job *job = f->job;
-    pid_t launcher = run_start(command);
+    pid_t launcher = run_start(command, job->raw);
     double finished_at = 0, shown = 0;
     int status = 0;
     bool gone = false, stillborn = false;
@@ -270,7 +273,8 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
          * without MPI_Finalize leaves others that would wait for it */
         bool lingers = finished_at > 0 && now - finished_at > 30;
         stillborn = !gone && job->online && follow_stillborn(f);
-        if (!gone && (stop_signal || lingers || stillborn || f->now.ended_by_program || f->now.refused)) {
+        if (!gone &&
+            (stop_signal || lingers || stillborn || f->now.ended_by_program || f->now.refused)) {
             run_end(launcher);
             gone = true;
             status = 0;
@@ -343,6 +347,14 @@ static int run(struct run_job *job, bool json)
         free(command);
     }
     follow_end(&f);
+    if (outcome == FAILED_BY_PROGRAM && !job->quiet)
+        fprintf(stderr, "mend: the program ended itself: rank %d by %s with code %d%s\n",
+                f.now.ended_rank, f.now.ended_how, code, code ? "" : ", without MPI_Finalize");
+    if (outcome == STOPPED && !job->quiet)
+        fprintf(
+            stderr,
+            "mend: stopped by signal %d; mend restart %s goes on from the newest version there\n",
+            (int)stop_signal, job->dir);
     if (outcome == STILLBORN)
         outcome = TORN_DOWN;
     if (outcome == TORN_DOWN && code == 0)
@@ -350,6 +362,7 @@ static int run(struct run_job *job, bool json)
     mend_event("run.end", ev_int("code", code), ev_real("seconds", mend_now() - began));
     run_job_write(job, outcome == DONE                ? "done"
                        : outcome == FAILED_BY_PROGRAM ? "failed"
+                       : outcome == STOPPED           ? "stopped"
                                                       : "torn down");
     summary(&f, launches, mend_now() - began, code, json);
     if (outcome == TORN_DOWN)
@@ -384,7 +397,8 @@ int mend_cmd_run(int argc, char **argv)
         job.online = false;
     }
     if (!job.id[0])
-        snprintf(job.id, sizeof job.id, "%llx-%d", (unsigned long long)(1e6 * mend_now()), getpid());
+        snprintf(job.id, sizeof job.id, "%llx-%d", (unsigned long long)(1e6 * mend_now()),
+                 getpid());
     rc = prepare_folder(&job);
     return rc ? rc : run(&job, json);
 }

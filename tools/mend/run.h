@@ -11,13 +11,13 @@
 struct run_job {
     int ranks, spares, retries;
     bool online, raw, quiet, automatic, resume;
-    double every;    /* seconds between versions */
-    double mtbf;     /* believed, for --every auto */
+    double every; /* seconds between versions */
+    double mtbf;  /* believed, for --every auto */
     /* levels: every so many versions, 0: not used */
     const char *levels;
     int partner_every, local_every, erasure_every, disk_every, erasure_k, erasure_m;
     const char *local_dir;
-    char id[32]; /* names this job's node-local files */
+    char id[32];     /* names this job's node-local files */
     const char *mpi; /* openmpi or mpich */
     char dir[4096];
     const char *host, *hostfile, *launcher_args;
@@ -29,6 +29,8 @@ struct run_progress {
     long version, finished, playing, failures, recoveries, restarts;
     double version_at, last_recovery, last_failure, checkpoint_seconds, longest_recovery;
     bool gave_up, ended_by_program, refused;
+    int ended_rank;
+    char ended_how[16];
     int program_code;
     double every; /* in force */
     pid_t *born;  /* processes of this launch on this machine, and how many are through MPI_Init */
@@ -42,7 +44,9 @@ struct run_follower {
     long long events_at;
     char *part; /* of a line that is not whole yet */
     size_t part_size;
-    long long *printed;       /* [ranks][2]: bytes of DIR/output that were printed */
+    long long *printed; /* [ranks][2]: bytes of DIR/output that were printed */
+    int *waited;        /* the same: calls since an unfinished line stands there */
+    bool ending;
     mend_plan_online planner; /* with --every auto */
     bool planning;
     bool line_shown; /* the status line is on the terminal */
@@ -50,7 +54,7 @@ struct run_follower {
 
 /* The launcher's command line, ended by NULL; false with a sentence in mend_error_text(). */
 bool run_command(const struct run_job *job, bool resume, char ***command);
-pid_t run_start(char **command);
+pid_t run_start(char **command, bool mixed); /* mixed: its output and the program's are one */
 /* End the launcher and what is left of its ranks. */
 void run_end(pid_t launcher);
 

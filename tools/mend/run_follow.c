@@ -29,18 +29,29 @@ static void wipe_line(struct run_follower *f)
 
 /* ---- output: the files grow when a version is complete; each byte is printed once ------------ */
 
+/* Whole lines only, so that those of two ranks are not mixed; what stands without an end for a while is
+ * printed as it is. */
 static void print_new(struct run_follower *f, int rank, int stream)
 {
+    enum { A_WHILE = 25 }; /* calls */
     char path[4400], bytes[1 << 16];
     long long *at = &f->printed[2 * rank + stream];
+    int *waited = &f->waited[2 * rank + stream];
     snprintf(path, sizeof path, "%s/output/%d.%s", f->job->dir, rank, stream ? "err" : "out");
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return;
     for (ssize_t n; (n = pread(fd, bytes, sizeof bytes, *at)) > 0; *at += n) {
+        const char *end = memrchr(bytes, '\n', (size_t)n);
+        if (!end && n < (ssize_t)sizeof bytes && ++*waited < A_WHILE && !f->ending)
+            break;
+        if (end)
+            n = end - bytes + 1;
+        *waited = 0;
         wipe_line(f);
-        FILE *to = stream ? stderr : stdout;
-        fwrite(bytes, 1, (size_t)n, to);
+        fwrite(bytes, 1, (size_t)n, stream ? stderr : stdout);
+        if (stream == 0)
+            fflush(stdout);
     }
     close(fd);
 }
@@ -135,8 +146,12 @@ static void note(struct run_follower *f, const char *line)
     else if (strcmp(name, "recover.refused") == 0)
         p->refused = true;
     else if (strcmp(name, "recover.ended") == 0) {
+        if (!p->ended_by_program) {
+            p->program_code = (int)number_of(e, "code");
+            p->ended_rank = (int)number_of(e, "rank");
+            snprintf(p->ended_how, sizeof p->ended_how, "%s", text_of(e, "how"));
+        }
         p->ended_by_program = true;
-        p->program_code = (int)number_of(e, "code");
     }
     json_decref(e);
 }
@@ -195,7 +210,8 @@ void follow_begin(struct run_follower *f, const struct run_job *job)
     memset(f, 0, sizeof *f);
     f->job = job;
     f->printed = calloc((size_t)job->ranks * 2, sizeof *f->printed);
-    if (!f->printed)
+    f->waited = calloc(2 * (size_t)job->ranks, sizeof *f->waited);
+    if (!f->printed || !f->waited)
         abort();
     f->now.every = job->every;
     if (job->automatic) {
@@ -260,9 +276,11 @@ void follow_status(struct run_follower *f)
 
 void follow_end(struct run_follower *f)
 {
+    f->ending = true;
     follow(f);
     wipe_line(f);
     free(f->printed);
+    free(f->waited);
     free(f->part);
     free(f->now.born);
 }

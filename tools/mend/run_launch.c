@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -105,10 +106,19 @@ static void set_environment(const struct run_job *job)
         setenv(key, text, 1);
     }
     setenv("MEND_ONLINE_JOB", job->id, 1);
+    struct stat
+        st; /* input from a file is read again after a rollback; that from a pipe cannot be */
+    if (fstat(0, &st) == 0 && S_ISREG(st.st_mode)) {
+        char path[4096];
+        ssize_t n = readlink("/proc/self/fd/0", path, sizeof path - 1);
+        if (n > 0) {
+            path[n] = 0;
+            setenv("MEND_ONLINE_STDIN", path, 1);
+        }
+    }
     if (job->local_dir)
         setenv("MEND_ONLINE_LOCAL_DIR", job->local_dir, 1);
-    if (job->raw)
-        setenv("MEND_ONLINE_RAW", "1", 1);
+    setenv(job->raw ? "MEND_ONLINE_RAW" : "MEND_RUN_OUTPUT", "1", 1);
 }
 
 bool run_command(const struct run_job *job, bool resume, char ***command)
@@ -167,11 +177,13 @@ bool run_command(const struct run_job *job, bool resume, char ***command)
     return true;
 }
 
-pid_t run_start(char **command)
+pid_t run_start(char **command, bool mixed)
 {
     pid_t pid = fork();
     if (pid != 0)
         return pid;
+    if (!mixed) /* what the launcher itself has to say is not the program's output */
+        dup2(2, 1);
     setpgid(0, 0); /* the terminal's signals come to us, and we pass them on */
     execv(command[0], command);
     fprintf(stderr, "mend run: cannot run %s: %s\n", command[0], strerror(errno));

@@ -64,6 +64,7 @@ void recover_error(
 int recover_checkpoint(struct upper *upper);
 void recover_resumed(void);
 void recover_finalize(void);
+void recover_begun(void); /* the application has called MPI_Init */
 void recover_ended(int code); /* the application ends; tells if it did so without MPI_Finalize */
 
 /* --- undo*.c: files that the application has changed are put back, see undo.h --- */
@@ -75,9 +76,15 @@ void undo_contents(int rank, int version); /* the first step of putting back */
 void undo_lengths(int rank, int version);  /* the second; then nothing is left to undo */
 void undo_forget(int rank, int version);   /* nobody goes back behind that version any more */
 
+/* --- ended.c: the program ends itself --- */
+void ended_watch(void);
+void ended_by_exit(int code);
+
 /* --- output.c: what the application prints, held back until it cannot be rolled back --- */
 extern int output_held;
 void output_open(const char *dir);
+void output_alone(const char *dir); /* no rollback in place: written at once, numbered all the same */
+void output_resume(const uint64_t printed[2]);
 void output_play(int rank); /* this process plays that rank from now on */
 void output_start(void);    /* ... from its very beginning */
 long output_write(int fd, const char *bytes, size_t count); /* from the trap handler */

@@ -37,6 +37,10 @@ int main(int argc, char **argv)
     settings_load();
     if (argc > 1 && !strcmp(argv[1], "--online"))
         recover_main(argc - 2, argv + 2);
+    if (getenv("MEND_RUN_OUTPUT") && settings.dir[0]) {
+        output_alone(settings.dir);
+        ended_watch();
+    }
     if (argc >= 3 && !strcmp(argv[1], "--restart"))
         restart(argv[2], argc > 3 ? atoll(argv[3]) : -1);
     if (argc < 2) {

@@ -99,6 +99,7 @@ static int lower_Init_thread(int required, int *provided)
 {
     if (recovering) {
         MPI_Query_thread(provided);
+        recover_begun();
         return 0;
     }
     int rc = MPI_Init_thread(NULL, NULL, required, provided);

@@ -57,6 +57,9 @@ void recover_ended(int code)
 {
     (void)code;
 }
+void recover_begun(void)
+{
+}
 void comm_made(MPI_Comm comm)
 {
     (void)comm;
@@ -73,6 +76,7 @@ void comm_gone(MPI_Comm comm)
 #include <base/fault.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <mpi-ext.h>
 #include <signal.h>
@@ -88,6 +92,7 @@ static int rank = -1;                    /* played by this process; -1: spare */
 static int version;                      /* newest checkpoint; 0: the beginning */
 static int copied_version;               /* the newest that partners have, too */
 static int finished;                     /* the application has called MPI_Finalize */
+static int began_mpi;                    /* it has called MPI_Init */
 static int repairs;                      /* meetings after the first */
 static MPI_Comm base = MPI_COMM_NULL;    /* all processes alive, with the spares */
 static MPI_Comm control = MPI_COMM_NULL; /* the processes of app_world, for our own messages */
@@ -176,10 +181,8 @@ static struct plan plan;
 
 static int show_cards(void)
 {
-    struct card mine = {.rank = rank,
-                        .finished = finished,
-                        .host = host_number(),
-                        .id = (uint64_t)(1e6 * wall())};
+    struct card mine = {
+        .rank = rank, .finished = finished, .host = host_number(), .id = (uint64_t)(1e6 * wall())};
     for (int i = 0; i < IMAGES_HELD; i++) {
         mine.image[i].rank = held[i].rank;
         mine.image[i].version = held[i].version;
@@ -434,6 +437,20 @@ static void give_up(void)
 
 static void spare_wait(void);
 
+/* A file that `mend run` was given as its input is rank 0's, from its start; its position is in every
+ * image. (What comes by a pipe is gone when it has been read: the launcher passes it on.) */
+static void take_input(void)
+{
+    const char *path = getenv("MEND_ONLINE_STDIN");
+    int fd = path && rank == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd >= 0)
+        dup2(fd, 0);
+    else if (path && rank == 0)
+        die("cannot open %s: %s", path, strerror(errno));
+    if (fd > 0)
+        close(fd);
+}
+
 /* Meet until it works out. Returns only if the application has finished. */
 static void meet(void)
 {
@@ -466,6 +483,7 @@ static void meet(void)
         if (repairs)
             GUARD("restart", MPI_Barrier(control)); /* see recover_resumed */
         tell_recovered("restarted");
+        take_input();
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
@@ -573,11 +591,21 @@ void recover_finalize(void)
 }
 
 /* Without MPI_Finalize, or with a code, this is the program's own decision: a repair would only repeat
- * it. */
+ * it. A program that knows nothing of MPI ends here, too: with all ranks, as if it had called
+ * MPI_Finalize. */
 void recover_ended(int code)
 {
+    if (!finished && !code && !began_mpi && !version) {
+        lower.Finalize();
+        return;
+    }
     if (!finished || code)
-        mend_event("recover.ended", ev_int("code", code));
+        ended_by_exit(code);
+}
+
+void recover_begun(void)
+{
+    began_mpi = 1;
 }
 
 /* ---- spares, start
@@ -626,6 +654,7 @@ void recover_main(int argc, char **argv)
     app_argc = argc - 2;
     app_argv = argv + 2;
     recovering = lower.rolls_back = 1;
+    ended_watch();
     main_tid = (int)syscall(SYS_gettid);
     setenv("OMPI_MCA_async_mpi_finalize", "1", 0); /* else MPI_Finalize hangs after a failure */
     load_remember_environment();

@@ -184,7 +184,8 @@ int levels_fetch(MPI_Comm comm, int rank, int *version)
         if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
             return 0;
         if (rc) {
-            mend_event("recover.damaged", ev_int("version", newest), ev_str("why", mend_error_text()));
+            mend_event("recover.damaged", ev_int("version", newest),
+                       ev_str("why", mend_error_text()));
             continue;
         }
         struct held_image *image = held_new();

@@ -327,6 +327,8 @@ void image_resume(void)
     sigprocmask(SIG_SETMASK, &all, NULL);
     lower.upper = u;
     u->lower = &lower;
+    if (!recovering)
+        output_resume(u->printed);
     steering_install();
     for (int s = 1; s <= 64; s++)
         if (ignored >> (s - 1) & 1)

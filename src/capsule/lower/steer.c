@@ -106,6 +106,8 @@ static void upper_exit(int status)
         output_direct();
         if (recovering)
             recover_ended(status);
+        else if (status)
+            ended_by_exit(status);
         exit(status);
     }
     raw_syscall(SYS_exit_group, status, 0, 0, 0, 0, 0);
@@ -205,11 +207,11 @@ static void rule(struct filter *f, long number, enum condition condition, int fi
 
 static void filter_build(struct filter *f)
 {
-    static const long address[] = {SYS_mmap,        SYS_mremap,          SYS_brk,
+    static const long address[] = {SYS_mmap,       SYS_mremap,          SYS_brk,
                                    SYS_exit_group, SYS_set_tid_address, SYS_rseq};
-    static const long by_name[] = {SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_truncate,
+    static const long by_name[] = {SYS_unlinkat,  SYS_renameat, SYS_renameat2, SYS_truncate,
 #ifdef SYS_open
-                                   SYS_creat,    SYS_unlink,   SYS_rename,
+                                   SYS_creat,     SYS_unlink,   SYS_rename,
 #endif
                                    SYS_ftruncate, SYS_fallocate};
     static const long at_place[] = {SYS_pwrite64, SYS_pwritev, SYS_pwritev2};

@@ -35,7 +35,8 @@ static struct touched {
 } files[FILES];
 static int file_count;
 
-#define CALL(name, a, b, c, d) raw_syscall(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define CALL(name, a, b, c, d) \
+    raw_syscall(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
 static size_t length_of(const char *s)
 {
@@ -171,8 +172,8 @@ static void keep(struct touched *t, const char *path, uint64_t from, uint64_t to
     if (from >= to || t->lost || noted(t, from, to))
         return;
     long fd = CALL(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    int ok = fd >= 0 && log_at + (to - from) <= limit &&
-             log_record(UNDO_BYTES, path, from, to - from);
+    int ok =
+        fd >= 0 && log_at + (to - from) <= limit && log_record(UNDO_BYTES, path, from, to - from);
     for (uint64_t at = from; ok && at < to;) {
         size_t want = to - at < sizeof piece ? to - at : sizeof piece;
         long n = CALL(pread64, fd, piece, want, at);

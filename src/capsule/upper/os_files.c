@@ -168,7 +168,8 @@ static void look_at(int fd)
     struct stat st;
     if (fstat(fd, &st))
         return;
-    if (fd < 3 && st.st_dev == standard[fd].device && st.st_ino == standard[fd].inode)
+    if (fd < 3 && st.st_dev == standard[fd].device && st.st_ino == standard[fd].inode &&
+        !(fd == 0 && S_ISREG(st.st_mode)))
         return; /* the next launcher gives another one */
     if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISCHR(st.st_mode) ||
         standard_like(&st) >= 0)

@@ -1,0 +1,44 @@
+/* odd: a program as users have them. usage: odd exit|abort|crash|nompi|input|much|wait [argument] */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    int rank, size, n = argc > 2 ? atoi(argv[2]) : 0;
+    if (!strcmp(what, "nompi")) {
+        printf("no MPI here\n");
+        return n;
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    double x = rank, y;
+    for (int r = 0; r < (strcmp(what, "wait") ? 400 : 1000000); r++) {
+        MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        x = y / size + rank * 0.125;
+        char line[200];
+        if (!strcmp(what, "input") && rank == 0 && fgets(line, sizeof line, stdin))
+            printf("%d: %s", r, line);
+        if (!strcmp(what, "much"))
+            for (int i = 0; i < 100; i++)
+                printf("rank %d round %d line %d %.17g\n", rank, r, i, x);
+        usleep(1000);
+    }
+    if (!strcmp(what, "exit")) {
+        fprintf(stderr, "odd: rank %d does not like this\n", rank);
+        exit(n);
+    }
+    if (!strcmp(what, "abort") && rank == 1)
+        MPI_Abort(MPI_COMM_WORLD, n);
+    if (!strcmp(what, "crash") && rank == 1)
+        *(volatile int *)8 = 1;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("odd: %.17g\n", x);
+    MPI_Finalize();
+    return 0;
+}

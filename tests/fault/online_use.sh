@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
+# forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
+# Cases: ends, signals, folders, streams, mpich, restart.
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+[ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
+cd "$(mktemp -d)" || exit 1
+trap 'rm -rf "$PWD"' EXIT
+runner=
+fail() { echo "FAIL: $*"; tail -5 err 2>/dev/null; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
+for p in odd steady; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" || exit 1; done
+native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 "$@"; }
+run() { rm -rf job; "$MEND" run --dir job "$@" >got 2>err; }
+start() { rm -rf job; exec 3<&0; "$MEND" run --dir job "$@" >got 2>err <&3 & runner=$!; }
+count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
+await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
+gone() { for _ in $(seq 100); do pgrep -f "capsule.*--online.*$PWD/job" >/dev/null || return 0; sleep 0.1; done; return 1; }
+launcher() { awk '{print $1}' /proc/$runner/task/$runner/children; }
+
+case $1 in
+ends)
+    run -n 2 --every 200ms -- ./odd exit 3; [ $? = 1 ] || fail "exit 3: code $?"
+    grep -q 'ended itself: rank . by exit with code 3' err || fail "exit 3: no sentence"
+    grep -q 'odd: rank . does not like this' err || fail "its last words are missing"
+    [ "$(count run.launch)" = 1 ] || fail "exit 3: launched again"
+    run -n 2 --every 200ms -- ./odd abort 5; [ $? = 1 ] || fail "abort: code $?"
+    grep -q 'ended itself: rank 1 by MPI_Abort with code 5' err || fail "abort: no sentence"
+    [ "$(count run.launch)" = 1 ] || fail "abort: launched again"
+    run -n 2 --every 200ms --retries 2 -- ./odd crash; [ $? = 1 ] || fail "crash: code $?"
+    grep -q 'torn down' err || fail "crash: no sentence"
+    [ "$(count run.launch)" -le 3 ] || fail "crash: launched $(count run.launch) times"
+    run -n 3 -- ./odd nompi || fail "nompi: code $?"
+    [ "$(grep -c 'no MPI here' got)" = 3 ] || fail "nompi: $(cat got)"
+    run -n 2 -- ./nothing; [ $? = 1 ] || fail "no program: code $?"
+    grep -q 'nothing' err || fail "no program: no sentence" ;;
+signals)
+    for s in INT TERM; do
+        start -n 2 --every 100ms --levels memory,partner,global:1 -- ./odd wait
+        await '"level":"global"' 4; kill -$s $runner; wait $runner; [ $? != 0 ] || fail "$s: code 0"
+        gone || fail "$s: processes are left"
+        grep -q "mend restart .* goes on" err || fail "$s: no sentence"
+        grep -q '"state": "stopped"' job/job.json || fail "$s: $(cat job/job.json)"
+    done
+    start -n 2 --every 100ms --levels memory,partner,global:1 -- ./odd wait # mend run itself: nothing stays behind
+    await '"level":"global"' 4; l=$(launcher); kill -9 $runner; wait $runner; kill -TERM "$l"; gone || fail "processes are left" ;;
+restart) # stopped, and resumed later by hand
+    native -n 4 ./steady 3000 4096 >want || exit 1
+    start -n 4 --every 100ms --levels memory,partner,global:1 -- ./steady 3000 4096
+    await '"level":"global"' 12; kill -TERM $runner; wait $runner; cp got first
+    "$MEND" restart job >second 2>>err || fail "restart: code $?"
+    cat first second | sort >all; cmp <(sort want) <(sort second) || fail "the output differs"
+    grep -q '"event":"recover.fetched"' job/events.jsonl || fail "it began anew" ;;
+folders)
+    run -n 2 --dir /proc/no -- ./odd; [ $? = 1 ] || fail "no folder: code $?"
+    grep -q '/proc/no' err || fail "no folder: no sentence"
+    "$MEND" run -n 2 --levels memory,erasure -- ./odd 2>err; [ $? = 2 ] || fail "erasure: code $?"
+    grep -q 'erasure:K+M' err || fail "erasure: no sentence"
+    mkdir small; mount -t tmpfs -o size=3m none small 2>/dev/null || { echo "PASS (a full disk: not tried, mount is not allowed)"; exit 0; }
+    trap 'umount small; rm -rf "$PWD"' EXIT
+    native -n 2 ./steady 1500 40000 >want || exit 1
+    "$MEND" run -n 2 --every 100ms --levels memory,partner,global:1 --dir small/job -- ./steady 1500 40000 >got 2>err || fail "full disk: code $?"
+    cmp got want || fail "full disk: the output differs"
+    grep -q '"checkpoint.failed".*No space left' small/job/events.jsonl || fail "full disk: no event" ;;
+streams)
+    seq 1000 >numbers; native -n 2 ./odd input <numbers >want || exit 1
+    run -n 2 --every 100ms -- ./odd input <numbers || fail "input: code $?"
+    cmp got want || fail "input from a file"
+    start -n 2 --spares 2 --every 100ms -- ./odd input <numbers
+    await '"level":"memory"' 4; kill -9 "$(grep '"rank":0,"event":"recover.playing"' job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
+    wait $runner || fail "input, killed: code $?"
+    cmp got want || fail "input from a file, rank 0 killed"
+    cat numbers | run -n 2 --every 100ms -- ./odd input || fail "pipe: code $?"
+    cmp got want || fail "input from a pipe"
+    native -n 2 sh -c './odd much >r.$OMPI_COMM_WORLD_RANK' || exit 1; sort r.0 r.1 >want
+    run -n 2 --every 100ms -- ./odd much || fail "much: code $?"
+    sort got | cmp - want || fail "much output" ;;
+mpich) # no ULFM: by relaunch, said in one line; the launcher's banner is not output
+    command -v mpirun.mpich >/dev/null || { echo "no MPICH here"; exit 77; }
+    native -n 2 ./steady 1000 4096 >want || exit 1
+    start -n 2 --mpi mpich --every 200ms -- ./steady 1000 4096
+    await '"event":"checkpoint.commit"' 3
+    victim=$(pgrep -f "capsule.mpich.*steady 1000" | tail -1); kill -9 "$victim" || fail "nobody to kill"
+    wait $runner || fail "code $?"
+    cmp got want || fail "the output differs"
+    [ "$(grep -c 'MPICH has no ULFM' err)" = 1 ] || fail "no line"
+    [ "$(count run.launch)" -ge 2 ] || fail "not launched again" ;;
+*) echo "no case $1"; exit 2 ;;
+esac
+echo PASS
