@@ -26,8 +26,27 @@ void die(const char *format, ...)
     _exit(1);
 }
 
+/* Libraries of networks keep registrations of memory, and watch the process' own munmap() to know when one is
+ * void. They do not see the upper half's: with a registration that outlived its memory, a message would come
+ * from, or go to, pages that are nobody's. So none are kept. The libraries read this from the environment before
+ * main(): it is set, and the program starts again. What the user has set stays.
+ */
+static void keep_no_registrations(char **argv)
+{
+    static const char *const rules[][2] = {{"UCX_MEM_EVENTS", "n"},
+                                           {"FI_MR_CACHE_MONITOR", "disabled"},
+                                           {"OMPI_MCA_memory", "^patcher"}};
+    int again = 0;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (!getenv(rules[i][0]))
+            again |= setenv(rules[i][0], rules[i][1], 0) == 0;
+    if (again)
+        execv("/proc/self/exe", argv);
+}
+
 int main(int argc, char **argv)
 {
+    keep_no_registrations(argv);
     page_size = sysconf(_SC_PAGESIZE);
     lower.thread_pointer = thread_pointer_get();
     lower.thread_pointer_fast = machine_fast_thread_pointer();
