@@ -12,6 +12,12 @@
 
 #include "mpi_more.h"
 
+#ifndef MPI_LOGICAL1 /* MPICH has none, see predefined.def */
+#define MPI_LOGICAL1 MPI_INT8_T
+#define MPI_LOGICAL2 MPI_INT16_T
+#define MPI_LOGICAL4 MPI_INT32_T
+#define MPI_LOGICAL8 MPI_INT64_T
+#endif
 #define COMM(h) ((MPI_Comm)(h))
 #define TYPE(h) ((MPI_Datatype)(h))
 #define OP(h)   ((MPI_Op)(h))

@@ -95,6 +95,12 @@ static void status_out(const struct status *n, MPI_Status *s)
     s->MPI_ERROR = error_out(n->error);
 }
 
+#ifndef MPI_LOGICAL1 /* no program of MPICH's can name them, see predefined.def */
+#define MPI_LOGICAL1 MPI_INT8_T
+#define MPI_LOGICAL2 MPI_INT16_T
+#define MPI_LOGICAL4 MPI_INT32_T
+#define MPI_LOGICAL8 MPI_INT64_T
+#endif
 void face_init(void)
 {
 #define PREDEFINED(kind, symbol, name, fortran)                                       \
@@ -104,7 +110,10 @@ void face_init(void)
         object_fix(o, KIND_##kind, PRE_##name < FIRST_DYNAMIC ? (int)PRE_##name : 0); \
         switch ((unsigned)h >> 30) {                                                  \
         case 0: null_of[KIND_##kind] = o; break;                                      \
-        case 1: by_low_byte[KIND_##kind][h & 0xff] = o; break;                        \
+        case 1: /* MPI_LOGICAL1 and its like are spelled as another type */           \
+            if (!by_low_byte[KIND_##kind][h & 0xff])                                  \
+                by_low_byte[KIND_##kind][h & 0xff] = o;                               \
+            break;                                                                    \
         default: pair_type[h & 15] = o;                                               \
         }                                                                             \
     }

@@ -96,6 +96,11 @@ PREDEF_STRUCT(request_t, 256) PREDEF_STRUCT(group_t, 256) PREDEF_STRUCT(errhandl
 #undef PREDEFINED
 }
 
+/* MPI_SESSION_NULL: sessions are refused, but programs name it. At Open MPI's size. */
+struct ompi_predefined_instance_t {
+    char nothing[512];
+} ompi_mpi_instance_null;
+
 #include "face_c.h"
 
 void face_call_op(object *op, void *in, void *inout, int *n, object *type)

@@ -62,15 +62,15 @@ int core_File_close(object **h)
         return NEUTRAL_MPI_ERR_FILE;
     collective_enter(f->comm);
     int rc = LOWER(file_close, o->real);
+    errhandler_attach(o, NULL);
+    object_delete(o); /* before its communicator: an image taken there must not list it */
+    *h = predef[PRE_MPI_FILE_NULL];
     core_Comm_free(&f->comm);
     unref_type(f->etype);
     unref_type(f->filetype);
     free(f->name);
     free(f->datarep);
     free(f);
-    errhandler_attach(o, NULL);
-    object_delete(o);
-    *h = predef[PRE_MPI_FILE_NULL];
     return rc;
 }
 int core_File_delete(const char *name, object *info)

@@ -47,10 +47,11 @@ static int make(object *comm, object *info, int flavor, int unit, void *base, lo
         return rc;
     }
     if (flavor == FLAVOR_ALLOCATE) {
-        /* whole pages, so that nothing else of the heap is exposed with it */
-        if (posix_memalign(&w->owned, 4096, size ? size : 1))
+        /* its own pages; zero, as those of both libraries are, though the standard does not promise it */
+        w->owned = calloc(1, (size_t)size + 4096);
+        if (!w->owned)
             return NEUTRAL_MPI_ERR_NO_MEM;
-        w->base = w->owned;
+        w->base = (void *)(((uintptr_t)w->owned + 4095) & ~4095ul);
     } else if (flavor == FLAVOR_SHARED) {
         rc = segment_create(w->comm, size, unit, w);
         if (rc) {
@@ -61,11 +62,14 @@ static int make(object *comm, object *info, int flavor, int unit, void *base, lo
     }
     w->lock_word = calloc(1, 64);
     w->held = calloc(w->comm->comm.size, 1);
+    /* The last place where an image may be taken: it would find a window that is listed and not yet
+     * there below, or shared memory that belongs to no listed window. segment_create() ends with it. */
+    if (flavor != FLAVOR_SHARED)
+        collective_enter(w->comm);
     object *o = object_new(KIND_WIN);
     o->win.w = w;
     o->win.errh = NULL;
     info_take(o, info);
-    collective_enter(w->comm);
     rc = below(w, &o->real);
     if (!rc)
         rc = lock_words_below(w);
@@ -155,10 +159,11 @@ int core_Win_free(object **win)
     LOWER(win_free, o->real);
     LOWER(win_free, w->locks_real);
     errhandler_attach(o, NULL);
+    object_delete(o); /* before its communicator: an image taken there must not list it */
+    *win = predef[PRE_MPI_WIN_NULL];
+    segment_free(w);
     core_Comm_free(&w->comm);
     forget(w);
-    object_delete(o);
-    *win = predef[PRE_MPI_WIN_NULL];
     return rc;
 }
 int core_Win_get_group(object *win, object **group)
