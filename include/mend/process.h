@@ -25,6 +25,8 @@
  * - After a repair, old handles (the old communicator and everything derived from it) are dead;
  *   take the new one from mend_process_state(). Requests on them: mend_process_request().
  * - MPI_COMM_WORLD stays broken once a process died. Do not use it after the start.
+ * - SIGPIPE is ignored from the start on, unless the program has set it: writing to the connection of
+ *   a dead process raises it.
  * - RMA windows and files on the old communicator are not repaired.
  */
 #ifndef MEND_PROCESS_H

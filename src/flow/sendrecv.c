@@ -5,9 +5,10 @@
  * crashes in the middle of a failure that it should survive. Programs with open borders do this in
  * every halo exchange. So a call without a source becomes a send, and a receive from nobody for the
  * status. All others go on to the next definition of the same name, a tool's or the library's. */
+#include <base/log.h>
+
 #include <dlfcn.h>
 #include <mpi.h>
-#include <stdlib.h>
 
 #define EXPORT __attribute__((weak, visibility("default")))
 
@@ -25,8 +26,11 @@ EXPORT int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, i
     }
     if (!next)
         next = (sendrecv *)dlsym(RTLD_NEXT, "MPI_Sendrecv");
-    if (!next)
-        abort();
+    if (!next) {
+        mend_log(MEND_LOG_ERROR, "flow: MPI_Sendrecv of the MPI library cannot be reached: Mend "
+                                 "needs a shared MPI library (libmpi.so), not a static one");
+        return MPI_ERR_OTHER;
+    }
     return next(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm,
                 status);
 }

@@ -7,17 +7,23 @@
 /* Join with the block of `leader` (a rank of comm) into a larger block. The old block is freed. */
 static int join_blocks(MPI_Comm comm, MPI_Comm *block, int leader, int tag, int high)
 {
-    MPI_Comm both, joined;
+    MPI_Comm both, joined, channel = mend_comms_channel(mend_comms_of(comm));
     int rc = PMPI_Intercomm_create(*block, 0, comm, leader, tag, &both);
     if (rc != MPI_SUCCESS)
         return rc;
     PMPI_Comm_set_errhandler(both, MPI_ERRORS_RETURN);
+    rc = mend_comms_confirm(channel, comm, both);
+    if (rc != MPI_SUCCESS)
+        return rc;
     rc = PMPI_Intercomm_merge(both, high, &joined);
     if (rc != MPI_SUCCESS) {
         mend_ulfm_revoke(both);
         return rc;
     }
     PMPI_Comm_set_errhandler(joined, MPI_ERRORS_RETURN);
+    rc = mend_comms_confirm(channel, comm, joined);
+    if (rc != MPI_SUCCESS)
+        return rc;
     PMPI_Comm_free(&both);
     PMPI_Comm_free(block);
     *block = joined;

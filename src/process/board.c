@@ -54,7 +54,7 @@ struct mend_board {
 
 const char *mend_phase_name(enum mend_phase phase)
 {
-    static const char *const names[] = {"work",  "spare", "shrink", "cards",    "spawn",
+    static const char *const names[] = {"work",  "spare", "shrink", "connect",  "cards", "spawn",
                                         "world", "build", "agree",  "finalize", "left"};
     return (unsigned)phase <= PHASE_LEFT ? names[phase] : "?";
 }

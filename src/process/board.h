@@ -12,6 +12,7 @@ enum mend_phase {
     PHASE_WORKING,
     PHASE_SPARE,
     PHASE_SHRINK,
+    PHASE_CONNECT,
     PHASE_CARDS,
     PHASE_SPAWN,
     PHASE_WORLD,

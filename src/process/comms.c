@@ -2,7 +2,6 @@
 #include "ulfm.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 
 struct member {
@@ -14,7 +13,7 @@ struct member {
 
 struct mend_family {
     void *owner;
-    MPI_Comm root;
+    MPI_Comm root, channel;
     struct member *members; /* newest first; the root is the last */
 };
 
@@ -79,6 +78,11 @@ void *mend_comms_owner(const struct mend_family *family)
 MPI_Comm mend_comms_root(const struct mend_family *family)
 {
     return family->root;
+}
+
+MPI_Comm mend_comms_channel(const struct mend_family *family)
+{
+    return family->channel;
 }
 
 static struct member *add(struct mend_family *family, MPI_Comm comm, MPI_Request request)
@@ -151,7 +155,7 @@ void mend_comms_refresh(struct mend_family *family)
     }
 }
 
-struct mend_family *mend_comms_family(MPI_Comm root, void *owner)
+struct mend_family *mend_comms_family(MPI_Comm root, MPI_Comm channel, void *owner)
 {
     if (ensure_keyval() != MPI_SUCCESS)
         return NULL;
@@ -160,6 +164,7 @@ struct mend_family *mend_comms_family(MPI_Comm root, void *owner)
         return NULL;
     family->owner = owner;
     family->root = root;
+    family->channel = channel;
     if (mend_comms_join(family, root) != MPI_SUCCESS) {
         free(family);
         return NULL;
@@ -209,63 +214,6 @@ void mend_comms_set_errhandler(struct mend_family *family, MPI_Errhandler handle
             PMPI_Comm_set_errhandler(m->comm, handler);
 }
 
-/* Wait for both requests, or for the end of the parent. */
-static int poll_requests(MPI_Comm parent, int n, MPI_Request *requests)
-{
-    int done = 0, rc = MPI_SUCCESS;
-    for (unsigned turn = 0; rc == MPI_SUCCESS && !done; turn++) {
-        rc = PMPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
-        if (rc == MPI_SUCCESS && !done && mend_ulfm_is_revoked(parent))
-            rc = mend_ulfm_revoked_code();
-        if (!done && turn % 16 == 15)
-            sched_yield();
-    }
-    return rc; /* after a failure the requests are left: one that is freed and fails later is fatal
-                */
-}
-
-/* A barrier in log2(n) rounds of empty messages. Every message is received before anybody leaves,
- * so that the program never meets one of them. */
-static int confirm_intra(MPI_Comm parent, MPI_Comm made)
-{
-    enum { TAG = 31000 };
-    int size, rank, rc = MPI_SUCCESS;
-    PMPI_Comm_size(made, &size);
-    PMPI_Comm_rank(made, &rank);
-    for (int reach = 1, round = 0; reach < size && rc == MPI_SUCCESS; reach *= 2, round++) {
-        MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-        int from = (rank + size - reach) % size, to = (rank + reach) % size;
-        rc = PMPI_Irecv(NULL, 0, MPI_BYTE, from, TAG + round, made, &requests[0]);
-        if (rc == MPI_SUCCESS)
-            rc = PMPI_Isend(NULL, 0, MPI_BYTE, to, TAG + round, made, &requests[1]);
-        if (rc == MPI_SUCCESS)
-            rc = poll_requests(parent, 2, requests);
-    }
-    return rc;
-}
-
-static int confirm_inter(MPI_Comm parent, MPI_Comm made)
-{
-    MPI_Request request;
-    int rc = PMPI_Ibarrier(made, &request);
-    return rc == MPI_SUCCESS ? poll_requests(parent, 1, &request) : rc;
-}
-
-int mend_comms_confirm(MPI_Comm parent, MPI_Comm made)
-{
-    MPI_Errhandler handler;
-    int inter = 0;
-    PMPI_Comm_test_inter(made, &inter);
-    PMPI_Comm_get_errhandler(made, &handler);
-    PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
-    int rc = inter ? confirm_inter(parent, made) : confirm_intra(parent, made);
-    if (rc != MPI_SUCCESS)
-        mend_ulfm_revoke(made);
-    PMPI_Comm_set_errhandler(made, handler);
-    PMPI_Errhandler_free(&handler);
-    return rc;
-}
-
 int mend_comms_made(MPI_Comm parent, MPI_Comm *made)
 {
     struct mend_family *family = mend_comms_of(parent);
@@ -273,7 +221,7 @@ int mend_comms_made(MPI_Comm parent, MPI_Comm *made)
         return MPI_SUCCESS;
     int rc = mend_comms_join(family, *made);
     if (rc == MPI_SUCCESS)
-        rc = mend_comms_confirm(parent, *made);
+        rc = mend_comms_confirm(family->channel, parent, *made);
     if (rc != MPI_SUCCESS) {
         PMPI_Comm_call_errhandler(parent, rc); /* may jump */
         return rc;

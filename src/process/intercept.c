@@ -12,23 +12,32 @@
  * also be linked statically. A communicator of somebody else costs one attribute lookup. */
 #include "comms.h"
 
+#include <base/fail.h>
+#include <base/log.h>
+
 #include <dlfcn.h>
 #include <mpi-ext.h>
-#include <stdlib.h>
 
 #define EXPORT __attribute__((weak, visibility("default")))
 
-void mend_comms_intercept(void)
-{
-}
-
+/* A static MPI library has no next definition that could be called. */
 static void *find_next(const char *name)
 {
     void *next = dlsym(RTLD_NEXT, name);
-    /* A static MPI library has no next one; nothing sensible can be called then. */
     if (!next)
-        abort();
+        mend_log(MEND_LOG_ERROR,
+                 "process: %s of the MPI library cannot be reached: Mend needs a "
+                 "shared MPI library (libmpi.so), not a static one",
+                 name);
     return next;
+}
+
+int mend_comms_intercept(void)
+{
+    return find_next("PMPI_Comm_dup") ? 0
+                                      : mend_fail(MEND_ERR_MPI, "the MPI library is linked "
+                                                                "statically; Mend needs a shared "
+                                                                "one (libmpi.so)");
 }
 
 /* NAME, the parameters, the arguments, the communicator it is made from, where it is put */
@@ -71,7 +80,7 @@ static void *find_next(const char *name)
         static int(*next) parameters;                                  \
         if (!next)                                                     \
             next = (int(*) parameters)find_next(#prefix #name);        \
-        int rc = next arguments;                                       \
+        int rc = next ? next arguments : MPI_ERR_OTHER;                \
         return rc == MPI_SUCCESS ? mend_comms_made(parent, made) : rc; \
     }
 #define WRAP_BOTH(name, parameters, arguments, parent, made) \
@@ -86,7 +95,7 @@ COMMUNICATOR_MAKERS(WRAP_BOTH)
         static int(*next) parameters;                           \
         if (!next)                                              \
             next = (int(*) parameters)find_next(#prefix #name); \
-        int rc = next arguments;                                \
+        int rc = next ? next arguments : MPI_ERR_OTHER;         \
         struct mend_family *family = mend_comms_of(comm);       \
         if (rc == MPI_SUCCESS && family)                        \
             mend_comms_join_later(family, *made, *request);     \
@@ -113,7 +122,7 @@ static void made_with_others(MPI_Comm parent, MPI_Comm *made)
         static int(*next) parameters;                                  \
         if (!next)                                                     \
             next = (int(*) parameters)find_next(#prefix #name);        \
-        int rc = next arguments;                                       \
+        int rc = next ? next arguments : MPI_ERR_OTHER;                \
         if (rc == MPI_SUCCESS)                                         \
             made_with_others(parent, made);                            \
         return rc;                                                     \
@@ -141,7 +150,7 @@ WRAP_OTHERS(PMPI_, Comm_connect, CONNECT, (port, info, root, comm, made), comm, 
             next = (int(*) CREATE_GROUP)find_next(#prefix "Comm_create_group"); \
         if (mend_comms_of(comm))                                                \
             return mend_comms_assemble(comm, group, tag, made);                 \
-        return next(comm, group, tag, made);                                    \
+        return next ? next(comm, group, tag, made) : MPI_ERR_OTHER;             \
     }
 WRAP_CREATE_GROUP(MPI_)
 WRAP_CREATE_GROUP(PMPI_)

@@ -119,6 +119,9 @@ int mend_world_adopt(mend_process *p, const struct mend_seating *plan,
                      const struct mend_card *cards, int me, MPI_Comm world,
                      struct mend_family *family);
 
+/* connect.c: all members of comm can send to each other without waiting. Collective. */
+int mend_connect_all(MPI_Comm comm);
+
 /* spawn.c */
 bool mend_spawn_is_child(MPI_Comm *parents);
 int mend_spawn_join(MPI_Comm parents, MPI_Comm *base);

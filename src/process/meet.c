@@ -3,11 +3,12 @@
  *  1. Revoke the base communicator (all living processes, spares too) and everything made from the
  *     resilient one, so that nobody waits for a message that will not come.
  *  2. Shrink the base to those who live. This waits for those who compute.
+ *     In the first meeting, connect everybody with everybody (connect.c).
  *  3. Everybody shows a card: its rank, its generation, whether it has finished.
  *  4. Everybody computes the same plan from the same cards (seating.c).
  *  5. Carry it out: new processes, the new resilient communicator, the builders.
- *  6. Agree. From 2 to here nobody leaves: a process in trouble revokes the base, so that nobody
- *     waits for it in 3 to 5, and votes no. Nobody skips the vote.
+ *  6. Agree. From 2 to here nobody leaves: a process in trouble revokes the base and what it has made
+ *     from it, so that nobody waits for it in 3 to 5, and votes no. Nobody skips the vote.
  *  7. If all voted yes and nobody died, adopt what was made. Otherwise begin again at 1.
  *
  * A death before or in 2 is left out by the shrink. A death in 3 to 6 makes some or all of the
@@ -121,6 +122,17 @@ static bool shrink_base(mend_process *p, struct attempt *a)
     return true;
 }
 
+/* Those who are spawned later connect when they join (spawn.c). */
+static bool connect_first(mend_process *p)
+{
+    if (p->now.generation >= 0 || p->seat < 0)
+        return true;
+    mend_board_phase(p->board, PHASE_CONNECT);
+    int rc = mend_connect_all(p->base);
+    MEND_FAULT_POINT(process_meet_connected);
+    return rc == MPI_SUCCESS;
+}
+
 static struct mend_card my_card(mend_process *p)
 {
     struct mend_card card = {
@@ -199,7 +211,7 @@ static bool carry_out(mend_process *p, struct attempt *a)
         MEND_FAULT_POINT(process_meet_world);
         if (rc == MPI_SUCCESS && a->family && a->plan.builders > 0) {
             mend_board_phase(p->board, PHASE_BUILD);
-            rc = mend_comms_confirm(p->base, a->world);
+            rc = mend_comms_confirm(p->base, p->base, a->world);
             if (rc == MPI_SUCCESS)
                 rc = mend_world_build(p, a->family, a->plan.builders);
         }
@@ -213,7 +225,6 @@ static bool carry_out(mend_process *p, struct attempt *a)
 static void discard(mend_process *p, struct attempt *a)
 {
     if (a->family) {
-        mend_comms_revoke(a->family);
         mend_world_discard(p);
         mend_comms_dissolve(a->family);
     }
@@ -230,12 +241,14 @@ static bool attempt(mend_process *p, struct attempt *a)
     a->began = mend_now();
     if (!shrink_base(p, a))
         return false;
-    bool ok = show_cards(p, a) && carry_out(p, a);
+    bool ok = connect_first(p) && show_cards(p, a) && carry_out(p, a);
     a->acted = mend_now();
     if (!ok)
         a->vote &= ~VOTE_OK;
     if (!ok || mend_ulfm_is_revoked(p->base)) {
         mend_ulfm_revoke(p->base);
+        if (a->family) /* others may wait in what their builders made from it */
+            mend_comms_revoke(a->family);
         if (a->vote & VOTE_MEMORY)
             mend_ulfm_await_failure(p->base, failure_patience);
     }

@@ -179,6 +179,15 @@ static int check_base(MPI_Comm base, mend_process **process)
     return mend_ulfm_require();
 }
 
+/* Writing to a process that has just died raises SIGPIPE in Open MPI's tcp transport, and its default
+ * is to die as well. A program that handles or ignores it is left as it is. */
+static void survive_broken_pipes(void)
+{
+    struct sigaction now;
+    if (sigaction(SIGPIPE, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+        signal(SIGPIPE, SIG_IGN);
+}
+
 /* Open MPI runs an error handler of ours for every member of the family; see resume.c. */
 static int prepare(mend_process *p, MPI_Comm base)
 {
@@ -212,9 +221,11 @@ static int prepare(mend_process *p, MPI_Comm base)
 int mend_process_start(MPI_Comm base, const mend_process_options *options, mend_process **process)
 {
     int rc = check_base(base, process);
+    if (rc == 0)
+        rc = mend_comms_intercept();
     if (rc != 0)
         return rc;
-    mend_comms_intercept();
+    survive_broken_pipes();
     mend_process *p = calloc(1, sizeof *p);
     if (!p)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the handle");

@@ -29,9 +29,10 @@ int mend_spawn_join(MPI_Comm parents, MPI_Comm *base)
     PMPI_Comm_set_errhandler(parents, MPI_ERRORS_RETURN);
     unsetenv(mark); /* a later start in this process is an ordinary one */
     int rc = PMPI_Intercomm_merge(parents, 1, base);
-    if (rc == MPI_SUCCESS)
-        PMPI_Comm_set_errhandler(*base, MPI_ERRORS_RETURN);
-    return rc;
+    if (rc != MPI_SUCCESS)
+        return rc;
+    PMPI_Comm_set_errhandler(*base, MPI_ERRORS_RETURN);
+    return mend_connect_all(*base);
 }
 
 /* The arguments of this process from the kernel, as argv wants them; `text` holds the strings. */
@@ -77,8 +78,10 @@ int mend_spawn_more(mend_process *p, int n, MPI_Comm *base)
         if (rc != MPI_SUCCESS)
             *base = MPI_COMM_NULL;
     }
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS) {
         PMPI_Comm_set_errhandler(*base, MPI_ERRORS_RETURN);
+        rc = mend_connect_all(*base);
+    }
     mend_event("process.spawn", ev_int("processes", n), ev_int("mpi_code", rc),
                ev_real("seconds", mend_now() - begin));
     return rc;

@@ -27,7 +27,7 @@ int mend_world_make(mend_process *p, const struct mend_seating *plan, int me, MP
         return rc;
     PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN); /* until it is adopted */
     *world = made;
-    *family = mend_comms_family(made, p);
+    *family = mend_comms_family(made, p->base, p);
     return *family ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 

@@ -41,8 +41,12 @@ foreach(place meet.begin meet.shrunk meet.cards meet.world meet.vote meet.agreed
 endforeach()
 add_mpi_test(NAME process_spare_dies_at_wake PROGRAM mpi_process_wrong NP 4 SPARES 3 ARGS in_repair
     FAULT process.spare.wake:rank=4:kill TIMEOUT 120 LABELS process)
+foreach(rank 0 2)
+    add_mpi_test(NAME process_rank${rank}_dies_at_callback PROGRAM mpi_process_wrong NP 4 SPARES 3 ARGS in_callback
+        FAULT process.callback:rank=${rank}:kill TIMEOUT 120 LABELS process)
+endforeach()
 # Deaths in the first meeting: somebody else takes the rank, or nobody has to.
-foreach(place start meet.begin meet.shrunk meet.world meet.vote)
+foreach(place start meet.begin meet.shrunk meet.connected meet.cards meet.world meet.vote meet.agreed)
     add_mpi_test(NAME process_dies_starting_at_${place} PROGRAM mpi_process_wrong NP 4 SPARES 3 ARGS at_the_end
         FAULT process.${place}:rank=1:kill TIMEOUT 120 LABELS process)
 endforeach()
@@ -89,4 +93,16 @@ foreach(order tool_first mend_first)
     endif()
     add_mpi_test(NAME process_${order} PROGRAM process_${order} NP 4 SPARES 1 TIMEOUT 120 LABELS process)
 endforeach()
+add_mpi_test(NAME process_spare_cpu SOURCES process_spare_cpu.c NP 2 SPARES 2 TIMEOUT 120 LABELS process)
+add_mpi_test(NAME process_events SOURCES process_events.c NP 4 SPARES 1 TIMEOUT 120 LABELS process)
+
+# Whole nodes are lost, ranks and storage: the one with rank 0, then the other one with ranks; one of
+# each kind (with ranks, with spares) at once.
+add_executable(mpi_process_node process_node.c)
+set_target_properties(mpi_process_node PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+mend_use_layers(mpi_process_node)
+add_mpi_test(NAME process_nodes_one_by_one SCRIPT process_node.sh NP 1 NODES 4
+    ARGS ${CMAKE_BINARY_DIR}/tests/mpi_process_node 6+6 0 1 TIMEOUT 420 LABELS process)
+add_mpi_test(NAME process_nodes_at_once SCRIPT process_node.sh NP 1 NODES 4
+    ARGS ${CMAKE_BINARY_DIR}/tests/mpi_process_node 6+6 1,2 TIMEOUT 420 LABELS process)
 add_mpi_test(NAME process_memory SOURCES process_memory.c NP 3 SPARES 6 TIMEOUT 240 LABELS process)

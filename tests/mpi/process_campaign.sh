@@ -17,6 +17,7 @@ while [ $recoveries -lt "$wanted" ]; do
     code=$?
     if ! grep -q '^PASS' "$result" 2>/dev/null || [ $code = 124 ] || [ -e "$MEND_TEST_DIR/failed" ]; then
         echo "seed $seed, $shape $mode: no result (code $code) after $runs runs, $recoveries recoveries"
+        cat "$MEND_TEST_DIR/failed" 2>/dev/null
         tail -20 "$MEND_TEST_DIR/output"
         exit 1
     fi

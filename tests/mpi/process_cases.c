@@ -293,6 +293,24 @@ static void callbacks(void)
     finish(p);
 }
 
+/* Dies where MEND_FAULT says, before the callback of rank 1's repair. */
+static void in_callback(void)
+{
+    mend_process_options options = jump;
+    options.on_repair = on_all;
+    mend_process *p = start(options);
+    EXPECT(mend_process_resume_here(p) == 0);
+    const mend_repair *now = mend_process_state(p);
+    if (now->role != MEND_ROLE_RELEASED) {
+        if (now->generation == 0)
+            test_die_as(1);
+        add_up(now->comm, 30);
+        EXPECT(now->generation == 2 && n_called > 0);
+    }
+    EXPECT(mend_process_finalize(p) == 0);
+    test_pass();
+}
+
 static int build_pairs(MPI_Comm comm, MPI_Comm *made, void *arg)
 {
     int rank;
@@ -578,6 +596,7 @@ int main(int argc, char **argv)
                  {"spare_then_shrink", spare_then_shrink},
                  {"spares_first", spares_first},
                  {"callbacks", callbacks},
+                 {"in_callback", in_callback},
                  {"builders", builders},
                  {"at_the_end", at_the_end},
                  {"in_repair", in_repair},

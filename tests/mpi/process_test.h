@@ -15,13 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EXPECT(condition)                                                                     \
-    do {                                                                                      \
-        if (!(condition)) {                                                                   \
-            fprintf(stderr, "%s:%d: rank %d (pid %d): not so: %s [%s]\n", __FILE__, __LINE__, \
-                    test_rank(), getpid(), #condition, mend_error_text());                    \
-            test_fail();                                                                      \
-        }                                                                                     \
+#define EXPECT(condition)                                                                         \
+    do {                                                                                          \
+        if (!(condition)) {                                                                       \
+            char text_[1000];                                                                     \
+            snprintf(text_, sizeof text_, "%s:%d: rank %d (pid %d): not so: %s [%s]\n", __FILE__, \
+                     __LINE__, test_rank(), getpid(), #condition, mend_error_text());             \
+            test_fail(text_);                                                                     \
+        }                                                                                         \
     } while (0)
 
 static inline int test_rank(void)
@@ -58,10 +59,11 @@ static inline int test_file_exists(const char *name)
 }
 
 /* A wrong result must not be healed by the very recovery that is tested: it stops the whole job. */
-static inline void test_fail(void)
+static inline void test_fail(const char *text)
 {
-    test_file("failed", "failed\n");
-    kill(getppid(), SIGTERM); /* the launcher: MPI_Abort does not end a job with fault tolerance */
+    fputs(text, stderr);
+    test_file("failed", text); /* the launcher may end before it has forwarded the text */
+    kill(getppid(), SIGTERM);  /* the launcher: MPI_Abort does not end a job with fault tolerance */
     _exit(1);
 }
 

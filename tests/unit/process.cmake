@@ -1,0 +1,1 @@
+mend_unit_test(NAME process_seating MPI SOURCES test_process_seating.c LABELS process)
