@@ -12,12 +12,23 @@ static long resident_kib(void)
     return pages * sysconf(_SC_PAGESIZE) / 1024;
 }
 
+static int build_half(MPI_Comm comm, MPI_Comm *made, void *arg)
+{
+    int rank;
+    (void)arg;
+    MPI_Comm_rank(comm, &rank);
+    return MPI_Comm_split(comm, rank % 2, rank, made);
+}
+
 int main(int argc, char **argv)
 {
     enum { WARM_UP = 20, RECOVERIES = 120 };
     MPI_Init(&argc, &argv);
     mend_process *p;
-    mend_process_options options = {.spares = test_spares()};
+    MPI_Comm half;
+    mend_process_builder builder = {build_half, NULL, &half};
+    mend_process_options options = {
+        .spares = test_spares(), .builders = &builder, .n_builders = 1};
     EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == 0);
     const mend_repair *now = mend_process_state(p);
     long before = 0;
@@ -29,6 +40,8 @@ int main(int argc, char **argv)
             test_die();
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, now->comm);
         MPI_Barrier(now->comm);
+        if (half != MPI_COMM_NULL)
+            MPI_Barrier(half);
         EXPECT(mend_process_repair(p) == 0);
         EXPECT(now->generation > last);
     }
