@@ -146,6 +146,8 @@ struct lower {
     int *tid_address;              /* &pd->tid of the upper half's main thread */
     struct upper *upper;           /* for callbacks: user-defined operations */
     handle_t predef[N_PREDEFINED]; /* real values, valid after Init_thread */
+    handle_t sent_at_once;         /* what this library gives for a send that was complete before
+                                    * MPI_Isend returned; 0: it has no such value */
 #define SERVICE(type, name, ...) type (*name)(__VA_ARGS__);
 #include "services.def"
 #undef SERVICE

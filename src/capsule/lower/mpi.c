@@ -81,7 +81,7 @@ static void status_out(const MPI_Status *s, struct status *n)
 // clang-format off
 #define BELOW_ROW(Name, name, ...) \
     static int lower_##Name(LIST(PARAM, __VA_ARGS__)) \
-    { EACH(BEFORE, __VA_ARGS__) int rc = GUARD(#Name, MPI_##Name(LIST(ARG, __VA_ARGS__))); EACH(AFTER, __VA_ARGS__) return error_out(rc); }
+    { EACH(BEFORE, __VA_ARGS__) int rc = GUARD(#Name, MPI_##Name(LIST(ARG, __VA_ARGS__))); EACH(AFTER, __VA_ARGS__) return __builtin_expect(rc, 0) ? error_out(rc) : 0; }
 #define FUNCTION BELOW
 #include "../functions.def"
 #undef FUNCTION
@@ -101,6 +101,21 @@ void fill_predefined(void)
     lower.predef[PRE_MPI_COMM_SELF] = (handle_t)app_self;
 }
 
+/* Open MPI has one request for all sends that need none; MPI_PROC_NULL gives it. */
+static void find_sent_at_once(void)
+{
+#ifdef OPEN_MPI
+    MPI_Request a, b;
+    if (MPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &a) ||
+        MPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &b))
+        return;
+    if (a == b)
+        lower.sent_at_once = (handle_t)a;
+    MPI_Wait(&a, MPI_STATUS_IGNORE);
+    MPI_Wait(&b, MPI_STATUS_IGNORE);
+#endif
+}
+
 static int lower_Init_thread(int required, int *provided)
 {
     if (recovering) {
@@ -115,6 +130,7 @@ static int lower_Init_thread(int required, int *provided)
     app_world = MPI_COMM_WORLD;
     app_self = MPI_COMM_SELF;
     fill_predefined();
+    find_sent_at_once();
     return rc;
 }
 
@@ -415,14 +431,14 @@ static int lower_Test(handle_t *r, int *flag, struct status *s)
 
 /* Turns of a waiting loop: after some, the agent is told for whom we wait, and others get the core.
  */
-enum { TURNS_BEFORE_TELLING = 1000 };
+enum { TURNS_BEFORE_TELLING = 1000, TURNS_BEFORE_YIELDING = 20000 };
 static void long_wait(unsigned *turn, int peer)
 {
     if (++*turn < TURNS_BEFORE_TELLING)
         return;
     lower.upper->waiting_for = peer;
     lower.upper->turns++;
-    if (*turn % 16 == 0)
+    if (*turn > TURNS_BEFORE_YIELDING && *turn % 16 == 0)
         sched_yield();
 }
 
@@ -458,6 +474,44 @@ static int lower_wait_or_stop(int n, struct wait_item *items)
             return i;
     }
     return n;
+}
+
+static int may_go_on(int *turn)
+{
+    return lower.upper->stop_phase != STOP_HERE && ++*turn < TURNS_BEFORE_TELLING;
+}
+
+/* All of them, quickly: until they are complete, until a checkpoint wants us, or for some turns.
+ * Those that are done have the null handle afterwards. 1: there were errors, and every status tells.
+ *
+ * The one that was begun last is often done last: it is polled alone, and the others are looked at
+ * when it has come.
+ */
+static int lower_waitall_or_stop(int n, handle_t *real, struct status *status, int learn)
+{
+    MPI_Status st[n];
+    MPI_Request q[n], *last = &q[n - 1];
+    int flag = 0, rc, turn = 0;
+    if (recovering) /* which requests a failed call has used up is known one by one only */
+        return 0;
+    for (int i = 0; i < n; i++)
+        q[i] = REQ(real[i]);
+    do
+        rc = MPI_Test(last, &flag, &st[n - 1]);
+    while (rc == 0 && !flag && may_go_on(&turn));
+    st[n - 1].MPI_ERROR = rc;
+    if (rc == 0 && flag)
+        do
+            rc = MPI_Testall(n - 1, q, &flag, st);
+        while (rc == 0 && !flag && may_go_on(&turn));
+    for (int i = 0; i < n; i++) {
+        real[i] = (handle_t)q[i];
+        if ((learn || rc) && q[i] == MPI_REQUEST_NULL) {
+            status_out(&st[i], &status[i]);
+            status[i].error = rc ? status[i].error : 0;
+        }
+    }
+    return rc != 0;
 }
 
 handle_t receive_under_way;

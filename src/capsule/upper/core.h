@@ -135,6 +135,22 @@ extern object live[N_KINDS];         /* list heads, in order of creation */
 #define TYPE_BYTE          predef[PRE_MPI_BYTE]
 #define EACH_LIVE(o, kind) for (object *o = live[kind].next; o != &live[kind]; o = o->next)
 object *object_new(int kind);
+extern object *spare[N_KINDS];            /* freed objects, to be used again */
+static inline void object_live(object *o) /* at the end of the list of its kind */
+{
+    object *list = &live[o->kind];
+    o->prev = list->prev;
+    o->next = list;
+    o->prev->next = o;
+    list->prev = o;
+}
+static inline void object_spare(object *o)
+{
+    o->prev->next = o->next;
+    o->next->prev = o->prev;
+    o->next = spare[o->kind];
+    spare[o->kind] = o;
+}
 void object_delete(object *o);
 object *object_at(int kind, int index);          /* integer handle -> object; NULL: no such */
 void object_fix(object *o, int kind, int index); /* a predefined object at a given place */
@@ -179,6 +195,9 @@ static inline void collective_enter(const object *comm)
 /* --- request.c, drain.c --- */
 extern const struct status empty_status;
 object *new_request(int is_recv, void *buf, int n, object *type, int peer, int tag, object *comm);
+object *sent_request(handle_t real, const void *buf, int n, object *type, int dest, int tag,
+                     object *comm); /* for a send that the lower half has begun */
+void requests_init(void);
 int request_poll(object *request); /* is it complete? Never retires it. */
 void rebind_requests(void);
 void unbind_requests(void);
@@ -187,6 +206,11 @@ static inline void count_send(const object *c, int dest)
 {
     if (dest >= 0)
         upper.sent_to[c->comm.peers[dest]]++;
+}
+static inline void count_failed_send(const object *c, int dest) /* nothing was sent after all */
+{
+    if (dest >= 0)
+        upper.sent_to[c->comm.peers[dest]]--;
 }
 static inline void count_recv(const object *c, const struct status *s)
 {

@@ -10,7 +10,7 @@ static struct {
     object **at;
     int n, cap;
 } table[N_KINDS];
-static object *spare[N_KINDS]; /* freed objects keep their index */
+object *spare[N_KINDS]; /* freed objects keep their index, and their place in the table */
 
 static void table_put(object *o)
 {
@@ -46,29 +46,23 @@ object *object_new(int kind)
         int i = o->index;
         memset(o, 0, sizeof *o);
         o->index = i;
+        o->kind = kind;
     } else {
         o = calloc(1, sizeof *o);
         if (table[kind].n < FIRST_DYNAMIC)
             table[kind].n = FIRST_DYNAMIC;
         o->index = table[kind].n++;
+        o->kind = kind;
+        table_put(o);
     }
-    o->kind = kind;
     o->refs = 1;
-    table_put(o);
-    object *list = &live[kind];
-    o->prev = list->prev;
-    o->next = list;
-    o->prev->next = o;
-    list->prev = o;
+    object_live(o);
     return o;
 }
 void object_delete(object *o)
 {
     extra_free(o);
-    o->prev->next = o->next;
-    o->next->prev = o->prev;
-    o->next = spare[o->kind];
-    spare[o->kind] = o;
+    object_spare(o);
 }
 void objects_init(void)
 {

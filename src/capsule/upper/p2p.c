@@ -11,16 +11,19 @@ static int peer_count(const object *c)
 /* Messages are counted before they are sent; a blocking send is marked, for a checkpoint may find
  * it waiting for its receiver, who will then drain it (drain.c).
  */
-#define BLOCKING_SEND(Name)                                                        \
-    int core_##Name(const void *b, int n, object *t, int dest, int tag, object *c) \
-    {                                                                              \
-        if (dest >= peer_count(c) || dest < NEUTRAL_PROC_NULL)                     \
-            return NEUTRAL_MPI_ERR_RANK;                                           \
-        count_send(c, dest);                                                       \
-        __atomic_store_n(&upper.activity, ACTIVITY_SENDING, __ATOMIC_RELEASE);     \
-        int rc = LOWER(Name, b, n, t->real, dest, tag, c->real);                   \
-        upper.activity = ACTIVITY_NONE;                                            \
-        return rc;                                                                 \
+#define BLOCKING_SEND(Name)                                                                   \
+    int core_##Name(const void *b, int n, object *t, int dest, int tag, object *c)            \
+    {                                                                                         \
+        if (dest >= peer_count(c) || dest < NEUTRAL_PROC_NULL)                                \
+            return NEUTRAL_MPI_ERR_RANK;                                                      \
+        count_send(c, dest);                                                                  \
+        __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the agent's membarrier() does the rest */ \
+        upper.activity = ACTIVITY_SENDING;                                                    \
+        int rc = LOWER(Name, b, n, t->real, dest, tag, c->real);                              \
+        if (__builtin_expect(rc, 0))                                                          \
+            count_failed_send(c, dest);                                                       \
+        upper.activity = ACTIVITY_NONE;                                                       \
+        return rc;                                                                            \
     }
 BLOCKING_SEND(Send)
 BLOCKING_SEND(Ssend)
@@ -29,10 +32,15 @@ BLOCKING_SEND(Rsend)
 #define NONBLOCKING_SEND(Name)                                                                   \
     int core_##Name(const void *b, int n, object *t, int dest, int tag, object *c, object **out) \
     {                                                                                            \
-        object *r = new_request(0, (void *)b, n, t, dest, tag, c);                               \
+        handle_t real;                                                                           \
+        if (dest >= peer_count(c) || dest < NEUTRAL_PROC_NULL)                                   \
+            return NEUTRAL_MPI_ERR_RANK;                                                         \
+        int rc = LOWER(Name, b, n, t->real, dest, tag, c->real, &real);                          \
+        if (__builtin_expect(rc, 0))                                                             \
+            return rc;                                                                           \
         count_send(c, dest);                                                                     \
-        *out = r;                                                                                \
-        return LOWER(Name, b, n, t->real, dest, tag, c->real, &r->real);                         \
+        *out = sent_request(real, b, n, t, dest, tag, c);                                        \
+        return 0;                                                                                \
     }
 NONBLOCKING_SEND(Isend)
 NONBLOCKING_SEND(Issend)

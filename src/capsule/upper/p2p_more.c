@@ -13,14 +13,12 @@ int core_Bsend(const void *b, int n, object *t, int dst, int tag, object *c)
 #define ISEND(Name)                                                                             \
     int core_##Name(const void *b, int n, object *t, int dst, int tag, object *c, object **out) \
     {                                                                                           \
-        object *r = new_request(0, (void *)b, n, t, dst, tag, c);                               \
-        int rc = LOWER(Name, b, n, t->real, dst, tag, c->real, &r->real);                       \
-        if (rc) {                                                                               \
-            retire_request(&r);                                                                 \
+        handle_t real;                                                                          \
+        int rc = LOWER(Name, b, n, t->real, dst, tag, c->real, &real);                          \
+        if (rc)                                                                                 \
             return rc;                                                                          \
-        }                                                                                       \
         count_send(c, dst);                                                                     \
-        *out = r;                                                                               \
+        *out = sent_request(real, b, n, t, dst, tag, c);                                        \
         return 0;                                                                               \
     }
 ISEND(Ibsend)

@@ -6,11 +6,22 @@ const struct status empty_status = {NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, 0, 0, 0
 /* Requests that the application has freed while they were under way (MPI_Request_free). */
 static int orphans;
 
-static void retire(object *r)
+/* Every send that was complete before its call returned has this one request: nothing is to be
+ * remembered of it, and it is never retired.
+ */
+static object *sent;
+
+static inline void retire(object *r)
 {
-    unref_type(r->req.type);
-    unref_comm(r->req.comm);
-    object_delete(r);
+    if (r->predefined)
+        return;
+    if (!r->req.type->predefined)
+        unref_type(r->req.type);
+    if (!r->req.comm->predefined)
+        unref_comm(r->req.comm);
+    if (__builtin_expect(r->extra != NULL, 0))
+        extra_free(r);
+    object_spare(r);
 }
 
 void retire_request(object **h)
@@ -35,7 +46,15 @@ object *new_request(int is_recv, void *buf, int n, object *t, int peer, int tag,
     static unsigned made;
     if (__builtin_expect(orphans && ++made % 256 == 0, 0))
         retire_orphans();
-    object *r = object_new(KIND_REQ);
+    object *r = spare[KIND_REQ];
+    if (__builtin_expect(r != NULL, 1)) {
+        spare[KIND_REQ] = r->next;
+        object_live(r);
+        r->req.done = r->req.freed = r->req.orphan = r->req.error = 0;
+        r->req.special = NULL;
+    } else {
+        r = object_new(KIND_REQ);
+    }
     r->req.is_recv = is_recv;
     r->req.buf = buf;
     r->req.n = n;
@@ -46,6 +65,23 @@ object *new_request(int is_recv, void *buf, int n, object *t, int peer, int tag,
     t->refs++;
     c->refs++;
     return r;
+}
+
+object *sent_request(handle_t real, const void *b, int n, object *t, int dest, int tag, object *c)
+{
+    if (real == upper.lower->sent_at_once)
+        return sent;
+    object *r = new_request(0, (void *)b, n, t, dest, tag, c);
+    r->real = real;
+    return r;
+}
+
+void requests_init(void)
+{
+    sent = object_new(KIND_REQ);
+    sent->predefined = 1;
+    sent->req.done = 1;
+    sent->req.status = empty_status;
 }
 
 /* After a restart nothing is under way but receives that had not been matched: post them again, in
@@ -63,7 +99,10 @@ int request_idle(const object *r)
 {
     return r == predef[PRE_MPI_REQUEST_NULL] || special_inactive(r);
 }
-#define is_null request_idle
+static inline int is_null(const object *r)
+{
+    return r == predef[PRE_MPI_REQUEST_NULL] || (r->req.special && special_inactive(r));
+}
 
 static void completed(object *r)
 {
@@ -93,10 +132,46 @@ static int awaited(const object *r)
                                               : WAITING_FOR_ANY;
 }
 
-/* Wait for up to BATCH requests in one crossing; a checkpoint may come in between. */
-enum { BATCH = 64 };
+enum { BATCH = 128 }; /* requests that are waited for in one crossing */
+
+/* Wait for several requests, but not for long. What is open afterwards is open still. */
+static void wait_quickly(int n, object **requests, int want_status)
+{
+    handle_t real[BATCH], null = upper.lower->predef[PRE_MPI_REQUEST_NULL];
+    object *open[BATCH];
+    struct status status[BATCH];
+    int count = 0, learn = want_status;
+    for (int i = 0; i < n; i++) {
+        object *r = requests[i];
+        if (r->req.done || is_null(r) || r->req.special)
+            continue;
+        learn |= r->req.is_recv && r->req.peer == NEUTRAL_ANY_SOURCE;
+        open[count] = r;
+        real[count++] = r->real;
+    }
+    if (count < 2)
+        return;
+    int failed = LOWER(waitall_or_stop, count, real, status, learn);
+    for (int i = 0; i < count; i++) {
+        object *r = open[i];
+        r->real = real[i];
+        if (real[i] != null)
+            continue;
+        if (__builtin_expect(failed, 0))
+            r->req.error = status[i].error;
+        if (learn)
+            r->req.status = status[i];
+        else
+            r->req.status.source = r->req.peer;
+        completed(r);
+    }
+}
+
+/* Wait for up to BATCH requests; a checkpoint may come in between. */
 static void wait_batch(int n, object **requests, int want_status)
 {
+    if (n > 1)
+        wait_quickly(n, requests, want_status);
     for (;;) {
         struct wait_item item[BATCH];
         object *open[BATCH];
@@ -123,7 +198,7 @@ static void wait_batch(int n, object **requests, int want_status)
     }
 }
 
-static int finish(object **h, struct status *st)
+static inline int finish(object **h, struct status *st)
 {
     object *r = *h;
     if (r->req.special)
@@ -171,7 +246,7 @@ int core_Waitall(int n, object **h, struct status *st)
         for (int i = at; i < at + part; i++) {
             struct status *one = st ? &st[i] : NULL;
             int error =
-                is_null(h[i]) || h[i]->req.special ? core_Wait(&h[i], one) : finish(&h[i], one);
+                h[i]->req.special || is_null(h[i]) ? core_Wait(&h[i], one) : finish(&h[i], one);
             if (error)
                 rc = error;
         }

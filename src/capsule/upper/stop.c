@@ -138,6 +138,7 @@ __attribute__((constructor)) static void start_core(void)
     upper.user_op = run_user_op;
     upper.each_request = each_request;
     objects_init();
+    requests_init();
     face_init();
     os_init();
 }
