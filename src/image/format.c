@@ -51,16 +51,15 @@ int mend_image_check_head(const mend_image_head *head)
     return 0;
 }
 
-int mend_image_pack_head(const mend_image_head *head, uint8_t **bytes, size_t *count)
+size_t packed_head_bytes(const mend_image_head *head)
 {
-    int rc = mend_image_check_head(head);
-    if (rc)
-        return rc;
-    size_t table = head->region_count * sizeof(mend_image_region);
-    size_t n = sizeof(struct disk_head) + table + sizeof(uint64_t);
-    uint8_t *p = calloc(1, n);
-    if (!p)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for an image header of %zu bytes", n);
+    return sizeof(struct disk_head) + head->region_count * sizeof(mend_image_region) +
+           sizeof(uint64_t);
+}
+
+void pack_head_into(const mend_image_head *head, uint8_t *p)
+{
+    size_t table = head->region_count * sizeof(mend_image_region), n = packed_head_bytes(head);
     struct disk_head d = {
         .magic = HEAD_MAGIC,
         .format = FORMAT,
@@ -83,6 +82,18 @@ int mend_image_pack_head(const mend_image_head *head, uint8_t **bytes, size_t *c
         memcpy(p + sizeof d, head->regions, table);
     uint64_t sum = XXH3_64bits(p, n - sizeof sum);
     memcpy(p + n - sizeof sum, &sum, sizeof sum);
+}
+
+int mend_image_pack_head(const mend_image_head *head, uint8_t **bytes, size_t *count)
+{
+    int rc = mend_image_check_head(head);
+    if (rc)
+        return rc;
+    size_t n = packed_head_bytes(head);
+    uint8_t *p = calloc(1, n);
+    if (!p)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for an image header of %zu bytes", n);
+    pack_head_into(head, p);
     *bytes = p;
     *count = n;
     return 0;

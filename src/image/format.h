@@ -45,6 +45,10 @@ _Static_assert(sizeof(struct disk_entry) == 32, "no hidden padding");
 _Static_assert(sizeof(struct disk_foot) == 64, "no hidden padding");
 _Static_assert(sizeof(mend_image_region) == 80, "written as it is");
 
+/* The header's bytes on disk: how many, and into zeroed memory of that length. */
+size_t packed_head_bytes(const mend_image_head *head);
+void pack_head_into(const mend_image_head *head, uint8_t *bytes);
+
 static inline uint64_t block_count(const mend_image_head *head)
 {
     return head->stream_bytes / head->block + (head->stream_bytes % head->block != 0);

@@ -199,7 +199,7 @@ int mend_image_set_base(mend_image *image, mend_image *base)
     int depth = 0;
 
     if (want->base_version != have->version || want->base_id != have->save_id ||
-        !same_layout(want, have))
+        (image->count != block_count(want) && !same_layout(want, have)))
         return mend_fail(MEND_ERR_DAMAGED, "version %lld is not the base that version %lld needs",
                          (long long)have->version, (long long)want->version);
     for (const mend_image *b = base; b; b = b->base)
@@ -207,6 +207,11 @@ int mend_image_set_base(mend_image *image, mend_image *base)
             return mend_fail(MEND_ERR_DAMAGED, "a chain of more than %d deltas", CHAIN_MAX);
     image->base = base;
     return 0;
+}
+
+mend_image *mend_image_base(const mend_image *image)
+{
+    return image->base;
 }
 
 /* Read one stored block, check it, and leave its raw bytes in `to`. */

@@ -119,12 +119,18 @@ static int put_end(struct writer *w)
     return rc ? rc : emit(w, &foot, sizeof foot);
 }
 
+static void *room(struct writer *w, size_t bytes)
+{
+    return w->options->allocate ? w->options->allocate(w->options->allocate_context, bytes)
+                                : calloc(1, bytes);
+}
+
 static int prepare(struct writer *w)
 {
     uint64_t n = 0, all = block_count(w->head);
     for (uint64_t block = 0; block < all; block++)
         n += wanted(w, block);
-    w->index = calloc(n ? n : 1, sizeof *w->index);
+    w->index = room(w, (n ? n : 1) * sizeof *w->index);
     if (w->options->compress) {
         w->packed_room = ZSTD_compressBound(w->head->block);
         w->packed = malloc(w->packed_room);
@@ -142,16 +148,19 @@ int mend_image_write(const mend_image_head *head, const uint8_t *stream,
     static const mend_image_write_options none;
     struct writer w = {
         .head = head, .stream = stream, .options = options ? options : &none, .sink = sink};
-    uint8_t *packed_head = NULL;
-    size_t head_bytes = 0;
-
-    if ((w.options->blocks != NULL) != (head->base_version >= 0))
-        return mend_fail(MEND_ERR_ARGUMENT, "a delta needs a base and a choice of blocks");
-    int rc = mend_image_pack_head(head, &packed_head, &head_bytes);
-    if (rc == 0)
-        rc = prepare(&w);
-    if (rc == 0)
-        rc = emit(&w, packed_head, head_bytes);
+    if (w.options->blocks && head->base_version < 0)
+        return mend_fail(MEND_ERR_ARGUMENT, "a choice of blocks needs a base");
+    int rc = mend_image_check_head(head);
+    if (rc)
+        return rc;
+    uint8_t *packed_head = room(&w, packed_head_bytes(head));
+    rc = prepare(&w);
+    if (rc == 0 && !packed_head)
+        rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for an image header");
+    if (rc == 0) {
+        pack_head_into(head, packed_head);
+        rc = emit(&w, packed_head, packed_head_bytes(head));
+    }
     if (rc == 0)
         rc = put_blocks(&w);
     if (rc == 0)
@@ -160,7 +169,9 @@ int mend_image_write(const mend_image_head *head, const uint8_t *stream,
         *written = w.at;
     ZSTD_freeCCtx(w.zstd);
     free(w.packed);
-    free(w.index);
-    free(packed_head);
+    if (!w.options->allocate) {
+        free(w.index);
+        free(packed_head);
+    }
     return rc;
 }

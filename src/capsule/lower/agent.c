@@ -18,10 +18,13 @@
 #include "agent.h"
 
 #include "control.h"
+#include "flush.h"
+#include "snapshot.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <image/folder.h>
 #include <linux/membarrier.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -55,8 +58,12 @@ static struct {
     int64_t *expected; /* NULL: not known yet */
     struct control_clocks *last;
     size_t last_bytes;
+    int leaving;
     volatile int requested, ending;
-} agent = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .socket = -1, .wake = -1};
+} agent = {.lock = PTHREAD_MUTEX_INITIALIZER,
+           .changed = PTHREAD_COND_INITIALIZER,
+           .socket = -1,
+           .wake = -1};
 
 static void wake_agent(void)
 {
@@ -121,6 +128,8 @@ static void report_stop(void)
     int sending = __atomic_load_n(&u->activity, __ATOMIC_ACQUIRE) == ACTIVITY_SENDING;
     if (!agent.counts_sent) {
         if (agent.stopped || sending) {
+            /* a send is counted before it is marked; the marks were seen, so the counts will be */
+            syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
             control_send(agent.socket, CONTROL_STOPPED, agent.round, u->sent_to,
                          (size_t)u->size * sizeof *u->sent_to);
             agent.counts_sent = 1;
@@ -138,8 +147,19 @@ static void report_stop(void)
     }
 }
 
+static void take_result(const struct snapshot_result *r)
+{
+    agent.save_code = r->code;
+    agent.save_bytes = r->bytes;
+    agent.save_microseconds = (uint64_t)(1e6 * r->seconds);
+    agent.saved = 1;
+}
+
 static void report_save(void)
 {
+    struct snapshot_result r;
+    if (snapshot_end(0, &r))
+        take_result(&r);
     if (agent.saved && !agent.saved_sent) {
         int64_t words[3] = {agent.save_code, (int64_t)agent.save_bytes,
                             (int64_t)agent.save_microseconds};
@@ -197,6 +217,8 @@ static void obey(const struct control_head *head, void *payload)
     if (head->round != agent.round)
         return;
     switch (head->type) {
+    case CONTROL_FLUSH: flush_offer((int64_t)words[0], words[1], (int64_t)words[2]); break;
+    case CONTROL_PRUNE: flush_prune((int64_t)words[0]); break;
     case CONTROL_TARGETS: take_targets(words, head->bytes / sizeof *words); break;
     case CONTROL_STOP: set_phase(STOP_HERE); break;
     case CONTROL_EXPECT:
@@ -215,6 +237,7 @@ static void obey(const struct control_head *head, void *payload)
         }
         break;
     case CONTROL_GO_ON:
+        agent.leaving = head->bytes && words[0];
         agent.command = head->bytes && words[0] ? STOP_COMMAND_LEAVE : STOP_COMMAND_GO_ON;
         set_phase(STOP_NONE);
         break;
@@ -225,8 +248,9 @@ static void *agent_main(void *unused)
 {
     (void)unused;
     while (!agent.ending) {
-        struct pollfd p[2] = {{agent.wake, POLLIN, 0}, {agent.socket, POLLIN, 0}};
-        poll(p, agent.socket >= 0 ? 2 : 1, agent.phase == STOP_NONE ? -1 : 1);
+        struct pollfd p[3] = {
+            {agent.wake, POLLIN, 0}, {agent.socket, POLLIN, 0}, {snapshot_child(), POLLIN, 0}};
+        poll(p, 3, agent.phase == STOP_NONE ? -1 : 1);
         if (p[0].revents) {
             uint64_t count;
             if (read(agent.wake, &count, sizeof count) < 0 && errno != EAGAIN)
@@ -362,18 +386,19 @@ int agent_stop_poll(int quiet)
 
 int agent_save(struct upper *upper)
 {
-    double start = seconds_now();
-    uint64_t bytes = 0;
-    int code = recovering ? recover_checkpoint(upper)
-                          : snapshot_write(upper, agent.save.version, agent.save.save_id, &bytes);
+    struct snapshot_result result = {0};
+    if (recovering)
+        result.code = recover_checkpoint(upper);
+    else
+        snapshot_begin(upper, &agent.save, &result);
     pthread_mutex_lock(&agent.lock);
-    agent.save_code = code;
-    agent.save_bytes = bytes;
-    agent.save_microseconds = (uint64_t)(1e6 * (seconds_now() - start));
-    agent.saved = 1;
+    if (snapshot_child() >= 0)
+        agent.captured = 1;
+    else
+        take_result(&result);
     wake_agent();
     pthread_mutex_unlock(&agent.lock);
-    return code;
+    return result.code;
 }
 
 void agent_stop_end(void)
@@ -456,6 +481,14 @@ static void watch_request_signal(void)
         sigaction(settings.request_signal, &new, NULL);
 }
 
+static void on_flushed(int64_t version, uint64_t save_id, int64_t root, int code)
+{
+    int64_t words[4] = {version, (int64_t)save_id, root, code};
+    pthread_mutex_lock(&agent.lock);
+    control_send(agent.socket, CONTROL_FLUSHED, 0, words, sizeof words);
+    pthread_mutex_unlock(&agent.lock);
+}
+
 /* Collective over all ranks. Without a folder for images there is nothing to do. */
 int agent_start(struct upper *upper)
 {
@@ -477,12 +510,15 @@ int agent_start(struct upper *upper)
     upper->request_again = settings.request_again;
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
     agent.socket = address.cookie ? connect_any(&address) : -1;
-    if (agent.socket < 0 && recovering) /* its process may have died: a barrier would tell, and repair */
+    if (agent.socket < 0 &&
+        recovering) /* its process may have died: a barrier would tell, and repair */
         lower.Barrier(world);
     if (agent.socket < 0)
         die("rank %d cannot reach the coordinator of checkpoints on %s", upper->rank, address.host);
     uint64_t hello[2] = {address.cookie, (uint64_t)upper->rank};
     control_send(agent.socket, CONTROL_HELLO, 0, hello, sizeof hello);
+    if (!recovering) /* rank 0 may be about to end, and its coordinator with it */
+        lower.Barrier(world);
     agent.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     set_phase(STOP_NONE);
 
@@ -492,6 +528,15 @@ int agent_start(struct upper *upper)
     agent.running = !pthread_create(&agent.thread, NULL, agent_main, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     watch_request_signal();
+    if (!recovering) {
+        char folder[4300];
+        snprintf(folder, sizeof folder, "%s/versions", settings.dir);
+        mend_folder_sweep(folder, upper->rank);
+        if (settings.local[0]) {
+            mend_folder_sweep(settings.local, upper->rank);
+            flush_start(upper->rank, on_flushed);
+        }
+    }
     return 0;
 }
 
@@ -520,6 +565,16 @@ void agent_end(void)
 {
     if (!agent.running)
         return;
+    pthread_mutex_lock(&agent.lock);
+    struct snapshot_result result;
+    if (snapshot_end(1, &result)) { /* written in the background: it counts */
+        take_result(&result);
+        report_save();
+    }
+    pthread_mutex_unlock(&agent.lock);
+    if (agent.upper->rank == 0)
+        coordinator_finish();
+    flush_end(agent.leaving); /* a job that is over needs no copies of its images */
     pthread_mutex_lock(&agent.lock);
     control_send(agent.socket, CONTROL_BYE, 0, NULL, 0);
     pthread_mutex_unlock(&agent.lock);

@@ -12,6 +12,7 @@ struct control_address { /* sent to all ranks when MPI has started */
 
 /* The coordinator, in the process of rank 0. Starts a thread of its own. */
 int coordinator_start(int ranks, struct control_address *address);
+void coordinator_finish(void); /* the round that is under way */
 void coordinator_end(void);
 
 /* What the job was started with (settings.c). */
@@ -20,6 +21,9 @@ struct settings {
     double every;       /* seconds between checkpoints, 0: none by time */
     double limit;       /* seconds after which the job is saved and stopped, 0: none */
     int keep;           /* complete versions to keep */
+    int chain;          /* incremental images that may follow a full one */
+    int background;     /* images are written while the program goes on */
+    char local[4096];   /* node-local folder that images go to first; "": none */
     int leave;          /* stop the job after the first checkpoint (tests) */
     long request_at;    /* ask for a checkpoint at this collective (tests) */
     long request_again; /* and again after so many (tests) */

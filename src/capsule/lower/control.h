@@ -20,6 +20,7 @@ enum control_type {
     CONTROL_DRAINED,   /* what was sent to this rank has arrived, what it sent has left */
     CONTROL_CAPTURED,  /* its memory may change again (the image is being written by a copy) */
     CONTROL_SAVED,     /* words: code (0 or negative), bytes, microseconds */
+    CONTROL_FLUSHED,   /* words: version, save id, root, code: its copy is in the job's folder */
     CONTROL_BYE,       /* in MPI_Finalize: no checkpoint any more */
     /* coordinator -> agent */
     CONTROL_COLLECT = 32, /* begin a round: report clocks */
@@ -27,6 +28,8 @@ enum control_type {
     CONTROL_STOP,         /* all are even: stop at once */
     CONTROL_EXPECT,       /* words: messages sent to this rank by each */
     CONTROL_SAVE,         /* struct control_save: write the image of this version */
+    CONTROL_FLUSH,        /* words: version, save id, root: complete, copy it to the job's folder */
+    CONTROL_PRUNE,        /* word: remove local files of versions below */
     CONTROL_GO_ON,        /* the round is over (or given up); words: 1 = leave the job */
 };
 
@@ -47,6 +50,9 @@ struct control_clocks {
 struct control_save {
     int64_t version;
     uint64_t save_id;
+    int64_t base_version; /* an incremental image may be based on this one; -1: on none */
+    uint64_t base_id;
+    uint64_t background; /* 1: the program goes on while it is written */
 };
 
 /* Both return 0, or -1 when the other side is gone. */

@@ -14,6 +14,8 @@
  * reports how many messages it has sent to each other; they drain until all these have arrived.
  * 3. SAVING      All drained: nothing of the application is in flight. Images are written, one file
  * per rank, under a save id of this round.
+ *    In the background: all go on as soon as each has its copy, and no new round begins before the
+ *    files are there.
  * 4. The version counts as soon as the files of all ranks are there (image/folder.h): the last
  * rename commits it. Then older versions are removed, and all go on.
  *
@@ -25,6 +27,7 @@
 #include "agent.h"
 
 #include "control.h"
+#include "generations.h"
 
 #include <arpa/inet.h>
 #include <base/event.h>
@@ -45,13 +48,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum { MAX_BACKLOG = 3 }; /* local versions that may wait for their copies, by time */
 enum state { IDLE, COLLECTING, STOPPING, SAVING };
 
 struct member {
-    int fd, bye, reported, stopped, drained, saved;
+    int fd, bye, reported, stopped, drained, captured, saved;
     struct control_clocks *clocks;
     int64_t *sent;
     uint64_t targets_sum; /* of the targets it was sent last */
+    int64_t flushed;      /* newest version that is in the job's folder */
 };
 
 struct target {
@@ -66,11 +71,15 @@ static struct {
     struct member *member;
     enum state state;
     uint32_t round;
-    struct control_save save;
+    struct control_save save, complete; /* this round's, the last complete version's */
+    int chain;                          /* incremental images since the last full one */
+    int64_t root, flushed;
+    struct generations global, local;
     int leave;      /* stop the job when this round is done */
     int wanted;     /* a checkpoint was asked for: 1, and stop: 2 */
     char token[64]; /* by whom (request file), "" */
-    double started, round_began, stop_began, drained_at, last_change, not_before, last_done;
+    double started, round_began, stop_began, drained_at, went_on, last_change, not_before,
+        last_done;
     int attempts;
     struct target *target;
     size_t targets, target_room;
@@ -123,21 +132,9 @@ static void look_for_request_file(void)
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
-static int64_t newest_version(void)
+static int on_disk(void) /* else images are in memory (recover.c) */
 {
-    char path[4300];
-    mend_file *files = NULL;
-    int count = 0;
-    int64_t newest = 0;
-    if (!settings.dir[0] || recovering)
-        return 0;
-    snprintf(path, sizeof path, "%s/versions", settings.dir);
-    if (mend_folder_list(path, &files, &count) == 0)
-        for (int i = 0; i < count; i++)
-            if (files[i].version > newest)
-                newest = files[i].version;
-    free(files);
-    return newest;
+    return settings.dir[0] && !recovering;
 }
 
 static void begin_round(void)
@@ -154,7 +151,7 @@ static void begin_round(void)
     the.round_began = the.last_change = seconds_now();
     for (int i = 0; i < the.ranks; i++) {
         struct member *m = &the.member[i];
-        m->reported = m->stopped = m->drained = m->saved = 0;
+        m->reported = m->stopped = m->drained = m->captured = m->saved = 0;
         m->targets_sum = 0;
     }
     mend_event("checkpoint.begin", ev_int("round", the.round));
@@ -343,45 +340,85 @@ static void take_counts(struct member *m, const void *payload, size_t bytes)
     free(expected);
 }
 
+/* A chain of incremental images has a bounded length, and goes on only from a version that is
+ * complete.
+ */
+static void choose_base(void)
+{
+    int delta = the.complete.version >= 0 && the.chain < settings.chain;
+    the.save.base_version = delta ? the.complete.version : -1;
+    the.save.base_id = delta ? the.complete.save_id : 0;
+}
+
 static void begin_saving(void)
 {
     the.state = SAVING;
     the.drained_at = seconds_now();
-    the.save.version = newest_version() + 1;
+    the.save.version = generations_newest(&the.global) + 1;
+    if (settings.local[0] && generations_newest(&the.local) >= the.save.version)
+        the.save.version = generations_newest(&the.local) + 1;
+    if (the.save.version <= the.complete.version)
+        the.save.version = the.complete.version + 1;
     if (getrandom(&the.save.save_id, sizeof the.save.save_id, 0) != sizeof the.save.save_id)
         the.save.save_id = (uint64_t)(1e9 * seconds_now());
     the.save.save_id &= 0x7fffffffffffffffull;
+    the.save.background = settings.background && !the.leave;
+    the.went_on = 0;
+    choose_base();
     tell_all(CONTROL_SAVE, &the.save, sizeof the.save);
 }
 
 /* --- 3. and 4. saving, commit
  * ---------------------------------------------------------------------------------- */
-static void remove_others(int64_t keep_from, int failed)
+/* The version is complete. What is needed no more is removed; with a local level it also goes on to
+ * the job's folder.
+ */
+static void commit(void)
 {
-    char path[4300], name[MEND_FILE_NAME_MAX];
-    mend_file *files = NULL;
-    int count = 0;
-    if (!settings.dir[0] || recovering)
-        return; /* images in memory (recover.c) */
-    snprintf(path, sizeof path, "%s/versions", settings.dir);
-    if (mend_folder_list(path, &files, &count))
+    if (!on_disk())
         return;
-    for (int i = 0; i < count; i++) {
-        int ours = files[i].version == the.save.version && files[i].save_id == the.save.save_id;
-        if (failed ? !ours : (ours || files[i].version >= keep_from))
-            continue;
-        mend_file_name(&files[i], name);
-        char file[4500];
-        snprintf(file, sizeof file, "%s/%s", path, name);
-        mend_io_remove(file);
+    struct generations *g = settings.local[0] ? &the.local : &the.global;
+    the.root = generations_root(g, the.save.version, the.save.base_version);
+    int64_t below = generations_add(g, the.save.version, the.save.save_id, the.root);
+    if (settings.local[0]) {
+        uint64_t version[3] = {(uint64_t)the.save.version, the.save.save_id, (uint64_t)the.root};
+        uint64_t prune = (uint64_t)below;
+        tell_all(CONTROL_FLUSH, version, sizeof version);
+        tell_all(CONTROL_PRUNE, &prune, sizeof prune);
+    } else {
+        generations_remove_below(g, below);
     }
-    free(files);
+}
+
+/* A rank has copied its file to the job's folder, or could not. */
+static void take_flushed(struct member *m, const int64_t *words, size_t bytes)
+{
+    if (bytes != 4 * sizeof *words)
+        return;
+    if (words[3]) {
+        mend_event("checkpoint.failed", ev_int("version", words[0]), ev_str("level", "global"),
+                   ev_str("error", mend_error_sentence((int)words[3])));
+        return;
+    }
+    m->flushed = words[0];
+    for (int i = 0; i < the.ranks; i++)
+        if (the.member[i].flushed != words[0])
+            return;
+    int64_t below = generations_add(&the.global, words[0], (uint64_t)words[1], words[2]);
+    generations_remove_below(&the.global, below);
+    the.flushed = words[0];
+    mend_event("checkpoint.commit", ev_int("version", words[0]), ev_str("level", "global"),
+               ev_int("ranks", the.ranks));
 }
 
 static void finish_round(void)
 {
     double now = seconds_now();
     uint64_t leave = (uint64_t)(the.leave && the.code == 0);
+    the.complete = the.save;
+    if (the.code)
+        the.complete.version = -1;
+    the.chain = the.code || the.save.base_version < 0 ? 0 : the.chain + 1;
     if (the.code == 0) {
         if (!recovering) /* else told by the ranks themselves */
             mend_event("checkpoint.commit", ev_int("version", the.save.version),
@@ -389,18 +426,33 @@ static void finish_round(void)
                        ev_real("collect", the.stop_began - the.round_began),
                        ev_real("stop", the.drained_at - the.stop_began),
                        ev_real("write", 1e-6 * (double)the.slowest),
+                       ev_real("pause", (the.went_on > 0 ? the.went_on : now) - the.stop_began),
+                       ev_int("base", the.save.base_version),
                        ev_real("seconds", now - the.round_began));
-        remove_others(the.save.version - settings.keep + 1, 0);
+        commit();
         answer("ok %lld\n", (long long)the.save.version);
     } else {
         mend_event("checkpoint.failed", ev_int("version", the.save.version),
                    ev_str("error", mend_error_sentence((int)the.code)));
-        remove_others(0, 1);
+        if (on_disk()) /* a rank's local file is removed with the next version's */
+            generations_remove_one(&the.global, the.save.version, the.save.save_id);
         answer("failed %lld\n", (long long)the.code);
     }
     the.attempts = 0;
     the.last_done = now;
     the.state = IDLE;
+    if (!(the.went_on > 0))
+        tell_all(CONTROL_GO_ON, &leave, sizeof leave);
+}
+
+/* In the background: a rank has its copy, or (where no child could be made) its file. */
+static void take_captured(struct member *m)
+{
+    uint64_t leave = 0;
+    m->captured = 1;
+    if (!the.save.background || the.went_on > 0 || !ALL(captured))
+        return;
+    the.went_on = seconds_now();
     tell_all(CONTROL_GO_ON, &leave, sizeof leave);
 }
 
@@ -414,6 +466,7 @@ static void take_saved(struct member *m, const int64_t *words, size_t bytes)
     the.bytes += (uint64_t)words[1];
     if ((uint64_t)words[2] > the.slowest)
         the.slowest = (uint64_t)words[2];
+    take_captured(m);
     if (ALL(saved))
         finish_round();
 }
@@ -443,10 +496,14 @@ static void hear(int rank, const struct control_head *head, void *payload)
     if (head->type == CONTROL_BYE) {
         m->bye = 1;
         the.leaving = 1;
-        if (the.state != IDLE)
+        if (the.state != IDLE && !(the.went_on > 0))
             give_up("the job is ending");
         the.wanted = 0;
         answer("ended %lld\n", rank);
+        return;
+    }
+    if (head->type == CONTROL_FLUSHED) {
+        take_flushed(m, payload, head->bytes);
         return;
     }
     if (head->round != the.round)
@@ -458,6 +515,10 @@ static void hear(int rank, const struct control_head *head, void *payload)
         m->drained = 1;
         if (the.state == STOPPING && ALL(drained))
             begin_saving();
+        break;
+    case CONTROL_CAPTURED:
+        if (the.state == SAVING)
+            take_captured(m);
         break;
     case CONTROL_SAVED:
         if (the.state == SAVING)
@@ -503,7 +564,8 @@ static void pass_time(void)
         return;
     }
     follow_plan(now);
-    if (settings.every > 0 && now - the.last_done >= settings.every)
+    int backlog = settings.local[0] && the.complete.version > the.flushed + MAX_BACKLOG;
+    if (settings.every > 0 && now - the.last_done >= settings.every && !backlog)
         the.wanted = the.wanted ? the.wanted : 1;
     if (settings.limit > 0 && now - the.started >= settings.limit) {
         the.wanted = 2;
@@ -607,6 +669,17 @@ int coordinator_start(int ranks, struct control_address *address)
     the.present = the.leaving = the.wanted = the.attempts = 0;
     the.state = IDLE;
     the.round = 0;
+    the.complete.version = -1;
+    the.chain = 0;
+    the.flushed = 0;
+    if (on_disk()) {
+        char folder[4300];
+        snprintf(folder, sizeof folder, "%s/versions", settings.dir);
+        generations_look(&the.global, folder, MEND_FILE_GLOBAL, settings.keep, -1);
+        if (settings.local[0])
+            generations_look(&the.local, settings.local, MEND_FILE_OWN, settings.keep, 0);
+        the.flushed = generations_newest(&the.global);
+    }
     the.started = the.last_done = seconds_now();
     the.member = calloc((size_t)ranks, sizeof *the.member);
     if (!the.member)
@@ -623,6 +696,13 @@ int coordinator_start(int ranks, struct control_address *address)
     the.running = !pthread_create(&the.thread, NULL, coordinator_main, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return the.running ? 0 : -1;
+}
+
+/* Images in the background: their ranks are ending as we do, and report them first. */
+void coordinator_finish(void)
+{
+    while (the.running && __atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == SAVING)
+        usleep(1000);
 }
 
 void coordinator_end(void)

@@ -1,10 +1,11 @@
 /* image.h - what an image of the upper half holds, inside the format of the image layer:
  *
  *   region 1 "capsule"  struct image_meta, then its mappings and its runs
- *   region 2 "memory"   the bytes of all runs, one after the other
+ *   region 2 "memory"   the bytes of all runs that are stored here, one after the other
  *
  * A mapping is a piece of the upper half's address space; a run is a stretch of it with content.
- * What lies in a mapping but in no run is zero.
+ * What lies in a mapping but in no run is zero. An incremental image has a base (in the image's
+ * header): a run that is not stored here has the same content in the base.
  */
 #ifndef CAPSULE_IMAGE_H
 #define CAPSULE_IMAGE_H
@@ -24,7 +25,7 @@ enum { IMAGE_BLOCK = 256 << 10 };
 
 struct image_meta {
     uint32_t border_version, mappings, rank, size;
-    uint64_t runs, bytes;
+    uint64_t runs, bytes; /* bytes: stored here */
     char arch[16];
     uint64_t machine[MACHINE_WORDS]; /* see machine_describe */
     uint64_t page_size;
@@ -41,9 +42,69 @@ struct mapping {
 };
 struct run {
     uint64_t from, to;
+    uint64_t in_base; /* 1: not stored here */
 };
 
 /* A message in mend_error_text() and MEND_ERR_DAMAGED if the three do not fit together. */
 int image_meta_check(const struct image_meta *meta, const struct mapping *mappings,
                      const struct run *runs);
+
+/* --- survey.c: what there is to save, while the upper half stands still --- */
+struct stretch { /* of pages that were touched, inside one mapping */
+    uint64_t from, to;
+    uint32_t mapping;
+    ptrdiff_t shift; /* from there to where the bytes can be read */
+};
+struct survey {
+    struct image_meta meta;
+    struct mapping *mappings;
+    struct stretch *stretches;
+    size_t mapping_room, count, room;
+    uint64_t pages; /* in all stretches */
+};
+int survey_take(struct survey *s, struct upper *upper);
+void survey_free(struct survey *s);
+
+/* --- selection.c: which of it goes into this image --- */
+struct page_sums { /* what an image held, page by page, to find what has changed since */
+    int64_t version;
+    uint64_t save_id;
+    const struct run *runs;
+    const uint64_t *sums; /* of the pages of all runs, in order; NULL: not known */
+    uint64_t count;       /* of runs */
+    void *memory;         /* where all this lies */
+    size_t bytes;
+};
+struct found { /* by whoever made the choice and wrote the image */
+    uint64_t runs, bytes, pages, written;
+    int32_t code; /* 0 or MEND_ERR_* */
+    char text[500];
+};
+struct selection {
+    struct survey *survey;
+    const struct page_sums *base; /* NULL: a full image */
+    int want_sums;
+    /* all of the following lies in `memory`: made before, used by whoever writes the image */
+    uint8_t *memory;
+    size_t bytes, used;
+    struct found *found;
+    struct run *runs;
+    ptrdiff_t *shifts; /* of each run */
+    uint64_t *sums;
+    uint8_t *head, *scratch; /* the image's first region, rounded up to a block */
+    size_t head_bytes;
+    uint64_t memory_offset;
+    uint64_t run_now, run_at; /* of the fetch */
+};
+/* Room for everything, shared with a child process. */
+int selection_prepare(struct selection *p, struct survey *s, const struct page_sums *base,
+                      int want_sums);
+/* Look at every page, choose, build the tables. No malloc in this and the next. */
+int selection_make(struct selection *p);
+int selection_write(struct selection *p, int64_t version, uint64_t save_id, int fd,
+                    const char *path, uint64_t *bytes);
+/* What a later image needs to know of this one; the memory is its own from now on. */
+void selection_keep(struct selection *p, int64_t version, uint64_t save_id, struct page_sums *sums);
+void selection_free(struct selection *p);
+void page_sums_free(struct page_sums *sums);
 #endif

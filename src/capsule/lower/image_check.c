@@ -35,8 +35,10 @@ int image_meta_check(const struct image_meta *m, const struct mapping *maps, con
             runs[i].to <= runs[i].from || runs[i].from < end || runs[i].from % page_size ||
             runs[i].to % page_size)
             return mend_fail(MEND_ERR_DAMAGED, "run %llu is in no mapping", (unsigned long long)i);
+        if (runs[i].in_base > 1)
+            return mend_fail(MEND_ERR_DAMAGED, "run %llu is nowhere", (unsigned long long)i);
         end = runs[i].to;
-        bytes += runs[i].to - runs[i].from;
+        bytes += runs[i].in_base ? 0 : runs[i].to - runs[i].from;
     }
     if (bytes != m->bytes || !within(m, maps, (uint64_t)m->upper, sizeof(struct upper)) ||
         !within(m, maps, (uint64_t)m->tid_address, sizeof(int)) ||

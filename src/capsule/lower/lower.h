@@ -42,8 +42,6 @@ void agent_stop_end(void);
 struct comm_card *agent_take_freed_cards(struct upper *upper);
 
 /* --- snapshot.c, restart.c --- */
-/* This rank's part of `version` into the job's folder. 0 or a negative MEND_ERR_*. */
-int snapshot_write(struct upper *upper, int64_t version, uint64_t save_id, uint64_t *bytes);
 /* version -1: the newest complete one. */
 void restart(const char *dir, int64_t version) __attribute__((noreturn));
 /* The same into an open file, from its beginning; returns the length. In memory, not on disk. */

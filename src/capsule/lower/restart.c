@@ -1,12 +1,14 @@
 /* restart.c - resuming the upper half from an image, in a new process.
  *
- * 1. Rank 0 looks for the newest version of which the files of all ranks are there, and which none
- * of them is damaged; it tells the others which it is.
- * 2. Each rank opens its file and verifies every byte, before anything of it is used.
+ * 1. Every rank lists the versions it has files of: in the node's own folder, in the job's. The newest
+ * that all ranks have is tried (candidates.c).
+ * 2. Each rank opens its file, and those it is based on, and verifies every byte, before anything of it
+ * is used. If one rank cannot, all try the next older version that all have.
  * 3. All agree that all could. Only then memory is mapped and filled, threads are brought back, and
  * the registers are loaded. The upper half then rebuilds its MPI objects (upper/stop.c).
  */
 #include "agent.h"
+#include "candidates.h"
 #include "image.h"
 
 #include <base/event.h>
@@ -26,51 +28,15 @@
 
 static struct image_meta loaded;
 
-struct choice {
-    int64_t version;
-    uint64_t save_id;
-    int64_t ranks;
-};
-
-/* Newest first: the versions whose files are all there. `index` counts them. */
-static int choose(const char *folder, int64_t wanted, struct choice *choice)
-{
-    mend_file *files = NULL;
-    int count = 0, found = 0;
-    int rc = mend_folder_list(folder, &files, &count);
-    if (rc)
-        return rc;
-    for (int i = count; i-- > 0 && !found;) {
-        if (files[i].kind != MEND_FILE_GLOBAL || (wanted >= 0 && files[i].version != wanted))
-            continue;
-        char name[MEND_FILE_NAME_MAX], path[4500];
-        mend_image *image;
-        mend_file_name(&files[i], name);
-        snprintf(path, sizeof path, "%s/%s", folder, name);
-        if (mend_image_open_file(path, &image))
-            continue;
-        int ranks = mend_image_info(image)->ranks, there = 0;
-        int ours = !strcmp(mend_image_info(image)->name, IMAGE_NAME);
-        mend_image_close(image);
-        for (int j = 0; j < count; j++)
-            there += files[j].kind == MEND_FILE_GLOBAL && files[j].version == files[i].version &&
-                     files[j].save_id == files[i].save_id && files[j].rank < ranks;
-        if (ours && there == ranks) {
-            *choice = (struct choice){files[i].version, files[i].save_id, ranks};
-            found = 1;
-        }
-    }
-    free(files);
-    return found ? 0 : mend_fail(MEND_ERR_NO_VERSION, "%s holds no complete version", folder);
-}
-
-struct loaded {
+struct loaded { /* an image, and (further down the list) those that it is based on */
     mend_image *image;
     struct image_meta meta;
     struct mapping *mappings;
     struct run *runs;
     uint64_t memory_offset;
     char *kept; /* [mappings]: already there, see keep_mapping */
+    uint64_t run_now, run_at; /* of fill_run(), which asks in ascending order */
+    struct loaded *base;
 };
 
 static int check_machine(const struct image_meta *m, const char *path)
@@ -88,17 +54,13 @@ static int check_machine(const struct image_meta *m, const char *path)
     return missing ? mend_fail(MEND_ERR_ARCHITECTURE, "%s needs %s", path, missing) : 0;
 }
 
-/* The tables, and the promise that every byte of the image is as it was written. */
-static int load_tables(struct loaded *l, const char *path, int verify)
+static int load_one(struct loaded *l, const char *path)
 {
     const mend_image_region *meta = mend_image_find_region(l->image, IMAGE_META);
     const mend_image_region *memory = mend_image_find_region(l->image, IMAGE_MEMORY);
     if (!meta || !memory || meta->bytes < sizeof l->meta)
         return mend_fail(MEND_ERR_FORMAT, "%s is not an image of a capsule", path);
-    int rc = verify ? mend_image_verify(l->image) : 0;
-    if (rc)
-        return mend_fail_within(rc, "%s", path);
-    rc = mend_image_read(l->image, meta->offset, &l->meta, sizeof l->meta);
+    int rc = mend_image_read(l->image, meta->offset, &l->meta, sizeof l->meta);
     if (rc == 0)
         rc = check_machine(&l->meta, path);
     if (rc)
@@ -120,6 +82,75 @@ static int load_tables(struct loaded *l, const char *path, int verify)
     return rc ? mend_fail_within(rc, "%s", path) : 0;
 }
 
+/* Is every page that one image leaves to its base there? Both are in ascending order. */
+static int check_base(const struct loaded *l, const char *path)
+{
+    uint64_t k = 0;
+    for (uint64_t i = 0; i < l->meta.runs; i++) {
+        const struct run *r = &l->runs[i];
+        for (uint64_t at = r->from; r->in_base && at < r->to; at = l->base->runs[k].to) {
+            while (l->base && k < l->base->meta.runs && l->base->runs[k].to <= at)
+                k++;
+            if (!l->base || k == l->base->meta.runs || l->base->runs[k].from > at)
+                return mend_fail(MEND_ERR_DAMAGED, "%s: a page is not in its base", path);
+        }
+    }
+    return 0;
+}
+
+/* The tables, and the promise that every byte of the image is as it was written. */
+static int load_tables(struct loaded *l, const char *path, int verify)
+{
+    int rc = verify ? mend_image_verify(l->image) : 0;
+    if (rc)
+        return mend_fail_within(rc, "%s", path);
+    rc = load_one(l, path);
+    for (struct loaded *at = l; rc == 0 && mend_image_base(at->image); at = at->base) {
+        at->base = calloc(1, sizeof *at->base);
+        if (!at->base)
+            return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a chain of images");
+        at->base->image = mend_image_base(at->image);
+        rc = load_one(at->base, path);
+    }
+    for (struct loaded *at = l; rc == 0 && at; at = at->base)
+        rc = check_base(at, path);
+    return rc;
+}
+
+static void loaded_free(struct loaded *l)
+{
+    mend_image_close(l->image); /* closes the bases, too */
+    for (struct loaded *at = l, *next; at; at = next) {
+        next = at->base;
+        free(at->mappings);
+        free(at->runs);
+        free(at->kept);
+        if (at != l)
+            free(at);
+    }
+    *l = (struct loaded){0};
+}
+
+/* The content of [from, to), which lies in runs of this image. */
+static void fill_run(struct loaded *l, uint64_t from, uint64_t to)
+{
+    while (from < to) {
+        const struct run *r = &l->runs[l->run_now];
+        if (r->to <= from) {
+            l->run_at += r->in_base ? 0 : r->to - r->from;
+            l->run_now++;
+            continue;
+        }
+        uint64_t end = r->to < to ? r->to : to;
+        if (r->in_base)
+            fill_run(l->base, from, end);
+        else if (mend_image_read(l->image, l->memory_offset + l->run_at + (from - r->from),
+                                 (void *)from, end - from))
+            die("the image changed while it was read: %s", mend_error_text());
+        from = end;
+    }
+}
+
 /* From here on an error ends the process: there is nothing to go back to. */
 static void fill_memory(struct loaded *l)
 {
@@ -133,13 +164,8 @@ static void fill_memory(struct loaded *l)
                  0) != (void *)m->from)
             die("cannot map the image at %llx: %s", (unsigned long long)m->from, strerror(errno));
     }
-    uint64_t at = l->memory_offset;
-    for (uint64_t i = 0; i < l->meta.runs; i++) {
-        size_t n = l->runs[i].to - l->runs[i].from;
-        if (mend_image_read(l->image, at, (void *)l->runs[i].from, n))
-            die("the image changed while it was read: %s", mend_error_text());
-        at += n;
-    }
+    for (uint64_t i = 0; i < l->meta.runs; i++)
+        fill_run(l, l->runs[i].from, l->runs[i].to);
     for (uint32_t i = 0; i < l->meta.mappings; i++) {
         const struct mapping *m = &l->mappings[i];
         if (m->prot & PROT_EXEC)
@@ -274,10 +300,7 @@ static void forget(struct loaded *l)
     loaded = l->meta;
     steering = loaded.steering;
     lower.tid_address = loaded.tid_address;
-    mend_image_close(l->image);
-    free(l->mappings);
-    free(l->runs);
-    free(l->kept);
+    loaded_free(l);
 }
 
 struct part { /* of an open file */
@@ -339,14 +362,19 @@ void image_resume(void)
     context_resume(&u->context, u->thread_pointer);
 }
 
-static void agree(int code, const char *text)
+static int agree(int code)
 {
     int worst = code;
     handle_t world = lower.predef[PRE_MPI_COMM_WORLD];
-    if (code)
-        fprintf(stderr, "mend: %s\n", text);
     lower.Allreduce(&code, &worst, 1, lower.predef[PRE_MPI_INT], lower.predef[PRE_MPI_MIN], world);
-    if (worst) {
+    return worst;
+}
+
+static void must(int code)
+{
+    if (code)
+        fprintf(stderr, "mend: %s\n", mend_error_text());
+    if (agree(code)) {
         lower.Finalize();
         _exit(1);
     }
@@ -354,38 +382,41 @@ static void agree(int code, const char *text)
 
 void restart(const char *dir, int64_t version)
 {
-    char folder[4200], name[MEND_FILE_NAME_MAX], path[4500];
-    struct choice choice = {0};
+    char folder[4200];
+    struct candidates c = {0};
     struct loaded l = {0};
-    int provided, rank, size;
+    int provided, rank, size, rc, at = 0;
     double start = seconds_now();
-    handle_t world;
 
     lower.Init_thread(2, &provided);
-    world = lower.predef[PRE_MPI_COMM_WORLD];
-    lower.Comm_rank(world, &rank);
-    lower.Comm_size(world, &size);
+    lower.Comm_rank(lower.predef[PRE_MPI_COMM_WORLD], &rank);
+    lower.Comm_size(lower.predef[PRE_MPI_COMM_WORLD], &size);
     snprintf(folder, sizeof folder, "%s/versions", dir);
-    int rc = rank == 0 ? choose(folder, version, &choice) : 0;
-    if (rc == 0 && rank == 0 && choice.ranks != size)
-        rc = mend_fail(MEND_ERR_RANK_COUNT, "%s is of %lld ranks, but %d were started", dir,
-                       (long long)choice.ranks, size);
-    agree(rc, mend_error_text());
-    lower.Bcast(&choice, sizeof choice, lower.predef[PRE_MPI_BYTE], 0, world);
+    must(candidates_find(&c, folder, version, rank, size));
     double ready = seconds_now();
-
-    mend_file file = {MEND_FILE_GLOBAL, rank, choice.version, choice.save_id};
-    mend_file_name(&file, name);
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    rc = mend_image_open_file(path, &l.image);
-    if (rc == 0)
-        rc = load_tables(&l, path, 1);
-    agree(rc, mend_error_text());
+    for (;;) { /* step 2 */
+        rc = candidates_open(&c, at, rank, &l.image);
+        if (rc == 0)
+            rc = load_tables(&l, dir, 1);
+        if (rc)
+            fprintf(stderr, "mend: rank %d: version %lld: %s\n", rank,
+                    (long long)c.list[at].version, mend_error_text());
+        if (!agree(rc))
+            break;
+        loaded_free(&l);
+        if (++at == c.count)
+            must(rank == 0 ? mend_fail(MEND_ERR_NO_VERSION,
+                                       "%s holds no complete version that is "
+                                       "whole",
+                                       dir)
+                           : 0);
+    }
     fill_memory(&l);
     if (rank == 0)
-        mend_event("restart", ev_int("version", choice.version), ev_int("ranks", size),
+        mend_event("restart", ev_int("version", c.list[at].version), ev_int("ranks", size),
                    ev_str("mpi", lower.name), ev_real("start", ready - start),
                    ev_real("load", seconds_now() - ready));
+    free(c.list);
     forget(&l);
     image_resume();
 }

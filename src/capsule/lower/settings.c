@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 struct settings settings;
 
@@ -29,21 +30,49 @@ static void show_life(void)
         die("cannot lock %s: %s", path, strerror(errno));
 }
 
+/* LOCAL/mend-<hash of DIR>: several jobs may share a local folder. Where the images of a job lie is
+ * noted in DIR/local, for a restart.
+ */
+static void find_local(const char *wanted)
+{
+    char path[4300], *text = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s/local", settings.dir);
+    if (wanted[0] && mend_io_replace_file(path, wanted, strlen(wanted)))
+        die("%s", mend_error_text());
+    if (!wanted[0] && access(path, F_OK) == 0 && mend_io_read_file(path, 4000, &text, &size) == 0)
+        wanted = text;
+    char *whole = realpath(settings.dir, NULL); /* the same by whatever way it is named */
+    if (wanted[0] && whole) {
+        snprintf(settings.local, sizeof settings.local, "%.4000s/mend-%016llx", wanted,
+                 (unsigned long long)XXH3_64bits(whole, strlen(whole)));
+        if (mend_io_make_folders(settings.local))
+            die("%s", mend_error_text());
+    }
+    free(whole);
+    free(text);
+}
+
 void settings_load(void)
 {
     mend_config c;
+    char local[4096];
     if (mend_config_load(&c, NULL))
         die("%s", mend_error_text());
     snprintf(settings.dir, sizeof settings.dir, "%s", mend_config_string(&c, MEND_KEY_CAPSULE_DIR));
     settings.every = mend_config_seconds(&c, MEND_KEY_CAPSULE_EVERY);
     settings.limit = mend_config_seconds(&c, MEND_KEY_CAPSULE_LIMIT);
     settings.keep = (int)mend_config_integer(&c, MEND_KEY_CAPSULE_KEEP);
+    settings.background = mend_config_boolean(&c, MEND_KEY_CAPSULE_BACKGROUND);
+    if (mend_config_boolean(&c, MEND_KEY_CAPSULE_INCREMENTAL))
+        settings.chain = (int)mend_config_integer(&c, MEND_KEY_CAPSULE_CHAIN);
     settings.leave = mend_config_boolean(&c, MEND_KEY_CAPSULE_EXIT);
     settings.request_at = mend_config_integer(&c, MEND_KEY_CAPSULE_AT);
     settings.request_again = mend_config_integer(&c, MEND_KEY_CAPSULE_AGAIN);
     settings.patience = mend_config_seconds(&c, MEND_KEY_CAPSULE_PATIENCE);
     settings.request_signal = (int)mend_config_integer(&c, MEND_KEY_CAPSULE_SIGNAL);
     lower.rolls_back = mend_config_boolean(&c, MEND_KEY_CAPSULE_TRUNCATE);
+    snprintf(local, sizeof local, "%s", mend_config_string(&c, MEND_KEY_CAPSULE_LOCAL));
     mend_config_free(&c);
     if (settings.keep < 1)
         settings.keep = 1;
@@ -61,6 +90,7 @@ void settings_load(void)
         snprintf(path, sizeof path, "%s/versions", settings.dir);
         if (mend_io_make_folders(path))
             die("%s", mend_error_text());
+        find_local(local);
         snprintf(path, sizeof path, "%s/events.jsonl", settings.dir);
         mend_event_open(path);
     }

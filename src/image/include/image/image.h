@@ -10,7 +10,8 @@
  *
  * The stream is all regions' bytes in one address space: a region lies at its `offset`, gaps are
  * zeros. An image is whole, or a delta: then it has only the blocks that changed since its base,
- * and is read together with it. A save id is one attempt to save a version. Parts of different
+ * and is read together with it. (An image may also have all of its own blocks and a base that its
+ * owner knows how to combine with them; the two need not have the same layout then.) A save id is one attempt to save a version. Parts of different
  * attempts are never combined.
  *
  * Readers trust nothing: every length is checked against the file's before it is used, every byte
@@ -71,6 +72,10 @@ typedef struct mend_image_write_options {
      * that is good until the next call. NULL: the stream is given. Blocks are asked for in order. */
     const uint8_t *(*fetch)(void *context, uint64_t at, size_t count);
     void *fetch_context;
+    /* For a writer that must not call malloc: zeroed memory for the header and the index, which
+     * stays the caller's. NULL: malloc. */
+    void *(*allocate)(void *context, size_t bytes);
+    void *allocate_context;
 } mend_image_write_options;
 
 /* Write head, the chosen blocks of `stream` and the rest. *written = bytes of the file.
@@ -119,6 +124,9 @@ uint64_t mend_image_stored_blocks(const mend_image *image);
 /* Give a delta its base, which belongs to it from now on. MEND_ERR_DAMAGED if it is not the one it
  * names or has another layout (then base stays the caller's). */
 int mend_image_set_base(mend_image *image, mend_image *base);
+
+/* The base that it was given, or NULL. */
+mend_image *mend_image_base(const mend_image *image);
 
 /* Read a piece of the stream through all bases; checked. MEND_ERR_DAMAGED names the block. */
 int mend_image_read(mend_image *image, uint64_t at, void *to, size_t count);

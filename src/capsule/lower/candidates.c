@@ -1,0 +1,121 @@
+/* candidates.c - the versions from which a job could be resumed: those that all ranks can read.
+ *
+ * Files of one version but of different attempts (save ids) are never combined. A rank looks into the
+ * node's own folder first: its images may be newer than those in the job's folder, and are near.
+ */
+#include "candidates.h"
+#include "agent.h"
+#include "image.h"
+
+#include <base/fail.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->version != y->version)
+        return x->version < y->version ? 1 : -1;
+    return (x->save_id < y->save_id) - (x->save_id > y->save_id);
+}
+
+/* Adds what one folder holds of this rank. *ranks: of the job that made it, if any file tells. */
+static int list_folder(struct candidates *c, const char *folder, enum mend_file_kind kind,
+                       int64_t wanted, int rank, int *ranks)
+{
+    mend_file *files = NULL;
+    int count = 0, rc = mend_folder_list(folder, &files, &count);
+    for (int i = count; rc == 0 && i-- > 0;) {
+        if (files[i].kind != kind || (wanted >= 0 && files[i].version != wanted))
+            continue;
+        mend_image *image;
+        if ((files[i].rank != rank && *ranks) || mend_folder_open_chain(folder, &files[i], &image))
+            continue;
+        if (!*ranks && !strcmp(mend_image_info(image)->name, IMAGE_NAME))
+            *ranks = mend_image_info(image)->ranks;
+        mend_image_close(image);
+        if (files[i].rank != rank)
+            continue;
+        struct candidate *more = realloc(c->list, (size_t)(c->count + 1) * sizeof *more);
+        if (!more) {
+            rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for a list of versions");
+            break;
+        }
+        c->list = more;
+        c->list[c->count++] = (struct candidate){files[i].version, files[i].save_id};
+    }
+    free(files);
+    return rc;
+}
+
+static int has(const struct candidate *list, int count, const struct candidate *x)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i].version == x->version && list[i].save_id == x->save_id)
+            return 1;
+    return 0;
+}
+
+/* Those of rank 0 that all others have, too. */
+static int intersect(struct candidates *c, int size)
+{
+    handle_t world = lower.predef[PRE_MPI_COMM_WORLD], type = lower.predef[PRE_MPI_BYTE];
+    handle_t integer = lower.predef[PRE_MPI_INT];
+    int most = 0, n = 0;
+    lower.Allreduce(&c->count, &most, 1, integer, lower.predef[PRE_MPI_MAX], world);
+    size_t bytes = sizeof(struct candidate) * (size_t)(most + 1);
+    struct candidate *mine = calloc(1, bytes), *all = calloc((size_t)size, bytes);
+    if (!mine || !all)
+        die("no memory for the versions of %d ranks", size);
+    if (c->count)
+        memcpy(mine, c->list, (size_t)c->count * sizeof *mine);
+    mine[most].version = c->count;
+    lower.Allgather(mine, (int)bytes, type, all, (int)bytes, type, world);
+    free(c->list);
+    c->list = mine;
+    for (int i = 0; i < all[most].version; i++) {
+        int everywhere = !has(c->list, n, &all[i]);
+        for (int r = 1; r < size && everywhere; r++) {
+            const struct candidate *theirs = all + (size_t)r * (size_t)(most + 1);
+            everywhere = has(theirs, (int)theirs[most].version, &all[i]);
+        }
+        if (everywhere)
+            c->list[n++] = all[i];
+    }
+    free(all);
+    c->count = n;
+    if (n)
+        qsort(c->list, (size_t)n, sizeof *c->list, newest_first);
+    return n;
+}
+
+int candidates_find(struct candidates *c, const char *folder, int64_t wanted, int rank, int size)
+{
+    int ranks = 0, rc = 0;
+    snprintf(c->folder, sizeof c->folder, "%s", folder);
+    if (settings.local[0])
+        rc = list_folder(c, settings.local, MEND_FILE_OWN, wanted, rank, &ranks);
+    if (rc == 0)
+        rc = list_folder(c, folder, MEND_FILE_GLOBAL, wanted, rank, &ranks);
+    if (rc)
+        c->count = 0;
+    int found = intersect(c, size); /* collective: every rank comes here */
+    if (rc)
+        return rc;
+    if (ranks && ranks != size)
+        return mend_fail(MEND_ERR_RANK_COUNT, "%s is of %d ranks, but %d were started", folder,
+                         ranks, size);
+    if (!found && rank == 0)
+        return mend_fail(MEND_ERR_NO_VERSION, "%s holds no complete version", folder);
+    return found ? 0 : mend_fail(MEND_ERR_NO_VERSION, "no version that all ranks have");
+}
+
+int candidates_open(const struct candidates *c, int i, int rank, mend_image **image)
+{
+    mend_file file = {MEND_FILE_OWN, rank, c->list[i].version, c->list[i].save_id};
+    if (settings.local[0] && mend_folder_open_chain(settings.local, &file, image) == 0)
+        return 0;
+    file.kind = MEND_FILE_GLOBAL;
+    return mend_folder_open_chain(c->folder, &file, image);
+}

@@ -1,0 +1,120 @@
+/* generations.c - which versions are kept, and which files that takes.
+ *
+ * The newest `keep` complete versions are kept, and all that the oldest of them is based on: a file
+ * is removed only when no version that is kept can need it.
+ */
+#include "generations.h"
+#include "image.h"
+
+#include <base/io.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void path_of(const struct generations *g, const mend_file *file, char *path, size_t size)
+{
+    char name[MEND_FILE_NAME_MAX];
+    mend_file_name(file, name);
+    snprintf(path, size, "%s/%s", g->folder, name);
+}
+
+/* The first version of the chain of one file, or -1 if it cannot be read; *ranks of its job. */
+static int64_t root_of(const struct generations *g, const mend_file *file, int *ranks)
+{
+    mend_image *image;
+    if (mend_folder_open_chain(g->folder, file, &image))
+        return -1;
+    const mend_image *at = image;
+    while (mend_image_base(at))
+        at = mend_image_base(at);
+    int64_t root = mend_image_info(at)->version;
+    *ranks = mend_image_info(image)->ranks;
+    mend_image_close(image);
+    return root;
+}
+
+void generations_look(struct generations *g, const char *folder, enum mend_file_kind kind, int keep,
+                      int only_rank)
+{
+    mend_file *files = NULL;
+    int count = 0;
+    snprintf(g->folder, sizeof g->folder, "%s", folder);
+    g->kind = kind;
+    g->keep = keep < GENERATIONS ? keep : GENERATIONS - 1;
+    g->count = 0;
+    if (mend_folder_list(folder, &files, &count))
+        return;
+    for (int i = 0, end; i < count; i = end) { /* sorted by version, save id, kind, rank */
+        int there = 0, ranks = 1;
+        int64_t root = INT64_MAX;
+        for (end = i; end < count && files[end].version == files[i].version &&
+                      files[end].save_id == files[i].save_id;
+             end++) {
+            if (files[end].kind != kind || (only_rank >= 0 && files[end].rank != only_rank))
+                continue;
+            int64_t one = root_of(g, &files[end], &ranks);
+            there += one >= 0;
+            root = one >= 0 && one < root ? one : root;
+        }
+        if (there && there == (only_rank >= 0 ? 1 : ranks))
+            generations_add(g, files[i].version, files[i].save_id, root);
+    }
+    free(files);
+}
+
+int64_t generations_newest(const struct generations *g)
+{
+    mend_file *files = NULL;
+    int count = 0;
+    int64_t newest = 0;
+    if (mend_folder_list(g->folder, &files, &count) == 0 && count)
+        newest = files[count - 1].version;
+    free(files);
+    return newest;
+}
+
+int64_t generations_root(const struct generations *g, int64_t version, int64_t base)
+{
+    for (int i = 0; i < g->count && base >= 0; i++)
+        if (g->kept[i].version == base)
+            return g->kept[i].root;
+    return base >= 0 ? 0 : version;
+}
+
+int64_t generations_add(struct generations *g, int64_t version, uint64_t save_id, int64_t root)
+{
+    int64_t below = INT64_MAX;
+    if (g->count == g->keep)
+        memmove(g->kept, g->kept + 1, (size_t)--g->count * sizeof *g->kept);
+    g->kept[g->count++] = (struct generation){version, save_id, root};
+    for (int i = 0; i < g->count; i++)
+        below = g->kept[i].root < below ? g->kept[i].root : below;
+    return g->count == g->keep ? below : 0;
+}
+
+static void remove_files(const struct generations *g, int64_t below, int64_t version, uint64_t id)
+{
+    mend_file *files = NULL;
+    int count = 0;
+    char path[4500];
+    if (mend_folder_list(g->folder, &files, &count))
+        return;
+    for (int i = 0; i < count; i++)
+        if (files[i].kind == g->kind &&
+            (files[i].version < below || (files[i].version == version && files[i].save_id == id))) {
+            path_of(g, &files[i], path, sizeof path);
+            mend_io_remove(path);
+        }
+    free(files);
+}
+
+void generations_remove_below(const struct generations *g, int64_t version)
+{
+    if (version > 0)
+        remove_files(g, version, -1, 0);
+}
+
+void generations_remove_one(const struct generations *g, int64_t version, uint64_t save_id)
+{
+    remove_files(g, -1, version, save_id);
+}

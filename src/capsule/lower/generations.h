@@ -1,0 +1,28 @@
+/* generations.h - the complete versions of a folder, as far as they are kept. */
+#ifndef CAPSULE_GENERATIONS_H
+#define CAPSULE_GENERATIONS_H
+#include <image/folder.h>
+
+enum { GENERATIONS = 64 };
+struct generations {
+    char folder[4300];
+    enum mend_file_kind kind;
+    int keep, count;
+    struct generation {
+        int64_t version;
+        uint64_t save_id;
+        int64_t root;    /* the full image that its chain of incremental ones begins with */
+    } kept[GENERATIONS]; /* oldest first */
+};
+
+/* What a former run has left. only_rank: the folder is a node's own, look at this rank's files; -1:
+ * at those of all. */
+void generations_look(struct generations *g, const char *folder, enum mend_file_kind kind, int keep,
+                      int only_rank);
+int64_t generations_newest(const struct generations *g); /* of all files, complete or not */
+int64_t generations_root(const struct generations *g, int64_t version, int64_t base);
+/* One more is complete. Files of versions below the result are needed no more. */
+int64_t generations_add(struct generations *g, int64_t version, uint64_t save_id, int64_t root);
+void generations_remove_below(const struct generations *g, int64_t version);
+void generations_remove_one(const struct generations *g, int64_t version, uint64_t save_id);
+#endif

@@ -1,0 +1,232 @@
+/* selection.c - which pages go into an image, and writing them.
+ *
+ * A page that is zero is not stored, nor is one that has the content it had in the base. The latter
+ * is found by sums of pages (XXH3): right in every kernel, and whoever wrote to the page (a system
+ * call, another process, a network card) leaves no gap, as with tracking by page faults.
+ *
+ * selection_make() and selection_write() may run in a child process, of which only one thread exists: they
+ * call no malloc, and what they find lies in memory that is shared with the parent.
+ */
+#include "image.h"
+
+#include <base/fail.h>
+#include <base/io.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <xxhash.h>
+
+static void *take(void *context, size_t bytes)
+{
+    struct selection *p = context;
+    size_t at = p->used, next = ROUND_UP(at + bytes, 64);
+    if (next > p->bytes)
+        return NULL;
+    p->used = next;
+    return p->memory + at;
+}
+
+int selection_prepare(struct selection *p, struct survey *s, const struct page_sums *base,
+                      int want_sums)
+{
+    size_t maps = s->meta.mappings * sizeof *s->mappings, runs = s->pages * sizeof *p->runs;
+    size_t blocks = s->pages * page_size / IMAGE_BLOCK + (maps + runs) / IMAGE_BLOCK + 16;
+    *p = (struct selection){.survey = s, .base = base, .want_sums = want_sums};
+    /* the most that can be needed; what is not used is never touched */
+    p->bytes = runs + s->pages * (sizeof *p->shifts + sizeof *p->sums) +
+               (sizeof s->meta + maps + runs + 2 * IMAGE_BLOCK) + blocks * 64 + (1 << 16);
+    p->bytes = ROUND_UP(p->bytes, page_size);
+    p->memory = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p->memory == MAP_FAILED) {
+        p->memory = NULL;
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the table of %llu pages",
+                         (unsigned long long)s->pages);
+    }
+    p->found = take(p, sizeof *p->found);
+    p->runs = take(p, runs);
+    p->shifts = take(p, s->pages * sizeof *p->shifts);
+    p->sums = want_sums ? take(p, s->pages * sizeof *p->sums) : NULL;
+    return 0;
+}
+
+/* Content behind PROT_NONE must be made readable for a moment. */
+static void reveal(const struct survey *s, int yes)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const struct stretch *t = &s->stretches[i];
+        int prot = s->mappings[t->mapping].prot;
+        if (!(prot & PROT_READ) && !t->shift)
+            mprotect((void *)t->from, t->to - t->from, yes ? PROT_READ : prot);
+    }
+}
+
+static int is_zero(const uint64_t *page, size_t bytes)
+{
+    if (page[0] | page[1] | page[bytes / 16]) /* most that are not zero are not so early */
+        return 0;
+    for (size_t i = 0; i < bytes / 8; i += 8)
+        if (page[i] | page[i + 1] | page[i + 2] | page[i + 3] | page[i + 4] | page[i + 5] |
+            page[i + 6] | page[i + 7])
+            return 0;
+    return 1;
+}
+
+struct cursor { /* in the base, whose runs are in order as ours are */
+    const struct page_sums *base;
+    uint64_t run, before; /* pages before this run */
+};
+
+static int same_in_base(struct cursor *c, uint64_t page, uint64_t sum)
+{
+    const struct page_sums *b = c->base;
+    if (!b)
+        return 0;
+    while (c->run < b->count && b->runs[c->run].to <= page) {
+        c->before += (b->runs[c->run].to - b->runs[c->run].from) / page_size;
+        c->run++;
+    }
+    if (c->run == b->count || page < b->runs[c->run].from)
+        return 0;
+    return b->sums[c->before + (page - b->runs[c->run].from) / page_size] == sum;
+}
+
+static void add_page(struct selection *p, const struct stretch *t, uint64_t at, int in_base)
+{
+    struct found *f = p->found;
+    struct run *last = f->runs ? &p->runs[f->runs - 1] : NULL;
+    if (!in_base)
+        f->bytes += page_size;
+    if (last && last->to == at && last->in_base == (uint64_t)in_base && at != t->from) {
+        last->to += page_size;
+        return;
+    }
+    p->shifts[f->runs] = t->shift;
+    p->runs[f->runs++] = (struct run){at, at + page_size, (uint64_t)in_base};
+}
+
+static void choose_pages(struct selection *p)
+{
+    struct survey *s = p->survey;
+    struct cursor c = {p->base, 0, 0};
+    for (size_t i = 0; i < s->count; i++) {
+        const struct stretch *t = &s->stretches[i];
+        for (uint64_t at = t->from; at < t->to; at += page_size) {
+            const void *bytes = (const void *)(at + (uint64_t)t->shift);
+            if (is_zero(bytes, page_size))
+                continue;
+            uint64_t sum = p->sums ? XXH3_64bits(bytes, page_size) : 0;
+            if (p->sums)
+                p->sums[p->found->pages] = sum;
+            p->found->pages++;
+            add_page(p, t, at, same_in_base(&c, at, sum));
+        }
+    }
+}
+
+int selection_make(struct selection *p)
+{
+    struct survey *s = p->survey;
+    reveal(s, 1);
+    choose_pages(p);
+    s->meta.runs = p->found->runs;
+    s->meta.bytes = p->found->bytes;
+    size_t maps = s->meta.mappings * sizeof *s->mappings, runs = s->meta.runs * sizeof *p->runs;
+    p->head_bytes = sizeof s->meta + maps + runs;
+    p->memory_offset = ROUND_UP(p->head_bytes, IMAGE_BLOCK);
+    p->head = take(p, p->memory_offset);
+    p->scratch = take(p, IMAGE_BLOCK);
+    if (!p->head || !p->scratch)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the table of pages");
+    memcpy(p->head, &s->meta, sizeof s->meta);
+    memcpy(p->head + sizeof s->meta, s->mappings, maps);
+    memcpy(p->head + sizeof s->meta + maps, p->runs, runs);
+    return 0;
+}
+
+static uint64_t stored(const struct run *r)
+{
+    return r->in_base ? 0 : r->to - r->from;
+}
+
+static const uint8_t *fetch(void *context, uint64_t at, size_t count)
+{
+    struct selection *p = context;
+    if (at < p->memory_offset)
+        return p->head + at;
+    uint64_t place = at - p->memory_offset, done = 0, i;
+    while (p->run_at + stored(&p->runs[p->run_now]) <= place)
+        p->run_at += stored(&p->runs[p->run_now]), p->run_now++;
+    i = p->run_now;
+    uint64_t skip = place - p->run_at;
+    if (stored(&p->runs[i]) - skip >= count)
+        return (const uint8_t *)(p->runs[i].from + (uint64_t)p->shifts[i] + skip);
+    for (; done < count; i++, skip = 0) {
+        uint64_t n = stored(&p->runs[i]) - skip;
+        n = n < count - done ? n : count - done;
+        if (n)
+            memcpy(p->scratch + done, (void *)(p->runs[i].from + (uint64_t)p->shifts[i] + skip), n);
+        done += n;
+    }
+    return p->scratch;
+}
+
+struct file_sink {
+    int fd;
+    const char *path;
+};
+
+static int sink_write(void *context, const void *bytes, size_t count)
+{
+    struct file_sink *f = context;
+    return mend_io_write(f->fd, bytes, count, f->path);
+}
+
+int selection_write(struct selection *p, int64_t version, uint64_t save_id, int fd,
+                    const char *path, uint64_t *bytes)
+{
+    const struct image_meta *m = &p->survey->meta;
+    mend_image_region regions[2] = {
+        {.id = IMAGE_META, .offset = 0, .bytes = p->head_bytes, .label = "capsule"},
+        {.id = IMAGE_MEMORY, .offset = p->memory_offset, .bytes = m->bytes, .label = "memory"}};
+    mend_image_head head = {.kind = MEND_IMAGE_DATA,
+                            .name = IMAGE_NAME,
+                            .version = version,
+                            .save_id = save_id,
+                            .rank = (int32_t)m->rank,
+                            .ranks = (int32_t)m->size,
+                            .base_version = p->base ? p->base->version : -1,
+                            .base_id = p->base ? p->base->save_id : 0,
+                            .block = IMAGE_BLOCK,
+                            .region_count = 2,
+                            .stream_bytes = p->memory_offset + m->bytes,
+                            .regions = regions};
+    mend_image_write_options options = {
+        .fetch = fetch, .fetch_context = p, .allocate = take, .allocate_context = p};
+    struct file_sink f = {fd, path};
+    int rc = mend_image_write(&head, NULL, &options, (mend_sink){sink_write, &f}, bytes);
+    reveal(p->survey, 0);
+    return rc;
+}
+
+void selection_keep(struct selection *p, int64_t version, uint64_t save_id, struct page_sums *sums)
+{
+    page_sums_free(sums);
+    *sums =
+        (struct page_sums){version, save_id, p->runs, p->sums, p->found->runs, p->memory, p->bytes};
+    p->memory = NULL;
+}
+
+void selection_free(struct selection *p)
+{
+    if (p->memory)
+        munmap(p->memory, p->bytes);
+    p->memory = NULL;
+}
+
+void page_sums_free(struct page_sums *s)
+{
+    if (s->memory)
+        munmap(s->memory, s->bytes);
+    *s = (struct page_sums){.version = -1};
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# images.sh MPI NP SEED: images that are incremental, written in the background, kept at two levels; each
+# version is resumed, and what is printed then must be the end of what an undisturbed run prints.
+set -uo pipefail
+mpi=$1 np=$2 seed=$3
+build=$MEND_BUILD mend=$MEND_BUILD/bin/mend program=$MEND_BUILD/tests/capsule/churn
+[ -x "$build/lib/mend/capsule.$mpi" ] || { echo "SKIP: no $mpi"; exit 77; }
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
+RANDOM=$seed fail=0 steps=40 mib=${MIB:-6}
+ok() { if [ "$1" = 0 ]; then echo "ok    $2"; else echo "FAIL  $2"; fail=1; fi; }
+launch() { # MPI words…
+    local m=$1; shift
+    case $m in
+        openmpi) timeout -k 5 300 mpirun.openmpi --oversubscribe -n "$np" "$@" ;;
+        mpich) timeout -k 5 300 mpirun.mpich -n "$np" "$@" ;;
+    esac
+}
+capsule() { local m=$1; shift; launch "$m" "$build/lib/mend/capsule.$m" "$@"; }
+other() { [ "$mpi" = openmpi ] && [ -x "$build/lib/mend/capsule.mpich" ] && echo mpich || echo openmpi; }
+is_end() { # the lines of $1 are the last ones of the undisturbed run
+    [ -s "$1" ] && tail -n "$(wc -l <"$1")" "$work/native" | cmp -s - "$1"
+}
+versions() { ls "$1/versions" 2>/dev/null | sed -n 's/.*-r0-v\([0-9]*\)-.*/\1/p' | sort -n | uniq; }
+launch openmpi "$program" $steps "$mib" >"$work/native" 2>/dev/null
+grep -q ', 0 pages are wrong' "$work/native" || { echo "FAIL: natively"; exit 1; }
+
+resume_each() { # folder, what: every version that is there, on either MPI in turn
+    local v m=$mpi
+    for v in $(versions "$1"); do
+        capsule "$m" --restart "$1" "$v" >"$work/r" 2>"$work/re"
+        is_end "$work/r"; ok $? "$2: version $v resumed on $m"
+        [ $fail = 0 ] || { tail -n 3 "$work/re"; tail -n 3 "$work/r"; }
+        [ "$m" = "$mpi" ] && m=$(other) || m=$mpi
+    done
+}
+go() { # folder, variables…: a run with checkpoints at random collectives
+    local dir=$1; shift
+    env MEND_CAPSULE_DIR="$dir" MEND_CAPSULE_AT=$((RANDOM % 5 + 2)) MEND_CAPSULE_AGAIN=$((RANDOM % 4 + 3)) "$@" \
+        bash -c "$(declare -f launch); np=$np; launch $mpi $build/lib/mend/capsule.$mpi $program $steps $mib" \
+        >"$work/o" 2>"$work/e"
+    cmp -s "$work/o" "$work/native" || tail -n 3 "$work/e"
+    cmp -s "$work/o" "$work/native"
+}
+
+go "$work/a" MEND_CAPSULE_KEEP=9 MEND_CAPSULE_INCREMENTAL=yes MEND_CAPSULE_CHAIN=3; ok $? "incremental images do not change the run"
+"$mend" verify "$work/a" >"$work/v"; ok $? "mend verify: $(tail -n 1 "$work/v")"
+full=$(ls -l "$work"/a/versions/*-r0-v1-* | awk '{print $5}') delta=$(ls -l "$work"/a/versions/*-r0-v2-* | awk '{print $5}')
+[ "$delta" -lt "$full" ]; ok $? "an incremental image is smaller: $delta of $full bytes"
+resume_each "$work/a" incremental
+
+# a damaged link: every version that needs it is passed over, an older one is taken
+cp -r "$work/a" "$work/d"
+for f in "$work"/d/versions/*-r0-v2-*; do printf 'X' | dd of="$f" bs=1 seek=$(($(stat -c %s "$f") / 2)) conv=notrunc 2>/dev/null; done
+rm -f "$work"/d/versions/*-v[5-9]-* "$work"/d/versions/*-v1[0-9]-*
+capsule "$mpi" --restart "$work/d" >"$work/r" 2>"$work/re"; is_end "$work/r"; ok $? "a damaged link: $(grep -c . "$work/re") sentences, an older version is resumed"
+grep -q '"restart".*"version":1\b' "$work/d/events.jsonl" 2>/dev/null || grep -q 'version 2: .*checksum\|version 4: ' "$work/re"; ok $? "it says which"
+rm "$work"/d/versions/*-r0-v1-*; capsule "$mpi" --restart "$work/d" >"$work/r" 2>"$work/re"; [ $? != 0 ] && [ ! -s "$work/r" ]; ok $? "no whole version: $(grep -m1 'mend:' "$work/re")"
+
+# few are kept: no file that a kept version needs is missing
+go "$work/k" MEND_CAPSULE_KEEP=1 MEND_CAPSULE_INCREMENTAL=yes MEND_CAPSULE_CHAIN=2; ok $? "one version is kept"
+[ "$(versions "$work/k" | wc -l)" -le 3 ]; ok $? "with what it is based on: $(versions "$work/k" | tr '\n' ' ')"
+capsule "$(other)" --restart "$work/k" >"$work/r" 2>"$work/re"; is_end "$work/r"; ok $? "it resumes"
+
+# in the background: the program goes on, the image is that of the checkpoint
+go "$work/b" MEND_CAPSULE_KEEP=9 MEND_CAPSULE_BACKGROUND=yes; ok $? "in the background"
+[ "$(versions "$work/b" | wc -l)" -ge 3 ]; ok $? "$(versions "$work/b" | wc -l) versions, paused for $(grep -o '"pause":[0-9.e-]*' "$work/b/events.jsonl" | cut -d: -f2 | sort -g | tail -1) s at most"
+resume_each "$work/b" background
+go "$work/c" MEND_CAPSULE_KEEP=9 MEND_CAPSULE_BACKGROUND=yes MEND_CAPSULE_INCREMENTAL=yes MEND_CAPSULE_CHAIN=4; ok $? "in the background, incremental"
+resume_each "$work/c" "background, incremental"
+
+# two levels
+go "$work/l" MEND_CAPSULE_KEEP=2 MEND_CAPSULE_LOCAL="$work/node" MEND_CAPSULE_INCREMENTAL=yes MEND_CAPSULE_CHAIN=3; ok $? "local first"
+ls "$work"/node/mend-*/own-r0-* >/dev/null 2>&1; ok $? "$(ls "$work"/node/mend-*/own-r0-* | wc -l) local, $(versions "$work/l" | wc -l) in the job's folder"
+MEND_CAPSULE_DIR=$work/l capsule "$(other)" --restart "$work/l" >"$work/r" 2>"$work/re"; is_end "$work/r"; ok $? "resumed from the node's own folder"
+[ ! -s "$work/re" ] || head -3 "$work/re"
+rm -rf "$work/node"; MEND_CAPSULE_DIR=$work/l capsule "$mpi" --restart "$work/l" >"$work/r" 2>"$work/re"; is_end "$work/r"; ok $? "the node is lost: resumed from the job's folder"
+exit $fail
