@@ -212,10 +212,14 @@ static inline void count_failed_send(const object *c, int dest) /* nothing was s
     if (dest >= 0)
         upper.sent_to[c->comm.peers[dest]]--;
 }
+static inline void count_recv_from(const object *c, int source)
+{
+    if (source >= 0)
+        upper.received_from[c->comm.peers[source]]++;
+}
 static inline void count_recv(const object *c, const struct status *s)
 {
-    if (s->source >= 0)
-        upper.received_from[c->comm.peers[s->source]]++;
+    count_recv_from(c, s->source);
 }
 struct message; /* received while draining, not yet asked for */
 extern struct message *drained;

@@ -85,7 +85,10 @@ int core_Irecv(void *b, int n, object *t, int source, int tag, object *c, object
         r->req.error = deliver_drained(m, b, n, t, &r->req.status);
         return 0;
     }
-    return LOWER(Irecv, b, n, t->real, source, tag, c->real, &r->real);
+    int rc = LOWER(Irecv, b, n, t->real, source, tag, c->real, &r->real);
+    if (__builtin_expect(rc, 0))
+        retire_request(out);
+    return rc;
 }
 
 int core_Sendrecv(const void *sb, int sn, object *st, int dest, int stag, void *rb, int rn,

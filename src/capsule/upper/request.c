@@ -134,44 +134,60 @@ static int awaited(const object *r)
 
 enum { BATCH = 128 }; /* requests that are waited for in one crossing */
 
-/* Wait for several requests, but not for long. What is open afterwards is open still. */
-static void wait_quickly(int n, object **requests, int want_status)
+/* Wait for several requests, but not for long: those that come are finished, and marked. Returns how
+ * many are left.
+ */
+static int finish_quickly(int n, object **h, struct status *st, char *finished)
 {
-    handle_t real[BATCH], null = upper.lower->predef[PRE_MPI_REQUEST_NULL];
-    object *open[BATCH];
+    object *null = predef[PRE_MPI_REQUEST_NULL];
+    handle_t real[BATCH];
     struct status status[BATCH];
-    int count = 0, learn = want_status;
+    unsigned char place[BATCH];
+    int count = 0, learn = st != NULL, left = 0;
     for (int i = 0; i < n; i++) {
-        object *r = requests[i];
-        if (r->req.done || is_null(r) || r->req.special)
-            continue;
-        learn |= r->req.is_recv && r->req.peer == NEUTRAL_ANY_SOURCE;
-        open[count] = r;
-        real[count++] = r->real;
+        object *r = h[i];
+        finished[i] = 0;
+        if (r == sent && !st) {
+            h[i] = null;
+            finished[i] = 1;
+        } else if (r->req.done || r->req.special || r == null) {
+            left++;
+        } else {
+            learn |= r->req.is_recv && r->req.peer == NEUTRAL_ANY_SOURCE;
+            place[count] = (unsigned char)i;
+            real[count++] = r->real;
+        }
     }
     if (count < 2)
-        return;
+        return left + count;
     int failed = LOWER(waitall_or_stop, count, real, status, learn);
-    for (int i = 0; i < count; i++) {
-        object *r = open[i];
-        r->real = real[i];
-        if (real[i] != null)
+    for (int k = 0; k < count; k++) {
+        int i = place[k];
+        object *r = h[i];
+        r->real = real[k];
+        if (real[k] != null->real || failed) {
+            left++;
+            if (real[k] == null->real) { /* finish() tells */
+                r->req.status = status[k];
+                r->req.error = status[k].error;
+                completed(r);
+            }
             continue;
-        if (__builtin_expect(failed, 0))
-            r->req.error = status[i].error;
-        if (learn)
-            r->req.status = status[i];
-        else
-            r->req.status.source = r->req.peer;
-        completed(r);
+        }
+        if (r->req.is_recv)
+            count_recv_from(r->req.comm, learn ? status[k].source : r->req.peer);
+        if (st)
+            st[i] = status[k];
+        retire(r);
+        h[i] = null;
+        finished[i] = 1;
     }
+    return left;
 }
 
 /* Wait for up to BATCH requests; a checkpoint may come in between. */
 static void wait_batch(int n, object **requests, int want_status)
 {
-    if (n > 1)
-        wait_quickly(n, requests, want_status);
     for (;;) {
         struct wait_item item[BATCH];
         object *open[BATCH];
@@ -211,6 +227,21 @@ static inline int finish(object **h, struct status *st)
     return rc;
 }
 
+static void wait_one(object *r, int want_status)
+{
+    while (!r->req.done && !r->req.special) {
+        int learn = want_status || (r->req.is_recv && r->req.peer == NEUTRAL_ANY_SOURCE);
+        struct wait_item item = {&r->real, learn ? &r->req.status : NULL, awaited(r), 0};
+        r->req.status.source = r->req.peer;
+        if (!LOWER(wait_or_stop, 1, &item)) {
+            stop_now();
+            continue;
+        }
+        r->req.error = item.error;
+        completed(r);
+    }
+}
+
 int core_Wait(object **h, struct status *st)
 {
     if (is_null(*h)) {
@@ -221,7 +252,7 @@ int core_Wait(object **h, struct status *st)
     while ((*h)->req.special && (*h)->req.special->what == SPECIAL_GENERALIZED &&
            !(*h)->req.special->complete)
         wait_turn(COMM_SELF, NEUTRAL_ANY_SOURCE);
-    wait_batch(1, h, st != NULL);
+    wait_one(*h, st != NULL);
     return finish(h, st);
 }
 
@@ -241,10 +272,15 @@ int core_Waitall(int n, object **h, struct status *st)
 {
     int rc = 0;
     for (int at = 0; at < n; at += BATCH) {
+        char finished[BATCH];
         int part = n - at < BATCH ? n - at : BATCH;
+        if (!finish_quickly(part, h + at, st ? st + at : NULL, finished))
+            continue;
         wait_batch(part, h + at, st != NULL);
         for (int i = at; i < at + part; i++) {
             struct status *one = st ? &st[i] : NULL;
+            if (finished[i - at])
+                continue;
             int error =
                 h[i]->req.special || is_null(h[i]) ? core_Wait(&h[i], one) : finish(&h[i], one);
             if (error)
