@@ -18,8 +18,11 @@ launch() { # MPI words…
 }
 capsule() { local m=$1; shift; launch "$m" "$build/lib/mend/capsule.$m" "$@"; }
 other() { [ "$mpi" = openmpi ] && [ -x "$build/lib/mend/capsule.mpich" ] && echo mpich || echo openmpi; }
-is_end() { # the lines of $1 are the last ones of the undisturbed run
-    [ -s "$1" ] && tail -n "$(wc -l <"$1")" "$work/native" | cmp -s - "$1"
+is_end() { # the lines of $work/r are the last ones of the undisturbed run; an image of its very end prints nothing
+    [ "$rc" = 0 ] && tail -n "$(wc -l <"$work/r")" "$work/native" | cmp -s - "$work/r"
+}
+resume() { # MPI folder [version]
+    capsule "$1" --restart "$2" "${@:3}" >"$work/r" 2>"$work/re"; rc=$?
 }
 versions() { ls "$1/versions" 2>/dev/null | sed -n 's/.*-r0-v\([0-9]*\)-.*/\1/p' | sort -n | uniq; }
 launch openmpi "$program" $steps "$mib" >"$work/native" 2>/dev/null
@@ -28,9 +31,9 @@ grep -q ', 0 pages are wrong' "$work/native" || { echo "FAIL: natively"; exit 1;
 resume_each() { # folder, what: every version that is there, on either MPI in turn
     local v m=$mpi
     for v in $(versions "$1"); do
-        capsule "$m" --restart "$1" "$v" >"$work/r" 2>"$work/re"
-        is_end "$work/r"; ok $? "$2: version $v resumed on $m"
-        [ $fail = 0 ] || { tail -n 3 "$work/re"; tail -n 3 "$work/r"; }
+        resume "$m" "$1" "$v"
+        is_end || { cat "$work/re"; tail -n 3 "$work/r"; }
+        is_end; ok $? "$2: version $v resumed on $m, $(wc -l <"$work/r") lines"
         [ "$m" = "$mpi" ] && m=$(other) || m=$mpi
     done
 }
@@ -53,14 +56,14 @@ resume_each "$work/a" incremental
 cp -r "$work/a" "$work/d"
 for f in "$work"/d/versions/*-r0-v2-*; do printf 'X' | dd of="$f" bs=1 seek=$(($(stat -c %s "$f") / 2)) conv=notrunc 2>/dev/null; done
 rm -f "$work"/d/versions/*-v[5-9]-* "$work"/d/versions/*-v1[0-9]-*
-capsule "$mpi" --restart "$work/d" >"$work/r" 2>"$work/re"; is_end "$work/r"; ok $? "a damaged link: $(grep -c . "$work/re") sentences, an older version is resumed"
+resume "$mpi" "$work/d"; is_end; ok $? "a damaged link: $(grep -c . "$work/re") sentences, an older version is resumed"
 grep -q '"restart".*"version":1\b' "$work/d/events.jsonl" 2>/dev/null || grep -q 'version 2: .*checksum\|version 4: ' "$work/re"; ok $? "it says which"
-rm "$work"/d/versions/*-r0-v1-*; capsule "$mpi" --restart "$work/d" >"$work/r" 2>"$work/re"; [ $? != 0 ] && [ ! -s "$work/r" ]; ok $? "no whole version: $(grep -m1 'mend:' "$work/re")"
+rm "$work"/d/versions/*-r0-v1-*; resume "$mpi" "$work/d"; [ $rc != 0 ] && [ ! -s "$work/r" ]; ok $? "no whole version: $(grep -m1 'mend:' "$work/re")"
 
 # few are kept: no file that a kept version needs is missing
 go "$work/k" MEND_CAPSULE_KEEP=1 MEND_CAPSULE_INCREMENTAL=yes MEND_CAPSULE_CHAIN=2; ok $? "one version is kept"
 [ "$(versions "$work/k" | wc -l)" -le 3 ]; ok $? "with what it is based on: $(versions "$work/k" | tr '\n' ' ')"
-capsule "$(other)" --restart "$work/k" >"$work/r" 2>"$work/re"; is_end "$work/r"; ok $? "it resumes"
+resume "$(other)" "$work/k"; is_end; ok $? "it resumes"
 
 # in the background: the program goes on, the image is that of the checkpoint
 go "$work/b" MEND_CAPSULE_KEEP=9 MEND_CAPSULE_BACKGROUND=yes; ok $? "in the background"
@@ -72,7 +75,7 @@ resume_each "$work/c" "background, incremental"
 # two levels
 go "$work/l" MEND_CAPSULE_KEEP=2 MEND_CAPSULE_LOCAL="$work/node" MEND_CAPSULE_INCREMENTAL=yes MEND_CAPSULE_CHAIN=3; ok $? "local first"
 ls "$work"/node/mend-*/own-r0-* >/dev/null 2>&1; ok $? "$(ls "$work"/node/mend-*/own-r0-* | wc -l) local, $(versions "$work/l" | wc -l) in the job's folder"
-MEND_CAPSULE_DIR=$work/l capsule "$(other)" --restart "$work/l" >"$work/r" 2>"$work/re"; is_end "$work/r"; ok $? "resumed from the node's own folder"
+export MEND_CAPSULE_DIR=$work/l; resume "$(other)" "$work/l"; is_end; ok $? "resumed from the node's own folder"
 [ ! -s "$work/re" ] || head -3 "$work/re"
-rm -rf "$work/node"; MEND_CAPSULE_DIR=$work/l capsule "$mpi" --restart "$work/l" >"$work/r" 2>"$work/re"; is_end "$work/r"; ok $? "the node is lost: resumed from the job's folder"
+rm -rf "$work/node"; resume "$mpi" "$work/l"; is_end; ok $? "the node is lost: resumed from the job's folder"
 exit $fail
