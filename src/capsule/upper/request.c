@@ -13,7 +13,7 @@ static object *sent;
 
 static inline void retire(object *r)
 {
-    if (r->predefined)
+    if (r == sent)
         return;
     if (!r->req.type->predefined)
         unref_type(r->req.type);
@@ -79,7 +79,6 @@ object *sent_request(handle_t real, const void *b, int n, object *t, int dest, i
 void requests_init(void)
 {
     sent = object_new(KIND_REQ);
-    sent->predefined = 1;
     sent->req.done = 1;
     sent->req.status = empty_status;
 }
