@@ -19,6 +19,10 @@ static const char help[] =
     "  --dir DIR            the job's folder, the same for all ranks (default: no checkpoints)\n"
     "  --every T            time between checkpoints (default: only on request)\n"
     "  --limit T            save and stop the job after this time (batch systems)\n"
+    "  --incremental        images hold only the pages that changed since the last one\n"
+    "  --background         the program goes on while its image is written\n"
+    "  --local FOLDER       images go to this node-local folder first, then to DIR in the "
+    "background\n"
     "  --mpi openmpi|mpich  the MPI library of the launcher (default openmpi)\n"
     "  --restart DIR [--version V]   resume from DIR instead of starting PROGRAM\n\n"
     "A rank that gets SIGUSR1 asks for a checkpoint, as does `mend checkpoint DIR`.\n";
@@ -28,7 +32,7 @@ int mend_cmd_exec(int argc, char **argv)
     const char *mpi = "openmpi", *restart = NULL, *version = NULL;
     double seconds;
     int i = 1;
-    for (; i < argc && argv[i][0] == '-'; i += 2) { /* every option has a value */
+    for (; i < argc && argv[i][0] == '-'; i += 2) { /* options have a value, but for two */
         const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(a, "--") == 0) {
             i++;
@@ -38,6 +42,11 @@ int mend_cmd_exec(int argc, char **argv)
             fputs(help, stdout);
             return TOOL_OK;
         }
+        if (strcmp(a, "--incremental") == 0 || strcmp(a, "--background") == 0) {
+            setenv(a[2] == 'i' ? "MEND_CAPSULE_INCREMENTAL" : "MEND_CAPSULE_BACKGROUND", "yes", 1);
+            i--;
+            continue;
+        }
         if (!value)
             return tool_wrong_use("exec", "%s needs a value", a);
         if (strcmp(a, "--dir") == 0)
@@ -46,6 +55,8 @@ int mend_cmd_exec(int argc, char **argv)
             setenv("MEND_CAPSULE_EVERY", value, 1);
         else if (strcmp(a, "--limit") == 0 && mend_parse_seconds(value, &seconds) == 0)
             setenv("MEND_CAPSULE_LIMIT", value, 1);
+        else if (strcmp(a, "--local") == 0)
+            setenv("MEND_CAPSULE_LOCAL", value, 1);
         else if (strcmp(a, "--mpi") == 0)
             mpi = value;
         else if (strcmp(a, "--restart") == 0)
