@@ -34,11 +34,13 @@ for i in range(12):
     win.Fetch_and_op(value, old, 0, 0, MPI.SUM)
     win.Unlock(0)
     win.Fence()
+    put = array("q", [i * rank])  # must live until the epoch ends
     if rank > 0:
-        win.Put([array("q", [i * rank]), MPI.INT64_T], 0, rank)
+        win.Put([put, MPI.INT64_T], 0, rank)
     win.Fence()
+    given = array("d", [state])
     dynamic.Lock((rank + 1) % size)
-    dynamic.Put([array("d", [state]), MPI.DOUBLE], (rank + 1) % size, (address[(rank + 1) % size], 1, MPI.DOUBLE))
+    dynamic.Put([given, MPI.DOUBLE], (rank + 1) % size, (address[(rank + 1) % size], 1, MPI.DOUBLE))
     dynamic.Unlock((rank + 1) % size)
     world.Barrier()
     state = (state + dynamic_memory[0]) % 1000.0
