@@ -2,9 +2,7 @@
 # shellcheck shell=bash
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd -P)
-base=${MEND_ENV_DIR:-$top/.env}
-mkdir -p "$base"
-base=$(cd "$base" && pwd -P)/x86_64
+base=$(readlink -m "${MEND_ENV_DIR:-$top/.env}")/x86_64
 tools=$base/tools guest=$base/guest build=$top/build-x86_64
 die() { echo "x86_64: $*" >&2; exit 1; }
 

@@ -149,6 +149,19 @@ static uint64_t stored(const struct run *r)
     return r->in_base ? 0 : r->to - r->from;
 }
 
+/* While we write, two pieces of the upper half's memory change: its stack below the place where it
+ * stands, for we run there, and struct upper, where the agent's thread writes. Nothing of that
+ * matters to the program; but checksum and bytes must be of the same moment.
+ */
+enum { OUR_STACK = 8 << 20 }; /* more than we need */
+static int is_moving(const struct selection *p, uint64_t from, size_t count)
+{
+    const struct upper *u = p->survey->meta.upper;
+    uint64_t stack = u->context.sp, to = from + count;
+    return (from < stack && to > stack - OUR_STACK) ||
+           (from < (uint64_t)(u + 1) && to > (uint64_t)u);
+}
+
 static const uint8_t *fetch(void *context, uint64_t at, size_t count)
 {
     struct selection *p = context;
@@ -159,8 +172,9 @@ static const uint8_t *fetch(void *context, uint64_t at, size_t count)
         p->run_at += stored(&p->runs[p->run_now]), p->run_now++;
     i = p->run_now;
     uint64_t skip = place - p->run_at;
-    if (stored(&p->runs[i]) - skip >= count)
-        return (const uint8_t *)(p->runs[i].from + (uint64_t)p->shifts[i] + skip);
+    uint64_t from = p->runs[i].from + (uint64_t)p->shifts[i] + skip;
+    if (stored(&p->runs[i]) - skip >= count && !is_moving(p, from, count))
+        return (const uint8_t *)from;
     for (; done < count; i++, skip = 0) {
         uint64_t n = stored(&p->runs[i]) - skip;
         n = n < count - done ? n : count - done;
