@@ -127,9 +127,16 @@ typedef struct mend_store_options {
     int delta_chain;  /* at most so many deltas on one whole version */
     size_t block; /* bytes under one checksum in whole versions; a power of two, 4 KiB to 16 MiB */
     int buffers;  /* copies of the data kept for saving, 1 or more. See mend_store_save() */
-    size_t bandwidth; /* background writing, bytes per second; 0: as fast as it goes */
-    double max_stall; /* seconds a save may wait for a free buffer before MEND_ERR_BUSY */
-    int memory_tight; /* MEND_MEMORY_*: may the memory level overwrite its pair of copies early? */
+    size_t bandwidth;  /* background writing, bytes per second; 0: as fast as it goes */
+    double max_stall;  /* seconds a save may wait for a free buffer before MEND_ERR_BUSY */
+    int copy_on_write; /* 1: a save write-protects the regions and returns; they are copied behind
+                          the application's back, what it writes to first. Until the copy is over
+                          memory of a region may be freed or unmapped only after
+                          mend_store_region_remove(), mend_store_region() with its new place, or
+                          mend_store_wait(): else that save fails (MEND_ERR_STATE inside, event
+                          store.copy_failed). Where the kernel refuses: event store.cow_refused, and
+                          copies as always. Not together with MEND_DELTA_PAGES. */
+    int memory_tight;  /* MEND_MEMORY_*: may the memory level overwrite its pair of copies early? */
 } mend_store_options;
 
 /* Fill `options` from the configuration (MEND_STORE_* variables, INI file) and the built-in
@@ -398,6 +405,8 @@ typedef struct mend_store_stats {
     double level_seconds[MEND_LEVEL_COUNT]; /* of the last version at each level, for planners; 0:
                                                none yet */
     double restore_seconds;                 /* of the last restore */
+    uint64_t saves_later;                   /* saves whose copy was made on write */
+    uint64_t merges;                        /* chains of deltas replaced by whole files */
 } mend_store_stats;
 
 /* Figures of this rank. Not collective. */

@@ -189,6 +189,47 @@ int mend_io_create(const char *path)
     return fd < 0 ? mend_fail_errno("cannot create %s", path) : fd;
 }
 
+int mend_io_open_write(const char *path)
+{
+    int fd = open_once(path, O_WRONLY);
+    return fd < 0 ? mend_fail_errno("cannot open %s", path) : fd;
+}
+
+int mend_io_close(int fd, const char *path)
+{
+    int broken = fault_errno(MEND_FAULT_POINT(io_close));
+    int failed = close(fd);
+    if (broken)
+        errno = broken;
+    return failed || broken ? mend_fail_errno("cannot close %s", path) : MEND_OK;
+}
+
+int mend_io_open_folder(const char *path, int *out)
+{
+    struct stat st;
+    int code = MEND_OK, fd = -1;
+
+    *out = -1;
+    if (!(errno = fault_errno(MEND_FAULT_POINT(io_opendir))))
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return MEND_OK;
+    if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
+        return mend_fail(MEND_ERR_PERMISSION, "%s is a link or not a folder", path);
+    if (fd < 0)
+        return mend_fail_errno("cannot open the folder %s", path);
+    if (fstat(fd, &st))
+        code = mend_fail_errno("cannot examine %s", path);
+    else if (st.st_uid != geteuid() || (st.st_mode & 022))
+        code = mend_fail(MEND_ERR_PERMISSION,
+                         "the folder %s belongs to another user, or others may write to it", path);
+    if (code)
+        close(fd);
+    else
+        *out = fd;
+    return code;
+}
+
 int mend_io_fsync(int fd, const char *path)
 {
     int failed;

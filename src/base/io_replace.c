@@ -51,10 +51,8 @@ int mend_io_replace_commit(mend_io_replacement *r)
     if (!code)
         code = mend_io_fsync(r->fd, r->temporary);
     if (!code) {
-        int failed = close(r->fd);
+        code = mend_io_close(r->fd, r->temporary);
         r->fd = -1;
-        if (failed)
-            code = mend_fail_errno("cannot close %s", r->temporary);
     }
     if (!code)
         code = mend_io_rename(r->temporary, r->path);

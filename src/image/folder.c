@@ -61,27 +61,15 @@ static int compare_files(const void *a, const void *b)
 /* A folder that another user could have filled is not read. */
 static int open_folder(const char *path, DIR **out)
 {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT) {
-        *out = NULL;
+    int fd = -1, rc = mend_io_open_folder(path, &fd);
+    *out = NULL;
+    if (rc || fd < 0)
+        return rc;
+    *out = fdopendir(fd);
+    if (*out)
         return 0;
-    }
-    if (fd < 0)
-        return errno == ELOOP || errno == ENOTDIR
-                   ? mend_fail(MEND_ERR_PERMISSION, "%s is a link or not a folder", path)
-                   : mend_fail_errno("cannot open folder %s", path);
-    int rc = 0;
-    if (fstat(fd, &st) != 0)
-        rc = mend_fail_errno("cannot stat %s", path);
-    else if (st.st_uid != geteuid() || (st.st_mode & 022))
-        rc = mend_fail(MEND_ERR_PERMISSION,
-                       "folder %s belongs to another user or others may write to it", path);
-    else if (!(*out = fdopendir(fd)))
-        rc = mend_fail_errno("cannot read folder %s", path);
-    if (rc)
-        close(fd);
-    return rc;
+    close(fd);
+    return mend_fail_errno("cannot read the folder %s", path);
 }
 
 int mend_folder_list(const char *path, mend_file **files, int *count)
@@ -96,7 +84,7 @@ int mend_folder_list(const char *path, mend_file **files, int *count)
     int rc = open_folder(path, &dir);
     if (rc || !dir)
         return rc;
-    while ((entry = readdir(dir))) {
+    while (errno = 0, (entry = readdir(dir))) {
         mend_file f;
         if (!mend_file_parse(entry->d_name, &f))
             continue;
@@ -111,6 +99,12 @@ int mend_folder_list(const char *path, mend_file **files, int *count)
             list = bigger;
         }
         list[n++] = f;
+    }
+    if (errno) { /* half a list is worse than none */
+        rc = mend_fail_errno("cannot read the folder %s", path);
+        free(list);
+        closedir(dir);
+        return rc;
     }
     closedir(dir);
     if (n)
@@ -178,8 +172,11 @@ int mend_folder_open_chain(const char *path, const mend_file *file, mend_image *
             last = base;
         }
     }
-    if (rc && last)
-        mend_image_close(*image);
+    if (rc) {
+        if (last)
+            mend_image_close(*image);
+        *image = NULL;
+    }
     return rc;
 }
 

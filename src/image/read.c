@@ -214,6 +214,14 @@ mend_image *mend_image_base(const mend_image *image)
     return image->base;
 }
 
+int mend_image_chain(const mend_image *image)
+{
+    int count = 0;
+    for (const mend_image *b = image->base; b; b = b->base)
+        count++;
+    return count;
+}
+
 /* Read one stored block, check it, and leave its raw bytes in `to`. */
 static int load_block(mend_image *image, const struct disk_entry *e, uint8_t *to)
 {

@@ -62,6 +62,8 @@ static int put_block(struct writer *w, uint64_t block)
                                : w->stream + place;
     bool zstd = false;
 
+    if (!bytes)
+        return MEND_ERR_STREAM; /* whose text is that of who fetched */
     if (w->zstd) {
         size_t packed =
             ZSTD_compressCCtx(w->zstd, w->packed, w->packed_room, bytes, n, w->options->compress);

@@ -5,8 +5,9 @@
  * one set per kind of file (own, global), because levels have different intervals: the set of a
  * kind is what changed since its last committed file. A delta is written if its base has reached at
  * least the levels that it is for, so that whoever has the delta has the base. Chains are bounded:
- * the version after the longest chain is written whole, from the copy in memory, and what it
- * replaces is pruned when it is committed. When more than half of the pages change, a delta is no
+ * the newest file is merged with its bases when the engine is idle (merge.c); if it never is, the
+ * version after the longest chain is written whole, from the copy in memory, and what it replaces
+ * is pruned when it is committed. When more than half of the pages change, a delta is no
  * gain: the version is written whole, and looking for changes pauses for a few saves (twice as many
  * each time).
  */

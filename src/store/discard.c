@@ -34,11 +34,8 @@ static void discard_slots(struct slots *slots)
 
 /* 1. nothing is under way; 2. all ranks have come: no rank may remove what another still restores
  * from; 3. forget what is known, in memory and in files; 4. agree on the result. */
-int mend_store_discard(mend_store *store)
+static int discard(mend_store *store)
 {
-    if (!store)
-        return mend_fail(MEND_ERR_ARGUMENT, "no store");
-    mend_store_end_restore(store);
     engine_drain(store);
     int rc = restore_agree(store, 0);
     if (rc)
@@ -55,6 +52,17 @@ int mend_store_discard(mend_store *store)
     rc = restore_agree(store, rc ? rc : global);
     mend_event("store.discard", ev_str("store", store->name),
                ev_str("error", rc ? mend_error_name(rc) : ""));
+    return rc;
+}
+
+int mend_store_discard(mend_store *store)
+{
+    if (!store)
+        return mend_fail(MEND_ERR_ARGUMENT, "no store");
+    mend_store_end_restore(store);
+    engine_hold(store);
+    int rc = discard(store);
+    engine_release(store);
     return rc;
 }
 
@@ -110,8 +118,11 @@ int mend_store_begin_restore_own(mend_store *store, long version)
     int rc = found.version >= 0
                  ? own_memory(store, &found, part)
                  : mend_fail(MEND_ERR_NO_VERSION, "version %ld is not known here", version);
-    if (rc && found.version >= 0)
+    if (rc && found.version >= 0) {
+        engine_hold(store);
         rc = own_file(store, &found, part);
+        engine_release(store);
+    }
     if (rc) {
         free(part);
         return rc;

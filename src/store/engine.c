@@ -6,7 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "internal.h"
+#include "cow.h"
+#include "merge.h"
 
 #define QUIET_NS 20000000
 
@@ -98,16 +99,44 @@ static int before_files(mend_store *store, struct job *job)
     return rc;
 }
 
+/* A copy that is made behind the application's back must be complete, on every rank. */
+static int finish_copy(mend_store *store, struct job *job)
+{
+    if (!store->options.copy_on_write || job->rebuild)
+        return 0;
+    int mine = job->later ? cow_wait(store) : 0;
+    if (mine)
+        mend_event("store.copy_failed", ev_str("store", store->name),
+                   ev_int("version", job->version), ev_str("error", mend_error_text()));
+    pthread_mutex_lock(&store->lock);
+    job->slot->complete = mine == 0;
+    pthread_mutex_unlock(&store->lock);
+    return agree(store, mine);
+}
+
+/* Is there a chain to merge? That of a partner's copy is known to its file only. */
+static void note_chains(mend_store *store, const struct job *job)
+{
+    bool copies = store->place.holds >= 0 && (job->reached & MEND_LEVEL_BIT(MEND_LEVEL_PARTNER));
+    bool due = store->options.delta != MEND_DELTA_OFF &&
+               (copies || store->base[BASE_OWN].chain >= merge_from(store) ||
+                store->base[BASE_GLOBAL].chain >= merge_from(store));
+    pthread_mutex_lock(&store->lock);
+    store->merge_due = due;
+    pthread_mutex_unlock(&store->lock);
+}
+
 static void run_job(mend_store *store, struct job *job)
 {
     double start = mend_now();
     bool noted = false;
+    int copied = finish_copy(store, job);
 
     for (int level = 0; level < MEND_LEVEL_COUNT; level++) {
         if (!(job->levels & MEND_LEVEL_BIT(level)))
             continue;
-        int rc = 0;
-        if (level != MEND_LEVEL_MEMORY && !noted) {
+        int rc = copied;
+        if (rc == 0 && level != MEND_LEVEL_MEMORY && !noted) {
             rc = before_files(store, job);
             noted = true;
         }
@@ -129,6 +158,7 @@ static void run_job(mend_store *store, struct job *job)
         delta_committed(store, job, BASE_OWN, own, job->own_delta);
     if (global && !job->rebuild && !store->options.global_files)
         delta_committed(store, job, BASE_GLOBAL, global, job->global_delta);
+    note_chains(store, job);
     store->stats.seconds_background += mend_now() - start;
 }
 
@@ -204,12 +234,26 @@ static bool sum_one(mend_store *store)
     return sums != NULL;
 }
 
-/* With nothing queued: sleep; sum when it has been quiet for a moment (right after a commit the
- * application's threads are on their way out of a wait). Called with the lock held. */
+/* Called with the lock held, returns with it held. */
+static void merge_now(mend_store *store)
+{
+    store->merge_due = false;
+    store->merging = true;
+    pthread_mutex_unlock(&store->lock);
+    merge_all(store);
+    pthread_mutex_lock(&store->lock);
+    store->merging = false;
+    store->merge_due = store->merge_due || atomic_load(&store->hurry);
+    pthread_cond_broadcast(&store->changed);
+}
+
+/* With nothing queued: sleep; sum and merge when it has been quiet for a moment (right after a
+ * commit the application's threads are on their way out of a wait). Called with the lock held. */
 static void idle(mend_store *store)
 {
     struct timespec end;
-    if (!to_be_summed(store)) {
+    bool merge = store->merge_due && !store->hold;
+    if (!merge && !to_be_summed(store)) {
         pthread_cond_wait(&store->changed, &store->lock);
         return;
     }
@@ -217,8 +261,29 @@ static void idle(mend_store *store)
     end.tv_nsec += QUIET_NS;
     end.tv_sec += end.tv_nsec / 1000000000;
     end.tv_nsec %= 1000000000;
-    if (pthread_cond_timedwait(&store->changed, &store->lock, &end) && !store->queue)
-        sum_one(store);
+    if (!pthread_cond_timedwait(&store->changed, &store->lock, &end) || store->queue || store->stop)
+        return;
+    if (!sum_one(store) && store->merge_due && !store->hold)
+        merge_now(store);
+}
+
+void engine_hold(mend_store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    store->hold++;
+    atomic_store(&store->hurry, true);
+    while (store->merging)
+        pthread_cond_wait(&store->changed, &store->lock);
+    pthread_mutex_unlock(&store->lock);
+}
+
+void engine_release(mend_store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    if (--store->hold == 0)
+        atomic_store(&store->hurry, false);
+    pthread_cond_broadcast(&store->changed);
+    pthread_mutex_unlock(&store->lock);
 }
 
 /* Waking up does not take the core from the application's thread that is still copying or about to
@@ -269,10 +334,13 @@ void engine_stop(mend_store *store)
         return;
     pthread_mutex_lock(&store->lock);
     store->stop = true;
+    store->hold++;
+    atomic_store(&store->hurry, true);
     pthread_cond_broadcast(&store->changed);
     pthread_mutex_unlock(&store->lock);
     pthread_join(store->thread, NULL);
     store->running = false;
+    engine_release(store);
 }
 
 void engine_push(mend_store *store, struct job *job)

@@ -127,6 +127,7 @@ struct job {
     unsigned levels; /* wanted */
     unsigned reached;
     bool full, rebuild;
+    bool later;    /* the copy is under way: see cow.c */
     bool steady;   /* memory level: all have agreed that nothing changed in size */
     bool own_done; /* the own file is written */
     bool own_delta, global_delta;
@@ -135,7 +136,8 @@ struct job {
     int error;         /* first */
 };
 
-struct pages; /* userfaultfd */
+struct pages; /* userfaultfd, which pages changed */
+struct cow;   /* userfaultfd, copying later */
 
 /* ---- an opened part of a version, see restore.c
  * ---------------------------------------------------------------------- */
@@ -187,6 +189,9 @@ struct mend_store {
     pthread_cond_t changed;
     pthread_t thread;
     bool running, stop;
+    bool merge_due, merging; /* see merge.c */
+    int hold;                /* calls that read or remove files: no merge */
+    atomic_bool hurry;       /* a merge under way is to leave off */
     struct job *queue;
     struct job *current;
     int pending;
@@ -208,6 +213,7 @@ struct mend_store {
     uint64_t copy_serial;
     int pause, pause_left; /* saves for which nobody looks for changes */
     struct pages *pages;
+    struct cow *cow;
 
     struct part *open_part;
     mend_store_stats stats;
@@ -225,6 +231,9 @@ int engine_start(mend_store *store);
 void engine_stop(mend_store *store); /* waits for the thread; drops what is queued */
 void engine_push(mend_store *store, struct job *job);
 void engine_drain(mend_store *store); /* until nothing is pending */
+/* Between these two the engine changes no file by itself; it still runs jobs. They may nest. */
+void engine_hold(mend_store *store);
+void engine_release(mend_store *store);
 void job_free(mend_store *store, struct job *job);
 
 /* ---- version.c ---- */

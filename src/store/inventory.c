@@ -8,6 +8,7 @@
 struct list {
     struct item *items;
     int count, room;
+    bool unreadable;
 };
 
 static int add(struct list *list, const struct item *item)
@@ -78,6 +79,15 @@ static bool to_be_listed(const mend_store *store, const mend_file *f)
     return f->rank % store->place.folder_peers == store->place.folder_index;
 }
 
+/* A file that is there and of no use. That it could not be read may be over the next time. */
+static void not_listed(struct list *list, const mend_file *f, int rc)
+{
+    if (rc == MEND_ERR_IO)
+        list->unreadable = true;
+    mend_event("store.damaged", ev_int("version", f->version), ev_int("part", f->rank),
+               ev_str("error", mend_error_text()));
+}
+
 static int list_bundle(mend_store *store, const char *folder, const mend_file *f, struct list *list)
 {
     char path[PATH_ROOM];
@@ -87,9 +97,15 @@ static int list_bundle(mend_store *store, const char *folder, const mend_file *f
     int64_t version;
     int rc = 0;
 
-    if (file_path(folder, f, path) || mend_source_file(path, 0, UINT64_MAX, &source) ||
-        mend_bundle_open(source, &entries, &count, &version, &id))
+    rc = file_path(folder, f, path);
+    if (rc == 0)
+        rc = mend_source_file(path, 0, UINT64_MAX, &source);
+    if (rc == 0)
+        rc = mend_bundle_open(source, &entries, &count, &version, &id);
+    if (rc) {
+        not_listed(list, f, rc);
         return 0;
+    }
     for (uint64_t i = 0; rc == 0 && i < count; i++) {
         mend_image *image = NULL;
         if (mend_folder_open_bundled(folder, f, (int)entries[i].rank, &image) == 0) {
@@ -110,7 +126,8 @@ static int list_folder(mend_store *store, const char *folder, struct list *list)
     mend_file *files = NULL;
     int count = 0, rc = folder ? mend_folder_list(folder, &files, &count) : 0;
 
-    if (rc) { /* a folder that cannot be read holds nothing for us; the reason is told */
+    if (rc) { /* a folder that cannot be read holds nothing for us now; the reason is told */
+        list->unreadable = true;
         mend_event("store.folder_unreadable", ev_str("folder", folder),
                    ev_str("error", mend_error_text()));
         return 0;
@@ -119,15 +136,17 @@ static int list_folder(mend_store *store, const char *folder, struct list *list)
         mend_image *image = NULL;
         if (!to_be_listed(store, &files[i]))
             continue;
-        if (files[i].kind == MEND_FILE_BUNDLE)
+        if (files[i].kind == MEND_FILE_BUNDLE) {
             rc = list_bundle(store, folder, &files[i], list);
-        else if (mend_folder_open_chain(folder, &files[i], &image) == 0) {
-            rc = add_image(store, list, image, kinds[files[i].kind], 0);
-            mend_image_close(image);
-        } else {
-            mend_event("store.damaged", ev_int("version", files[i].version),
-                       ev_int("part", files[i].rank), ev_str("error", mend_error_text()));
+            continue;
         }
+        int opened = mend_folder_open_chain(folder, &files[i], &image);
+        if (opened) {
+            not_listed(list, &files[i], opened);
+            continue;
+        }
+        rc = add_image(store, list, image, kinds[files[i].kind], 0);
+        mend_image_close(image);
     }
     free(files);
     return rc;
@@ -146,10 +165,11 @@ int inventory_take(mend_store *store, struct inventory *inventory)
         rc = list_folder(store, store->local, &list);
     if (rc == 0)
         rc = list_folder(store, store->global, &list);
-    int64_t worst = rc;
-    int broken = net_all_min(store->net, CALL, &worst, 1);
-    if (rc == 0 && (broken || worst))
-        rc = broken ? broken : mend_fail((int)worst, "another rank could not list what it holds");
+    int64_t worst[2] = {rc, !list.unreadable};
+    int broken = net_all_min(store->net, CALL, worst, 2);
+    if (rc == 0 && (broken || worst[0]))
+        rc =
+            broken ? broken : mend_fail((int)worst[0], "another rank could not list what it holds");
     if (rc == 0 && !store->alone) {
         rc = net_gather_var(store->net, CALL, list.items, (size_t)list.count * sizeof *list.items,
                             &all, sizes);
@@ -164,7 +184,7 @@ int inventory_take(mend_store *store, struct inventory *inventory)
         free(list.items);
         return rc;
     }
-    *inventory = (struct inventory){list.items, list.count};
+    *inventory = (struct inventory){list.items, list.count, !worst[1]};
     MEND_FAULT_POINT(store_restore_plan);
     return 0;
 }
@@ -173,6 +193,17 @@ void inventory_free(struct inventory *inventory)
 {
     free(inventory->items);
     *inventory = (struct inventory){0};
+}
+
+int inventory_nothing(const mend_store *store, const struct inventory *inventory)
+{
+    return inventory->unreadable
+               ? mend_fail(MEND_ERR_IO,
+                           "store %s: some files or folders could not be read, and nothing else is "
+                           "left that every rank can restore (see the events)",
+                           store->name)
+               : mend_fail(MEND_ERR_NO_VERSION,
+                           "store %s has no version that every rank can restore", store->name);
 }
 
 /* ---- questions ------------------------------------------------------------------------------- */

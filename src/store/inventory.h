@@ -26,6 +26,7 @@ struct item {
 struct inventory {
     struct item *items;
     int count;
+    bool unreadable; /* on some rank a folder or a file could not be read: there may be more */
 };
 
 /* Collective on the CALL lane. */
@@ -38,6 +39,10 @@ struct attempt {
     uint64_t id;
     int ranks;
 };
+
+/* The code for "nothing to be restored": MEND_ERR_NO_VERSION, or MEND_ERR_IO if something could not
+ * be looked at. A program that begins anew on the former must not do so on the latter. */
+int inventory_nothing(const mend_store *store, const struct inventory *inventory);
 
 /* All attempts, newest first (version, then id); malloc'ed. */
 int inventory_attempts(const struct inventory *inventory, struct attempt **attempts, int *count);

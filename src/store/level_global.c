@@ -67,9 +67,9 @@ static int write_my_image(struct bundle *b, struct job *job)
                                             store->options.level[MEND_LEVEL_GLOBAL].compress};
     uint64_t written = 0;
 
-    b->fd = open(b->temporary, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    b->fd = mend_io_open_write(b->temporary);
     if (b->fd < 0)
-        return mend_fail_errno("cannot open %s", b->temporary);
+        return b->fd;
     struct file_sink sink = {
         .store = store, .fd = b->fd, .at = place_of(b, store->rank), .path = b->path};
     atomic_store(&store->bytes_done, 0);
@@ -115,9 +115,7 @@ static int create_bundle(struct bundle *b)
 {
     int rc = mend_io_remove(b->temporary);
     int fd = rc ? rc : mend_io_create(b->temporary);
-    if (fd >= 0)
-        close(fd);
-    return fd < 0 ? fd : 0;
+    return fd < 0 ? fd : mend_io_close(fd, b->temporary);
 }
 
 /* Everybody's code and one number: 0 only if all are fine. */

@@ -9,6 +9,7 @@
 
 #include <xxhash.h>
 
+#include "cow.h"
 #include "open.h"
 #include "pages.h"
 
@@ -57,6 +58,7 @@ static void free_slots(mend_store *store, struct slots *slots)
 static void free_store(mend_store *store)
 {
     pages_free(store);
+    cow_free(store);
     delta_free(store);
     free_slots(store, &store->own);
     free_slots(store, &store->held);
@@ -328,11 +330,13 @@ int mend_store_prune(mend_store *store, long before)
         return 0;
     if (rc)
         return rc;
+    engine_hold(store);
     pthread_mutex_lock(&store->lock);
     for (int i = 0; i < store->known_count; i++)
         if (store->known[i].version < before && store->known[i].version != newest)
             store->known[i].reached = 0;
     pthread_mutex_unlock(&store->lock);
     prune_files(store);
+    engine_release(store);
     return 0;
 }

@@ -91,6 +91,7 @@ int mend_store_defaults(mend_store_options *o)
         .domain = keep_text(text_of(&c, MEND_KEY_STORE_DOMAIN)),
         .topology = keep_text(text_of(&c, MEND_KEY_STORE_TOPOLOGY)),
         .sync = mend_config_boolean(&c, MEND_KEY_STORE_SYNC),
+        .copy_on_write = mend_config_boolean(&c, MEND_KEY_STORE_COPY_ON_WRITE),
         .erasure_k = (int)mend_config_integer(&c, MEND_KEY_STORE_ERASURE_K),
         .erasure_m = (int)mend_config_integer(&c, MEND_KEY_STORE_ERASURE_M),
         .global_files = (int)mend_config_integer(&c, MEND_KEY_STORE_GLOBAL_FILES),
@@ -155,6 +156,9 @@ int options_check(mend_store *store)
         return mend_fail(MEND_ERR_CONFIG,
                          "blocks of %zu bytes: a power of two from 4 KiB to 16 MiB is needed",
                          o->block);
+    if (o->copy_on_write && o->delta == MEND_DELTA_PAGES)
+        return mend_fail(MEND_ERR_CONFIG, "copy_on_write and delta = pages would watch the same "
+                                          "pages: choose one of them");
     if (o->buffers < 1 || o->global_files < 0 || o->delta_chain < 0 || o->max_stall < 0 ||
         o->erasure_k < 1 || o->erasure_m < 0 || o->erasure_k + o->erasure_m > GROUP_MAX ||
         (int)o->delta < 0 || o->delta > MEND_DELTA_PAGES)

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "cow.h"
 
 struct region *region_find(mend_store *store, int id)
 {
@@ -44,6 +44,7 @@ static int region_set(mend_store *store, const struct region *wanted, const char
     if (wanted->bytes > INT64_MAX / 4)
         return mend_fail(MEND_ERR_ARGUMENT, "region %d: %zu bytes are too many", wanted->id,
                          wanted->bytes);
+    cow_wait(store); /* what it was before is still being copied */
     struct region *r = region_find(store, wanted->id);
     int rc = r ? 0 : region_insert(store, wanted->id, &r);
     if (rc)
@@ -80,6 +81,7 @@ int mend_store_region_remove(mend_store *store, int id)
     struct region *r = store ? region_find(store, id) : NULL;
     if (!r)
         return mend_fail(MEND_ERR_REGION, "there is no region %d", id);
+    cow_wait(store); /* the memory may be freed after this call */
     store->region_count--;
     memmove(r, r + 1, (size_t)(store->regions + store->region_count - r) * sizeof *r);
     return 0;

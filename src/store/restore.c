@@ -78,7 +78,9 @@ int mend_store_newest_until(mend_store *store, long at_most, long *version)
 
     if (!store || !version)
         return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
+    engine_hold(store);
     int rc = look(store, &inv, &attempts, &count);
+    engine_release(store);
     if (rc)
         return rc;
     while (i < count && attempts[i].version > at_most)
@@ -86,8 +88,7 @@ int mend_store_newest_until(mend_store *store, long at_most, long *version)
     if (i < count)
         *version = (long)attempts[i].version;
     else
-        rc = mend_fail(MEND_ERR_NO_VERSION, "store %s has no version that every rank can restore",
-                       store->name);
+        rc = inventory_nothing(store, &inv);
     free(attempts);
     inventory_free(&inv);
     return rc;
@@ -105,7 +106,9 @@ int mend_store_versions(mend_store *store, long *versions, int room, int *count)
 
     if (!store || !count || (room > 0 && !versions))
         return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
+    engine_hold(store);
     int rc = look(store, &inv, &attempts, count);
+    engine_release(store);
     if (rc)
         return rc;
     for (int i = 0; i < *count && i < room; i++)
@@ -358,13 +361,14 @@ static int restore_version(mend_store *store, long version, const int *ids, int 
 
     if (!store || count < 0)
         return mend_fail(MEND_ERR_ARGUMENT, "no store, or a negative count");
+    engine_hold(store);
     int rc = look(store, &inv, &attempts, &found);
-    if (rc)
-        return rc;
-    free(attempts);
-    rc = find_attempt(store, &inv, version, &a);
+    if (rc == 0)
+        rc = find_attempt(store, &inv, version, &a);
     if (rc == 0)
         rc = restore_attempt(store, &inv, &a, ids, count);
+    engine_release(store);
+    free(attempts);
     inventory_free(&inv);
     return rc;
 }
@@ -380,14 +384,12 @@ int mend_store_restore_regions(mend_store *store, long version, const int *ids, 
     return restore_version(store, version, ids ? ids : none, ids ? count : 0);
 }
 
-int mend_store_restore_newest(mend_store *store, long *version)
+static int restore_newest(mend_store *store, long *version)
 {
     struct inventory inv = {0};
     struct attempt *attempts = NULL;
     int count = 0;
 
-    if (!store || !version)
-        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
     int rc = look(store, &inv, &attempts, &count);
     if (rc)
         return rc;
@@ -401,23 +403,30 @@ int mend_store_restore_newest(mend_store *store, long *version)
                    ev_int("version", attempts[i].version));
     }
     if (rc == MEND_ERR_NO_VERSION)
-        rc = mend_fail(rc, "store %s has no version that every rank can restore", store->name);
+        rc = inventory_nothing(store, &inv);
     free(attempts);
     inventory_free(&inv);
     return rc;
 }
 
+int mend_store_restore_newest(mend_store *store, long *version)
+{
+    if (!store || !version)
+        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
+    engine_hold(store);
+    int rc = restore_newest(store, version);
+    engine_release(store);
+    return rc;
+}
+
 /* ---- in parts -------------------------------------------------------------------------------- */
 
-int mend_store_begin_restore(mend_store *store, long version, int rank)
+static int begin_restore(mend_store *store, long version, int rank)
 {
     struct inventory inv = {0};
     struct attempt *attempts = NULL, a;
     int count = 0;
 
-    if (!store)
-        return mend_fail(MEND_ERR_ARGUMENT, "no store");
-    mend_store_end_restore(store);
     int rc = look(store, &inv, &attempts, &count);
     if (rc)
         return rc;
@@ -443,6 +452,17 @@ int mend_store_begin_restore(mend_store *store, long version, int rank)
         rc = rebuild_later(store, &inv, &a, store->open_part);
     }
     inventory_free(&inv);
+    return rc;
+}
+
+int mend_store_begin_restore(mend_store *store, long version, int rank)
+{
+    if (!store)
+        return mend_fail(MEND_ERR_ARGUMENT, "no store");
+    mend_store_end_restore(store);
+    engine_hold(store);
+    int rc = begin_restore(store, version, rank);
+    engine_release(store);
     return rc;
 }
 

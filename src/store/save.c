@@ -4,7 +4,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "internal.h"
+#include "cow.h"
 #include "pages.h"
 
 #define COPY_PIECE ((size_t)4 << 20)
@@ -212,10 +212,24 @@ static void copy_region(uint8_t *to, const uint8_t *from, size_t bytes, struct n
     }
 }
 
+/* What is not copied later by cow.c: all of the region, or its first and last bytes. */
+static void copy_now(const struct slot *slot, const mend_image_region *to, const struct region *r,
+                     bool later, struct net_min *agreement)
+{
+    uint8_t *base = slot->memory + to->offset;
+    size_t from = 0, end = 0;
+    if (later && cow_inner(r, &from, &end)) {
+        memcpy(base, r->address, from);
+        memcpy(base + end, r->address + end, r->bytes - end);
+    } else {
+        copy_region(base, r->address, r->bytes, agreement);
+    }
+}
+
 /* The one copy. Gaps between regions are zeros, so that an image has nothing of other versions in
  * it. */
 static int fill_slot(mend_store *store, struct slot *slot, const mend_image_head *head,
-                     const mend_save_options *o, struct net_min *agreement)
+                     const mend_save_options *o, bool later, struct net_min *agreement)
 {
     int registered = (int)head->region_count - o->stream_count, rc = 0;
     uint64_t end = 0;
@@ -230,7 +244,7 @@ static int fill_slot(mend_store *store, struct slot *slot, const mend_image_head
         }
         const struct region *from = region_find(store, r->id);
         if (r->bytes && !pages_copy(store, slot, r, from))
-            copy_region(slot->memory + r->offset, from->address, r->bytes, agreement);
+            copy_now(slot, r, from, later, agreement);
     }
     return rc;
 }
@@ -291,7 +305,11 @@ static int copy_all(mend_store *store, struct making *m, const mend_save_options
     slot_forget(m->slot);
     pthread_mutex_unlock(&store->lock);
     m->job->changed = pages_take(store, &m->head);
-    int rc = fill_slot(store, m->slot, &m->head, o, agreement);
+    m->job->later =
+        cow_protect(store, m->slot, &m->head, (int)m->head.region_count - o->stream_count);
+    int rc = fill_slot(store, m->slot, &m->head, o, m->job->later, agreement);
+    if (m->job->later)
+        cow_start(store);
     if (rc == 0)
         pages_copied(store, m->slot, &m->head);
     m->slot->head = m->head; /* with the regions */
@@ -316,10 +334,11 @@ static void hand_over(mend_store *store, struct making *m, const struct agreed *
     MEND_FAULT_POINT(store_save_copied);
     pthread_mutex_lock(&store->lock);
     m->slot->head.save_id = m->job->id = (uint64_t)agreed->id;
-    m->slot->complete = true;
+    m->slot->complete = !m->job->later;
     known_abandon(store, m->head.version);
     known_add(store, m->head.version, m->job->id);
     store->stats.saves++;
+    store->stats.saves_later += m->job->later;
     store->stats.bytes_saved += m->head.stream_bytes;
     pthread_mutex_unlock(&store->lock);
     store->last = m->head.version;
@@ -367,6 +386,8 @@ static int make_version(mend_store *store, struct making *m, int rc, const mend_
         hand_over(store, m, &agreed, o);
     else
         pages_lost(store);
+    if (rc)
+        cow_wait(store); /* the slot goes back */
     return rc;
 }
 
@@ -380,6 +401,7 @@ int mend_store_save_with(mend_store *store, long version, const mend_save_option
         return mend_fail(MEND_ERR_ARGUMENT, "no store");
     double start = mend_now();
     int rc = check_choice(store, o, version);
+    cow_wait(store); /* of the save before; its failure is the engine's to tell */
     if (rc == 0)
         rc = prepare(store, o, &m);
     m.head.version = version;

@@ -18,3 +18,13 @@ foreach(place save.copied memory_send partner_send erasure_send local_write glob
     add_mpi_test(NAME store_kill_at_${name} PROGRAM mpi_store_kill ARGS memory,partner,erasure,global 0 1 NP 4 SPARES 2
         FAULT store.${place}:rank=1:hit=2:kill TIMEOUT 240 LABELS "store;fault")
 endforeach()
+# Nodes with their disks die, one after the other; six nodes, one rank each, two of them spares.
+if(MEND_WITH_MPI)
+    add_executable(mpi_store_nodes store_nodes.c)
+    set_target_properties(mpi_store_nodes PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    mend_use_layers(mpi_store_nodes)
+    foreach(levels memory partner erasure)
+        add_mpi_test(NAME store_nodes_${levels} SCRIPT store_nodes.sh ARGS $<TARGET_FILE:mpi_store_nodes> ${levels}
+            NP 4 SPARES 2 NODES 6 TIMEOUT 300 LABELS "store;fault")
+    endforeach()
+endif()

@@ -7,7 +7,7 @@
  *
  * With KILLS = 0 the fault comes from MEND_FAULT. A killed rank's disk is lost with it, except with
  * the level local. */
-#include "../mpi/store_common.h"
+#include "store_meet.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -15,62 +15,12 @@
 
 #define STEPS 12
 
-static MPI_Comm world, job = MPI_COMM_NULL; /* everybody alive; those who work */
-static int np, me = -1;                     /* my logical rank; -1: spare */
 static struct data d;
 static mend_store *store;
 static mend_store_options options;
-static int kills, failures;
+static int kills;
 static unsigned seed;
 static bool one_node; /* a dead rank's disk survives it */
-
-/* Everybody meets: shrink, tell each other who is who, give the free logical ranks to spares. Until
- * all agree. */
-static bool meet(void)
-{
-    for (;;) {
-        MPI_Comm alive;
-        if (MPIX_Comm_shrink(world, &alive) != MPI_SUCCESS)
-            continue;
-        MPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
-        int n, mine = me, ok = 1, roles[64];
-        MPI_Comm_size(alive, &n);
-        ok = MPI_Allgather(&mine, 1, MPI_INT, roles, 1, MPI_INT, alive) == MPI_SUCCESS;
-        int r, new_me = me, spare = 0, taken[64] = {0};
-        MPI_Comm_rank(alive, &r);
-        for (int i = 0; ok && i < n; i++)
-            if (roles[i] >= 0)
-                taken[roles[i]] = 1;
-        for (int lost = 0; ok && lost < np; lost++) {
-            if (taken[lost])
-                continue;
-            while (spare < n && roles[spare] >= 0)
-                spare++;
-            if (spare == n)
-                return false; /* no spare left */
-            if (spare == r)
-                new_me = lost;
-            roles[spare++] = lost;
-        }
-        MPI_Comm next = MPI_COMM_NULL;
-        if (ok)
-            ok = MPI_Comm_split(alive, new_me >= 0 ? 0 : 1, new_me, &next) == MPI_SUCCESS;
-        /* whoever saw an error revokes, so that nobody waits; who saw none learns of it later */
-        int all = ok;
-        if (ok)
-            ok = MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, alive) == MPI_SUCCESS;
-        world = alive;
-        if (ok && all) {
-            MPI_Comm_set_errhandler(next, MPI_ERRORS_RETURN);
-            if (new_me != me)
-                failures++;
-            me = new_me;
-            job = next;
-            return true;
-        }
-        MPIX_Comm_revoke(alive);
-    }
-}
 
 /* Open or rebind, restore; the step to go on from. Negative: somebody died. */
 static long come_back(void)
@@ -194,28 +144,8 @@ int main(int argc, char **argv)
     while (!done) {
         if (!meet())
             break;
-        if (me >= 0) {
-            long from = come_back();
-            done = from >= 0 && work(from);
-            int all = done;
-            /* the end is agreed: nobody leaves while another has to go back */
-            if (!done) { /* as the process layer does: nobody may wait for us in vain */
-                MPIX_Comm_revoke(job);
-                MPIX_Comm_revoke(world);
-            }
-            if (MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, world) != MPI_SUCCESS) {
-                MPIX_Comm_revoke(world);
-                done = false;
-            } else {
-                done = all;
-            }
-        } else {
-            int all = 1;
-            done =
-                MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, world) == MPI_SUCCESS && all;
-            if (!done)
-                MPIX_Comm_revoke(world);
-        }
+        long from = me >= 0 ? come_back() : 0;
+        done = all_done(me < 0 || (from >= 0 && work(from)));
     }
     if (me >= 0 && done) {
         CHECK(data_is(&d, me, STEPS));

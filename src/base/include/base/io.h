@@ -22,6 +22,14 @@ int mend_io_writev(int fd, struct iovec *parts, int count, const char *path);
 int mend_io_open_read(const char *path);
 /* Create a new file, 0600, failing if it exists. */
 int mend_io_create(const char *path);
+/* Open an existing file for writing at any place; links are not followed. */
+int mend_io_open_write(const char *path);
+/* Close a file that was written to: an error may be the first word of lost data. The descriptor is
+ * gone in any case. */
+int mend_io_close(int fd, const char *path);
+/* Open a folder; a link, another owner, or one that others may write to is MEND_ERR_PERMISSION.
+ * MEND_OK and *fd = -1: there is none. */
+int mend_io_open_folder(const char *path, int *fd);
 int mend_io_fsync(int fd, const char *path);
 int mend_io_rename(const char *from, const char *to);
 /* Remove a file; one that is not there is no error. */

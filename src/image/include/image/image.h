@@ -69,7 +69,8 @@ typedef struct mend_image_write_options {
     const uint64_t *blocks; /* bit set: the blocks to store, for a delta; NULL: all */
     int compress;           /* zstd level, 0: none */
     /* Where the stream is not in one piece in memory: the `count` bytes at `at` of it, as a pointer
-     * that is good until the next call. NULL: the stream is given. Blocks are asked for in order. */
+     * that is good until the next call, or NULL, which ends the writing with MEND_ERR_STREAM. No
+     * function: the stream is given. Blocks are asked for in order. */
     const uint8_t *(*fetch)(void *context, uint64_t at, size_t count);
     void *fetch_context;
     /* For a writer that must not call malloc: zeroed memory for the header and the index, which
@@ -127,6 +128,9 @@ int mend_image_set_base(mend_image *image, mend_image *base);
 
 /* The base that it was given, or NULL. */
 mend_image *mend_image_base(const mend_image *image);
+
+/* How many bases it was given, one below the other. */
+int mend_image_chain(const mend_image *image);
 
 /* Read a piece of the stream through all bases; checked. MEND_ERR_DAMAGED names the block. */
 int mend_image_read(mend_image *image, uint64_t at, void *to, size_t count);

@@ -1,0 +1,19 @@
+/* A save that copies later: the regions are write-protected, the application goes on, and a thread
+ * copies; a page that is written before its turn is copied first (userfaultfd). */
+#ifndef STORE_COW_H
+#define STORE_COW_H
+
+#include "internal.h"
+
+/* Protect the whole pages of the head's regions. True: cow_start() must follow, and what
+ * cow_inner() says of a region need not be copied now. False: copy as always. */
+bool cow_protect(mend_store *store, struct slot *slot, const mend_image_head *head, int registered);
+/* The bytes of a region, from..to of it, that will be copied later. */
+bool cow_inner(const struct region *region, size_t *from, size_t *to);
+void cow_start(mend_store *store);
+/* Until nothing is protected any more. 0, or MEND_ERR_STATE: memory of a region was given back
+ * before it was copied. The answer is that of the last copy, until the next begins. */
+int cow_wait(mend_store *store);
+void cow_free(mend_store *store);
+
+#endif

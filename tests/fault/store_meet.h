@@ -1,0 +1,74 @@
+/* A repair as simple as can be, for tests of the store alone: the process layer is not involved. */
+#ifndef STORE_MEET_H
+#define STORE_MEET_H
+
+#include "../mpi/store_common.h"
+
+static MPI_Comm world, job = MPI_COMM_NULL; /* everybody alive; those who work */
+static int np, me = -1;                     /* my logical rank; -1: spare */
+static int failures;                        /* this process was a spare and took a place */
+
+/* Everybody meets: shrink, tell each other who is who, give the free logical ranks to spares. Until
+ * all agree. */
+static bool meet(void)
+{
+    for (;;) {
+        MPI_Comm alive;
+        if (MPIX_Comm_shrink(world, &alive) != MPI_SUCCESS)
+            continue;
+        MPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
+        int n, mine = me, ok = 1, roles[64];
+        MPI_Comm_size(alive, &n);
+        ok = MPI_Allgather(&mine, 1, MPI_INT, roles, 1, MPI_INT, alive) == MPI_SUCCESS;
+        int r, new_me = me, spare = 0, taken[64] = {0};
+        MPI_Comm_rank(alive, &r);
+        for (int i = 0; ok && i < n; i++)
+            if (roles[i] >= 0)
+                taken[roles[i]] = 1;
+        for (int lost = 0; ok && lost < np; lost++) {
+            if (taken[lost])
+                continue;
+            while (spare < n && roles[spare] >= 0)
+                spare++;
+            if (spare == n)
+                return false; /* no spare left */
+            if (spare == r)
+                new_me = lost;
+            roles[spare++] = lost;
+        }
+        MPI_Comm next = MPI_COMM_NULL;
+        if (ok)
+            ok = MPI_Comm_split(alive, new_me >= 0 ? 0 : 1, new_me, &next) == MPI_SUCCESS;
+        /* whoever saw an error revokes, so that nobody waits; who saw none learns of it later */
+        int all = ok;
+        if (ok)
+            ok = MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, alive) == MPI_SUCCESS;
+        world = alive;
+        if (ok && all) {
+            MPI_Comm_set_errhandler(next, MPI_ERRORS_RETURN);
+            if (new_me != me)
+                failures++;
+            me = new_me;
+            job = next;
+            return true;
+        }
+        MPIX_Comm_revoke(alive);
+    }
+}
+
+/* The end is agreed: nobody leaves while another has to go back. */
+static bool all_done(bool done)
+{
+    int all = done;
+    if (!done) { /* as the process layer does: nobody may wait for us in vain */
+        if (job != MPI_COMM_NULL && me >= 0)
+            MPIX_Comm_revoke(job);
+        MPIX_Comm_revoke(world);
+    }
+    if (MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, world) == MPI_SUCCESS && all)
+        return true;
+    MPIX_Comm_revoke(world);
+    return false;
+}
+
+#endif
