@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
 # forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
-# Cases: ends, signals, folders, streams, mpich, restart.
+# Cases: ends, signals, folders, streams, auto, mpich, restart.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -75,6 +75,23 @@ streams)
     native -n 2 sh -c './odd much >r.$OMPI_COMM_WORLD_RANK' || exit 1; sort r.0 r.1 >want
     run -n 2 --every 100ms -- ./odd much || fail "much: code $?"
     sort got | cmp - want || fail "much output" ;;
+auto) # the planner's interval changes after a failure: in the events, on the status line, in the report
+    native -n 4 ./steady 6000 4096 >want || exit 1
+    rm -rf job; script -qefc "$MEND run -n 4 --spares 3 --every auto --mtbf 10min --dir job -- ./steady 6000 4096 >got" terminal >/dev/null & runner=$!
+    await plan.interval 1; await '"level":"memory"' 4
+    for r in 1 2 3; do
+        kill -9 "$(grep "\"rank\":$r,\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
+        await '"how":"res' $((4 * r))
+    done
+    wait $runner || fail "code $?"
+    cmp got want || fail "the output differs"
+    [ "$(count plan.interval)" -ge 2 ] || fail "not planned again"
+    first=$(grep plan.interval job/events.jsonl | head -1 | grep -o '"seconds":[0-9.]*' | grep -o '[0-9.]*$')
+    last=$(grep plan.interval job/events.jsonl | tail -1 | grep -o '"seconds":[0-9.]*' | grep -o '[0-9.]*$')
+    awk -v a="$first" -v b="$last" 'BEGIN{exit !(b < a)}' || fail "after failures the interval went from $first to $last"
+    grep -q 'failures\? survived' terminal || fail "no status line"
+    [ "$(grep -o 'every [0-9.]* s' terminal | sort -u | wc -l)" -ge 2 ] || fail "the status line shows one interval only"
+    "$MEND" report job -o page.html && grep -q 'planned again (2)' page.html || fail "not in the report" ;;
 mpich) # no ULFM: by relaunch, said in one line; the launcher's banner is not output
     command -v mpirun.mpich >/dev/null || { echo "no MPICH here"; exit 77; }
     native -n 2 ./steady 1000 4096 >want || exit 1

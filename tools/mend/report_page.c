@@ -7,7 +7,8 @@
 
 static const char style[] =
     ":root{--ink:#1b2430;--dim:#5b6776;--paper:#fff;--line:#dde3ea;--work:#dfe7ef;--memory:#2f7ed8;"
-    "--disk:#0f4c91;--recover:#e8871e;--fault:#c8202f;--lost:#e9b8a0}"
+    "--disk:#0f4c91;--local:#3aa17e;--erasure:#8a5cc4;--recover:#e8871e;--fault:#c8202f;--lost:#"
+    "e9b8a0}"
     "*{box-sizing:border-box}body{margin:0 auto;max-width:1060px;padding:20px;color:var(--ink);"
     "background:var(--paper);font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif}"
     "h1{font-size:1.6em;margin:.2em 0}h2{font-size:1.2em;margin:1.8em 0 .4em;border-bottom:1px "
@@ -26,6 +27,8 @@ static const char style[] =
     "var(--line)}th{color:var(--dim);font-weight:600}"
     ".tick{font-size:12px;fill:var(--dim)}.grid{stroke:var(--line)}.work{fill:var(--work);"
     "background:var(--work)}"
+    ".local{fill:var(--local);background:var(--local)}.erasure{fill:var(--erasure);background:"
+    "var(--erasure)}"
     ".memory{fill:var(--memory);background:var(--memory)}.disk{fill:var(--disk);background:var(--"
     "disk)}"
     ".recover{fill:var(--recover);background:var(--recover)}.lost{fill:var(--lost);background:var(-"
@@ -139,6 +142,10 @@ static void costs(FILE *out, const struct report *r, const struct report_sums *s
     fputs("<section id='costs'><h2>Costs against the plan</h2><table>", out);
     fprintf(out, "<tr><td>interval asked for%s</td><td>%.3g s</td></tr>",
             r->automatic ? " (auto: the planner's last)" : "", planned);
+    for (int i = 0, n = 0; i < r->marks && n < 12; i++)
+        if (strcmp(r->mark[i].what, "interval") == 0)
+            fprintf(out, "<tr><td>planned again (%d) at %.1f s</td><td>%.3g s</td></tr>", ++n,
+                    r->mark[i].t - r->begin, r->mark[i].value);
     fprintf(out, "<tr><td>interval seen (time over versions)</td><td>%.3g s</td></tr>", measured);
     fprintf(out, "<tr><td>a save stops the job for</td><td>%.2f ms</td></tr>", 1e3 * s->save_mean);
     fprintf(out, "<tr><td>a recovery takes</td><td>%.1f ms</td></tr>", 1e3 * s->recovery_mean);
@@ -178,7 +185,9 @@ void report_page(FILE *out, const struct report *r)
     report_timeline(out, r);
     fputs("</div><ul class='legend'><li><span class='key work'></span>work</li><li><span "
           "class='key memory'></span>"
-          "version in memory</li><li><span class='key disk'></span>version on disk</li><li><span "
+          "version in memory</li><li><span class='key disk'></span>global</li><li><span class='key "
+          "local'></span>local</li><li><span class='key "
+          "erasure'></span>erasure</li><li><span "
           "class='key recover'>"
           "</span>recovery</li><li><span class='key faultdot'></span>fault</li></ul></section>"
           "<section id='time'><h2>Where the time went</h2>",

@@ -34,6 +34,17 @@ static void axis(FILE *out, const struct report *r, int bottom)
     }
 }
 
+/* Was what a rank noticed done on purpose, or noticed before by another? */
+static bool known_fault(const struct report *r, const struct report_fault *noticed)
+{
+    for (int i = 0; i < r->faults; i++) {
+        double before = noticed->t - r->fault[i].t;
+        if (&r->fault[i] != noticed && before >= 0 && before < (r->fault[i].noticed ? 0.2 : 3))
+            return true;
+    }
+    return false;
+}
+
 /* Ranks from top to bottom, time from left to right. */
 void report_timeline(FILE *out, const struct report *r)
 {
@@ -56,13 +67,17 @@ void report_timeline(FILE *out, const struct report *r)
         if (s->rank < 0 || s->rank >= rows)
             continue;
         bool memory = strcmp(s->level, "memory") == 0;
+        if (strcmp(s->level, "partner") == 0) /* part of the same pause */
+            continue;
         double x = at(r, s->t - s->seconds), w = fmax(at(r, s->t) - x, 1.2), y = 12 + s->rank * row;
         fprintf(out,
                 "<rect class='%s' x='%.1f' y='%.1f' width='%.1f' height='%.1f'><title>rank %d: "
                 "version %ld, %s%s, %.1f ms</title></rect>",
-                s->failed ? "bad"
-                : memory  ? "memory"
-                          : "disk",
+                s->failed                          ? "bad"
+                : memory                           ? "memory"
+                : strcmp(s->level, "local") == 0   ? "local"
+                : strcmp(s->level, "erasure") == 0 ? "erasure"
+                                                   : "disk",
                 x, y + row * (memory ? 0.2 : 0.68), w, row * (memory ? 0.6 : 0.2), s->rank,
                 s->version, s->level, s->failed ? " (failed)" : "", 1e3 * s->seconds);
     }
@@ -79,7 +94,7 @@ void report_timeline(FILE *out, const struct report *r)
     for (int i = 0; i < r->faults; i++) {
         const struct report_fault *f = &r->fault[i];
         double x = at(r, f->t);
-        if (f->noticed)
+        if (f->noticed && known_fault(r, f))
             continue;
         fprintf(out, "<line class='fault' x1='%.1f' y1='4' x2='%.1f' y2='%d'><title>", x, x,
                 bottom);

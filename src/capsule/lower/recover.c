@@ -520,6 +520,7 @@ int recover_checkpoint(struct upper *upper)
 {
     int previous = plan_partner_of(&plan, rank), partner = plan_partner(&plan, rank);
     int copied = world_size > 1 && levels_partner_due(version + 1);
+    size_t sent = 0;
     double t0 = seconds_now();
     held_keep(version, copied_version, rank, previous);
     struct held_image *own = held_new();
@@ -530,7 +531,8 @@ int recover_checkpoint(struct upper *upper)
     double t1 = seconds_now();
     if (copied) {
         struct held_image *copy = held_new();
-        if (!held_move(own, partner, copy, previous, control))
+        if (!held_copy(own, held_find(rank, copied_version), partner, copy,
+                       held_find(previous, copied_version), previous, control, &sent))
             recover_error(MPIX_ERR_REVOKED, "checkpoint");
         copy->rank = previous;
         copy->version = version + 1;
@@ -551,7 +553,8 @@ int recover_checkpoint(struct upper *upper)
                ev_real("image", t1 - t0), ev_real("copy", t2 - t1));
     if (copied) /* the partner's copy is part of the same commit */
         mend_event("checkpoint.commit", ev_int("version", version), ev_str("level", "partner"),
-                   ev_int("bytes", (long long)own->size), ev_real("seconds", t2 - t1));
+                   ev_int("bytes", (long long)own->size), ev_int("sent", (long long)sent),
+                   ev_real("seconds", t2 - t1));
     if (!levels_save(own, control, world_size))
         recover_error(MPIX_ERR_REVOKED, "checkpoint");
     return 0;

@@ -62,6 +62,13 @@ size_t held_write(struct held_image *image, struct upper *upper);
 void held_load(const struct held_image *image);
 int held_move(struct held_image *out, int to, struct held_image *in, int from, MPI_Comm comm);
 
+int held_room(int fd, size_t size); /* at least so long; not 0: no memory */
+
+/* --- recover_delta.c: the same for a new version of which both sides have an older one (or NULL) --- */
+int held_copy(const struct held_image *own, const struct held_image *own_base, int to,
+              struct held_image *copy, const struct held_image *copy_base, int from, MPI_Comm comm,
+              size_t *sent);
+
 /* --- times of a recovery, for the event that ends it --- */
 void phase(const char *name);
 #endif

@@ -122,7 +122,7 @@ void held_load(const struct held_image *image)
 }
 
 /* Files only grow: pages that are there are not given back. */
-static int held_room(int fd, size_t size)
+int held_room(int fd, size_t size)
 {
     struct stat st;
     return fstat(fd, &st) || ((size_t)st.st_size < size && ftruncate(fd, (off_t)size));
