@@ -77,7 +77,7 @@ streams)
     sort got | cmp - want || fail "much output" ;;
 auto) # the planner's interval changes after a failure: in the events, on the status line, in the report
     native -n 4 ./steady 6000 4096 >want || exit 1
-    rm -rf job; script -qefc "$MEND run -n 4 --spares 3 --every auto --mtbf 10min --dir job -- ./steady 6000 4096 >got" terminal >/dev/null & runner=$!
+    rm -rf job; script -qefc "$MEND run -n 4 --spares 3 --every auto --mtbf 20s --dir job -- ./steady 6000 4096 >got" terminal >/dev/null & runner=$!
     await plan.interval 1; await '"level":"memory"' 4
     for r in 1 2 3; do
         kill -9 "$(grep "\"rank\":$r,\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
@@ -89,6 +89,7 @@ auto) # the planner's interval changes after a failure: in the events, on the st
     first=$(grep plan.interval job/events.jsonl | head -1 | grep -o '"seconds":[0-9.]*' | grep -o '[0-9.]*$')
     last=$(grep plan.interval job/events.jsonl | tail -1 | grep -o '"seconds":[0-9.]*' | grep -o '[0-9.]*$')
     awk -v a="$first" -v b="$last" 'BEGIN{exit !(b < a)}' || fail "after failures the interval went from $first to $last"
+    sed -n '/"how":"resumed"/,$p' job/events.jsonl | grep -q plan.interval || fail "not planned again after a failure"
     grep -q 'failures\? survived' terminal || fail "no status line"
     [ "$(grep -o 'every [0-9.]* s' terminal | sort -u | wc -l)" -ge 2 ] || fail "the status line shows one interval only"
     "$MEND" report job -o page.html && grep -q 'planned again (2)' page.html || fail "not in the report" ;;
