@@ -264,6 +264,8 @@ void files_forget(void);                                                  /* wha
 void file_say(const char *what, const char *path); /* on stderr, by a raw system call */
 void note_maps(void);                              /* os_maps.c */
 void map_files_again(void);
+void note_timers(void); /* os_timers.c */
+void timers_again(void);
 void note_alternate_stack(void);
 void note_files(void);
 void reopen_files(void);

@@ -42,6 +42,7 @@ void os_before_image(void)
     park_threads();
     note_files();
     note_maps();
+    note_timers();
     note_alternate_stack();
 }
 
@@ -57,5 +58,6 @@ void os_resumed(void)
     install_park_handler();
     reopen_files();
     map_files_again();
+    timers_again();
     release_threads();
 }

@@ -1,0 +1,122 @@
+/* os_timers.c - POSIX timers (timer_create): made again after a restart, with what was left of their time.
+ *
+ * The program's handle is a place in our table: the kernel gives a new number in a new process. A timer that
+ * runs a function in a thread of libc's (SIGEV_THREAD), or signals one thread, is libc's own affair and is not kept: an
+ * image says so.
+ */
+#include "core.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <time.h>
+
+enum { TIMERS = 256, FIRST_HANDLE = 0x40000000 };
+static struct timer {
+    int used, kernel;
+    clockid_t clock;
+    struct sigevent event;
+    struct itimerspec left; /* at the image */
+} timers[TIMERS];
+static int not_kept;
+
+static long result(long r)
+{
+    if (r >= 0)
+        return r;
+    errno = (int)-r;
+    return -1;
+}
+
+static struct timer *ours(timer_t handle)
+{
+    uintptr_t i = (uintptr_t)handle - FIRST_HANDLE;
+    return i < TIMERS && timers[i].used ? &timers[i] : NULL;
+}
+
+static long make(struct timer *t)
+{
+    return raw_syscall(SYS_timer_create, t->clock, (long)&t->event, (long)&t->kernel, 0, 0, 0);
+}
+
+int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *restrict out)
+{
+    int i = 0;
+    while (i < TIMERS && timers[i].used)
+        i++;
+    if (i == TIMERS ||
+        (event && event->sigev_notify != SIGEV_SIGNAL && event->sigev_notify != SIGEV_NONE)) {
+        not_kept = 1;
+        return NEXT(timer_create)(clock, event, out);
+    }
+    timer_t handle = (timer_t)(uintptr_t)(FIRST_HANDLE + i);
+    struct timer *t = &timers[i];
+    *t = (struct timer){.used = 1, .clock = clock};
+    if (event) {
+        t->event = *event;
+    } else {
+        t->event.sigev_signo = SIGALRM;
+        t->event.sigev_value.sival_ptr = handle;
+    }
+    long r = make(t);
+    if (r < 0)
+        t->used = 0;
+    else
+        *out = handle;
+    return (int)result(r);
+}
+
+int timer_settime(timer_t handle, int flags, const struct itimerspec *restrict new,
+                  struct itimerspec *restrict old)
+{
+    struct timer *t = ours(handle);
+    return t ? (int)result(
+                   raw_syscall(SYS_timer_settime, t->kernel, flags, (long)new, (long)old, 0, 0))
+             : NEXT(timer_settime)(handle, flags, new, old);
+}
+
+int timer_gettime(timer_t handle, struct itimerspec *now)
+{
+    struct timer *t = ours(handle);
+    return t ? (int)result(raw_syscall(SYS_timer_gettime, t->kernel, (long)now, 0, 0, 0, 0))
+             : NEXT(timer_gettime)(handle, now);
+}
+
+int timer_getoverrun(timer_t handle)
+{
+    struct timer *t = ours(handle);
+    return t ? (int)result(raw_syscall(SYS_timer_getoverrun, t->kernel, 0, 0, 0, 0, 0))
+             : NEXT(timer_getoverrun)(handle);
+}
+
+int timer_delete(timer_t handle)
+{
+    struct timer *t = ours(handle);
+    if (!t)
+        return NEXT(timer_delete)(handle);
+    t->used = 0;
+    return (int)result(raw_syscall(SYS_timer_delete, t->kernel, 0, 0, 0, 0, 0));
+}
+
+void note_timers(void)
+{
+    for (int i = 0; i < TIMERS; i++)
+        if (timers[i].used)
+            raw_syscall(SYS_timer_gettime, timers[i].kernel, (long)&timers[i].left, 0, 0, 0, 0);
+    if (not_kept)
+        file_say("a timer that runs a thread is not kept by the image", "note");
+}
+
+/* In a process that only went back to an older image the old timers are still there. */
+void timers_again(void)
+{
+    for (int i = 0; i < TIMERS; i++) {
+        struct timer *t = &timers[i];
+        if (!t->used)
+            continue;
+        raw_syscall(SYS_timer_delete, t->kernel, 0, 0, 0, 0, 0);
+        if (make(t) < 0)
+            file_say("a timer cannot be made again", "note");
+        else if (t->left.it_value.tv_sec || t->left.it_value.tv_nsec)
+            raw_syscall(SYS_timer_settime, t->kernel, 0, (long)&t->left, 0, 0, 0);
+    }
+}
