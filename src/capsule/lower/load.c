@@ -189,29 +189,54 @@ static char *find_in_path(char *name)
     return name;
 }
 
-/* Which MPI does the program (or a library of it) ask for?  The strings of its DT_NEEDED
- * entries are in its file: looking for the soname there is enough to choose the face.
- * (A program may name neither itself, like gmx_mpi with libgromacs: then Open MPI's ABI,
- * unless MEND_CAPSULE_ABI says otherwise.) */
-static const char *abi_of(const char *app)
+/* Which MPI does the program (or a library of it) ask for? The strings of its DT_NEEDED entries are
+ * in its file: looking for a soname there is enough. A program may name none itself, like gmx_mpi
+ * with libgromacs: then its own ld.so lists all that it loads. One that loads MPI later still
+ * (Python) is taken for Open MPI's, unless MEND_CAPSULE_ABI says otherwise.
+ */
+static const char *abi_in(const char *text, size_t bytes)
 {
-    const char *e = getenv("MEND_CAPSULE_ABI");
+    static const char *const names[][2] = {
+        {"libmpich.so.12", "mpich"},     {"libmpi.so.12", "mpich"},
+        {"libmpichfort.so.12", "mpich"}, {"libmpifort.so.12", "mpich"},
+        {"libmpi.so.40", "openmpi"},     {"libmpi_mpifh.so.40", "openmpi"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (memmem(text, bytes, names[i][0], strlen(names[i][0])))
+            return names[i][1];
+    return NULL;
+}
+
+static const char *abi_of_libraries(const char *interpreter, const char *app)
+{
+    char text[65536], command[8600];
+    if (strpbrk(app, "'\n") || strpbrk(interpreter, "'\n"))
+        return NULL;
+    snprintf(command, sizeof command, "'%s' --list '%s' 2>/dev/null", interpreter, app);
+    FILE *list = popen(command, "r");
+    if (!list)
+        return NULL;
+    size_t n = fread(text, 1, sizeof text, list);
+    pclose(list);
+    return abi_in(text, n);
+}
+
+static const char *abi_of(const char *interpreter, const char *app)
+{
+    const char *abi = getenv("MEND_CAPSULE_ABI");
     struct stat st;
-    if (e)
-        return e;
+    if (abi && abi[0])
+        return abi;
     int fd = open(app, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st))
         die("cannot open %s: %s", app, strerror(errno));
     char *p = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    static const char *const names[] = {"libmpich.so.12", "libmpi.so.12", "libmpichfort.so.12",
-                                        "libmpifort.so.12"};
-    int mpich = 0;
-    for (int i = 0; i < 4; i++)
-        mpich |= p != MAP_FAILED && memmem(p, st.st_size, names[i], strlen(names[i]) + 1);
+    abi = p == MAP_FAILED ? NULL : abi_in(p, st.st_size);
     if (p != MAP_FAILED)
         munmap(p, st.st_size);
     close(fd);
-    return mpich ? "mpich" : "openmpi";
+    if (!abi)
+        abi = abi_of_libraries(interpreter, app);
+    return abi ? abi : "openmpi";
 }
 
 void load_and_enter(int argc, char **argv)
@@ -224,7 +249,8 @@ void load_and_enter(int argc, char **argv)
     self[n] = 0;
     dirname(self);
     argv[0] = find_in_path(argv[0]);
-    if (!strcmp(abi_of(argv[0]),
+    char *interp = interpreter_of(argv[0]);
+    if (!strcmp(abi_of(interp, argv[0]),
                 "mpich")) /* each soname that a program may ask for must be loaded already */
         snprintf(stub, sizeof stub, "%s/mpich/libmpi.so.12:%s/mpich/libmpich.so.12", self, self);
     else
@@ -233,7 +259,6 @@ void load_and_enter(int argc, char **argv)
     struct stat st;
     if (!stat(argv[0], &st) && st.st_mode & (S_ISUID | S_ISGID))
         die("%s is setuid: the capsule does not carry programs with the rights of others", argv[0]);
-    char *interp = interpreter_of(argv[0]);
     map_elf(interp, &ldso);
     char **av = calloc(argc + 4, sizeof *av);
     int ac = 0;

@@ -109,6 +109,8 @@ program fortran
         if (memory(2) /= left*10 + r) bad = bad + 1
         at = int((r - 1)*ranks + me, MPI_OFFSET_KIND)*4
         call MPI_File_write_at_all(file, at, v, 1, MPI_INTEGER, st(:, 1), ierr)
+        call MPI_File_sync(file, ierr) ! another rank may do the writing: Open MPI's does, from four ranks on
+        call MPI_Barrier(comm, ierr)
         n = -1
         call MPI_File_read_at(file, at, n, 1, MPI_INTEGER, st(:, 1), ierr)
         if (n /= v) bad = bad + 1
