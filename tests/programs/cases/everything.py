@@ -74,6 +74,7 @@ for i in range(12):
     if rank == 0:
         mem = memoryview(win.tomemory()).cast("q")
         print(i, f"{state:.12f}", f"{summed[0]:.9f}", list(mem), flush=True)
+    world.Barrier()  # nobody begins the next round while rank 0 looks
 file.Close()
 win.Free()
 dynamic.Detach(dynamic_memory)
