@@ -123,6 +123,33 @@ typedef struct mend_state {
 extern mend_state __start_mend_state[] __attribute__((weak, visibility("hidden")));
 extern mend_state __stop_mend_state[] __attribute__((weak, visibility("hidden")));
 
+/* Everything of the program is state: its heap, its variables, and the stack from the safe point up
+ * to main(). For programs whose data are lists, trees and tables. One line at file scope, in one
+ * file of the program:
+ *
+ *     MEND_STATE_ALL;
+ *
+ * No view is needed (those named are accepted and do nothing), and neither set-up nor mend_first():
+ * a version is the whole program, and any process of the job can go on from it in the middle of the
+ * loop. The executable's calls of malloc and its relatives go to a heap at a fixed address; rand() and
+ * drand48() go back with a version, too.
+ *  - C only; libmend as a shared library; the same executable and libraries on all nodes. Before
+ *    main() the program starts itself again with fixed addresses. Where a process finds others than
+ *    those of the version, it says so and the job stops.
+ *  - Handles of MPI (also a copy of MPI_COMM_WORLD), FILE pointers and memory of libraries are not
+ *    saved. Those that live across safe points are made by mend_rebuild(), which runs after the
+ *    memory was restored; it finds NULL in them. Pointers to such memory that nobody makes anew are
+ *    an error that names the address.
+ *  - Not with partial rollback, learn mode, or another number of ranks. */
+#define MEND_STATE_ALL                                                                        \
+    __attribute__((constructor(101), used)) static void mend_state_all(int argc, char **argv, \
+                                                                       char **envp)           \
+    {                                                                                         \
+        mend_flow_everything(argc, argv, envp);                                               \
+    }                                                                                         \
+    extern int mend_state_all_needs_a_semicolon
+MEND_API void mend_flow_everything(int argc, char **argv, char **envp); /* for the macro */
+
 /* ---- safe points: when, and where to come back to
  * ----------------------------------------------------- */
 

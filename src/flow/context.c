@@ -328,6 +328,8 @@ int mend_flow_init(int *argc, char ***argv, mend_state *first, mend_state *last,
 {
     mend_flow *f = &the_flow;
     int rc = jumped ? 0 : first_init(f, argc, argv, frame);
+    if (!rc && !jumped && auto_on(f))
+        rc = auto_start(f);
     if (!rc && !f->origin)
         rc = origin_take(f, __builtin_dwarf_cfa());
     bool replacement = f->process && backing_is_replacement(f);
@@ -338,6 +340,10 @@ int mend_flow_init(int *argc, char ***argv, mend_state *first, mend_state *last,
         return MPI_ERR_OTHER;
     }
     leave_if_finished(f, replacement);
+    if (auto_on(f) && !f->fresh && !f->finished) {
+        f->joining = true;
+        auto_resume(f);
+    }
     begin_setup(f);
     for (mend_state *s = first; s && s < last; s++)
         mend_flow_checked(mend_flow_view(f, s->label, s->address, s->bytes, MPI_BYTE, s->flags));
@@ -377,6 +383,11 @@ static void back_to_work(mend_flow *f, bool repair)
     int rc = recover_meet(f, repair);
     if (!rc && f->finished)
         return;
+    if (!rc && auto_on(f)) {
+        if (f->fresh)
+            auto_start_over(f);
+        auto_resume(f);
+    }
     if (!rc && !jump_can_start(f))
         rc = mend_fail(
             MEND_ERR_STATE,
@@ -445,11 +456,8 @@ int mend_flow_rehearsal(const mend_flow *flow)
     return learn_rehearsal(flow_of((mend_flow *)flow));
 }
 
-int mend_flow_rebuild(mend_flow *flow, mend_flow_builder *build, void *arg)
+int flow_add_builder(mend_flow *f, mend_flow_builder *build, void *arg)
 {
-    mend_flow *f = flow_of(flow);
-    if (!build)
-        return mend_fail(MEND_ERR_ARGUMENT, "there is no builder");
     int known = 0;
     while (known < f->builder_count &&
            (f->builders[known].build != build || f->builders[known].arg != arg))
@@ -461,6 +469,17 @@ int mend_flow_rebuild(mend_flow *flow, mend_flow_builder *build, void *arg)
         f->builders = all;
         f->builders[f->builder_count++] = (builder){build, arg};
     }
-    int rc = build(arg);
+    return 0;
+}
+
+int mend_flow_rebuild(mend_flow *flow, mend_flow_builder *build, void *arg)
+{
+    mend_flow *f = flow_of(flow);
+    if (!build)
+        return mend_fail(MEND_ERR_ARGUMENT, "there is no builder");
+    int rc = flow_add_builder(f, build, arg);
+    if (rc)
+        return rc;
+    rc = build(arg);
     return rc ? mend_fail(MEND_ERR_MPI, "a builder returned %d", rc) : 0;
 }

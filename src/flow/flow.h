@@ -4,7 +4,8 @@
  *   meta.c     the description that is saved with every version, and its reader
  *   point.c    arriving at a safe point; when to save
  *   save.c     one save
- *   recover.c  after a failure, or at the start of a job: which version, who restores what
+ *   recover.c  after a failure, or at the start of a job: which version
+ *   restore.c  who restores what of it
  *   jump.c     where a failure leads to; are the frames still there?
  *   learn.c    experiments that find dead and constant views
  *   context.c  opening and closing; MPI_Init and MPI_Finalize
@@ -12,6 +13,8 @@
  *   origin.c   globals and stack as they were at MPI_Init, for a set-up that runs again
  *   plan.c     every = auto: the planner
  *   report.c   what is saved and why
+ *   auto.c     MEND_STATE_ALL: the whole program is state; with arena.c (its heap), divert.c (calls of
+ *              malloc), layout.c (addresses), registers.c
  */
 #ifndef FLOW_FLOW_H
 #define FLOW_FLOW_H
@@ -151,7 +154,7 @@ struct mend_flow {
     size_t meta_room;
     void *cards;
     mend_flow_part *parts;
-    int part_room;
+    int part_room, auto_parts;
     struct learner *learner;
     struct planner *planner;
     struct origin *origin;
@@ -161,11 +164,12 @@ struct mend_flow {
 };
 
 /* context.c */
-mend_flow *flow_of(mend_flow *flow);   /* NULL: the default context */
-mend_flow *flow_catching(void);        /* the context that catches MPI errors, or NULL */
+mend_flow *flow_of(mend_flow *flow); /* NULL: the default context */
+mend_flow *flow_catching(void);      /* the context that catches MPI errors, or NULL */
 void flow_abort(MPI_Comm comm) __attribute__((noreturn));
 int flow_fail(mend_flow *f, int code); /* notes the thread's message; applies the policy */
-void flow_forget_setup(mend_flow *f);  /* set-up will run again: views and builders */
+int flow_add_builder(mend_flow *f, mend_flow_builder *build, void *arg);
+void flow_forget_setup(mend_flow *f); /* set-up will run again: views and builders */
 int flow_say(mend_flow *f, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* views.c */
@@ -194,11 +198,27 @@ int save_version(mend_flow *f, const place *at, int level,
 
 /* recover.c */
 int recover_meet(mend_flow *f, bool repair); /* stage A */
-int recover_here(mend_flow *f, place *at);   /* stage B */
-int recover_views(mend_flow *f, bool all);   /* the local part of B */
+int recover_agree(mend_flow *f, long *code); /* the lowest of all ranks */
 int recover_after_failure(mend_flow *f, mend_site *site);
+bool recover_keeps(const mend_flow *f); /* a survivor with partial rollback */
+bool recover_other_ranks(const mend_flow *f);
 void recover_end(mend_flow *f);
 int run_builders(mend_flow *f);
+
+/* restore.c */
+int recover_here(mend_flow *f, place *at);                   /* stage B */
+int recover_views(mend_flow *f, bool all);                   /* the local part of B */
+bool restore_possible(const mend_flow *f);                   /* on this process as it is */
+int recover_together(mend_flow *f, long code, double begin); /* B2, B3 */
+
+/* auto.c */
+bool auto_on(const mend_flow *f);
+int auto_start(mend_flow *f); /* at MPI_Init */
+int auto_parts(mend_flow *f, int *count);
+_Noreturn void auto_recover(mend_flow *f);    /* a failure was seen */
+_Noreturn void auto_resume(mend_flow *f);     /* to the version that was agreed upon */
+_Noreturn void auto_start_over(mend_flow *f); /* there is none */
+void auto_report(FILE *to);
 
 /* jump.c */
 void jump_catch(mend_flow *f); /* set the error handler on f->comm */
@@ -250,6 +270,7 @@ void plan_recovered(mend_flow *f, double seconds);
 int origin_take(mend_flow *f, char *stack);
 void origin_put(mend_flow *f);
 void origin_free(mend_flow *f);
+uint64_t origin_word(const uint64_t *at); /* what was there at MPI_Init; else another value */
 
 /* report.c */
 int report_to_file(mend_flow *f);

@@ -106,6 +106,8 @@ _Noreturn void jump_away(mend_flow *f)
     f->failed = true;
     f->inside = false;
     f->quiet = false;
+    if (auto_on(f) && f->landing != LANDING_FINALIZE)
+        auto_recover(f);
     if (f->landing == LANDING_FINALIZE ||
         (f->landing == LANDING_POINT && f->place && jump_frame_alive(f->frame, f->place->function)))
         longjmp(f->now, 1);

@@ -3,20 +3,22 @@
  * A process that has to run its set-up again must find what a new process would find: a counter
  * that was set to 0 before MPI_Init and has been counted up since would otherwise be a wrong
  * result. So the writable data of the executable and the stack from the caller of MPI_Init up are
- * copied once, and put back before the jump. The heap is not: set-up allocates anew. Libraries are
- * not: they are this library, MPI, and what they stand on.
+ * copied once, and put back before the jump. The heap is not: set-up allocates anew (with
+ * MEND_STATE_ALL it is). Libraries are not: they are this library, MPI, and what they stand on; nor
+ * are variables of libraries of which the linker has put the only copy into the executable.
  *
  * If this library is linked statically its own state is part of the executable; then nothing is
  * copied, and a program has to initialise its variables after MPI_Init. */
 #include <base/log.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "arena.h"
+#include "auto.h"
 #include "flow.h"
 
-enum { RANGES_MAX = 8, STACK_MAX = 64 << 20 };
+enum { RANGES_MAX = AUTO_DATA_MAX + 3, STACK_MAX = 64 << 20 };
 
 struct range {
     char *address;
@@ -35,42 +37,7 @@ static void add_range(struct origin *o, char *from, char *to)
         o->ranges[o->count++] = (struct range){from, (size_t)(to - from), NULL};
 }
 
-/* Writable segments of the executable (the first object), without what the loader made read-only.
- */
-static int note_segments(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    struct origin *o = arg;
-    char *relro = NULL, *relro_end = NULL;
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_GNU_RELRO) {
-            relro = (char *)info->dlpi_addr + p->p_vaddr;
-            relro_end = relro + p->p_memsz;
-        }
-    }
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        char *from = (char *)info->dlpi_addr + p->p_vaddr, *to = from + p->p_memsz;
-        if (p->p_type != PT_LOAD || !(p->p_flags & PF_W))
-            continue;
-        if (relro && relro >= from && relro_end <= to) {
-            add_range(o, from, relro);
-            from = relro_end;
-        }
-        add_range(o, from, to);
-    }
-    return 1; /* the executable comes first; no more */
-}
-
-static bool holds(const struct origin *o, const void *address)
-{
-    for (int i = 0; i < o->count; i++)
-        if ((char *)address >= o->ranges[i].address &&
-            (char *)address < o->ranges[i].address + o->ranges[i].bytes)
-            return true;
-    return false;
-}
+static struct origin *the_origin; /* of the one context of the short forms */
 
 /* `stack` is the caller's stack pointer: frames of calls that it makes later lie below. */
 int origin_take(mend_flow *f, char *stack)
@@ -79,14 +46,17 @@ int origin_take(mend_flow *f, char *stack)
     char *top = (char *)getauxval(AT_EXECFN);
     if (!o)
         return 0;
-    dl_iterate_phdr(note_segments, o);
-    if (holds(o, f)) {
-        mend_log(
-            MEND_LOG_INFO,
-            "libmend is linked statically: a program that starts over finds its variables changed");
+    if (layout_find()) {
+        mend_log(MEND_LOG_INFO, "a program that starts over finds its variables changed: %s",
+                 mend_error_text());
         free(o);
         return 0;
     }
+    for (int i = 0; i < auto_program.data_count; i++)
+        add_range(o, auto_program.data[i].from, auto_program.data[i].to);
+    add_range(o, auto_program.tls, auto_program.tls + auto_program.tls_bytes);
+    if (auto_on(f))
+        add_range(o, arena_base(), arena_base() + arena_bytes());
     if (top > stack && top - stack < STACK_MAX)
         add_range(o, stack, top);
     for (int i = 0; i < o->count; i++) {
@@ -96,13 +66,30 @@ int origin_take(mend_flow *f, char *stack)
         else
             memcpy(o->ranges[i].copy, o->ranges[i].address, o->ranges[i].bytes);
     }
-    f->origin = o;
+    the_origin = f->origin = o;
     return 0;
+}
+
+uint64_t origin_word(const uint64_t *at)
+{
+    const struct origin *o = the_origin;
+    for (int i = 0; o && i < o->count; i++) {
+        size_t inside = (size_t)((char *)at - o->ranges[i].address);
+        if ((char *)at >= o->ranges[i].address && inside + sizeof *at <= o->ranges[i].bytes) {
+            uint64_t word;
+            memcpy(&word, (char *)o->ranges[i].copy + inside, sizeof word);
+            return word;
+        }
+    }
+    return ~*at;
 }
 
 void origin_put(mend_flow *f)
 {
     struct origin *o = f->origin;
+    for (int i = 0; o && i < o->count && auto_on(f); i++)
+        if (arena_holds(o->ranges[i].address))
+            arena_set_bytes(o->ranges[i].bytes);
     for (int i = 0; o && i < o->count; i++)
         memcpy(o->ranges[i].address, o->ranges[i].copy, o->ranges[i].bytes);
 }
@@ -113,5 +100,5 @@ void origin_free(mend_flow *f)
     for (int i = 0; o && i < o->count; i++)
         free(o->ranges[i].copy);
     free(o);
-    f->origin = NULL;
+    f->origin = the_origin = NULL;
 }

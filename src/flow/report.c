@@ -34,6 +34,8 @@ int mend_flow_report(const mend_flow *flow, FILE *to)
     if (rc)
         return rc;
     fprintf(to, "%-24s %14s  %s\n", "view", "bytes", "what becomes of it");
+    if (auto_on(f))
+        auto_report(to);
     for (int i = 0; i < f->views.count; i++) {
         const view *v = f->views.all[i];
         const char *with = other(v);

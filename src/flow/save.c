@@ -43,7 +43,7 @@ int save_version(mend_flow *f, const place *at, int level, int finished)
     MEND_FAULT_POINT(flow_save_before);
     int rc = views_arrange(&f->views);
     if (!rc)
-        rc = views_parts(f, &count);
+        rc = auto_on(f) && !finished ? auto_parts(f, &count) : views_parts(f, &count);
     if (!rc)
         rc = meta_write(f, at, finished, &meta_bytes);
     if (rc)

@@ -146,6 +146,8 @@ int mend_flow_view(mend_flow *flow, const char *label, void *address, size_t cou
         rc = check_flags(label, flags);
     if (!rc)
         rc = bytes_of(count, type, label ? label : "?", &bytes);
+    if (!rc && auto_on(f))
+        return 0; /* it is saved with everything else */
     if (!rc)
         rc = new_view(f, label, &v);
     if (rc)
@@ -168,6 +170,8 @@ int mend_flow_view_dynamic(mend_flow *flow, const char *label, void *pointer, si
                        label ? label : "?");
     if (!rc)
         rc = check_flags(label, flags);
+    if (!rc && auto_on(f))
+        return 0;
     if (!rc)
         rc = new_view(f, label, &v);
     if (rc)
@@ -192,7 +196,7 @@ int mend_flow_view_global(mend_flow *flow, const char *label, void *address, siz
     int rc = mend_flow_view(flow, label, address, count, type, flags);
     if (!rc)
         rc = bytes_of(1, type, label, &element);
-    if (rc)
+    if (rc || auto_on(f))
         return rc;
     view *v = views_find(&f->views, label);
     v->offset = offset * element;
@@ -203,6 +207,8 @@ int mend_flow_view_global(mend_flow *flow, const char *label, void *address, siz
 int mend_flow_alias(mend_flow *flow, const char *label, const char *of)
 {
     mend_flow *f = flow_of(flow);
+    if (auto_on(f))
+        return 0;
     view *v = label && of ? views_find(&f->views, label) : NULL;
     if (!v || !views_find(&f->views, of) || strcmp(label, of) == 0)
         return mend_fail(MEND_ERR_VIEW, "alias: '%s' and '%s' must be two known views",
@@ -215,6 +221,8 @@ int mend_flow_view_remove(mend_flow *flow, const char *label)
 {
     mend_flow *f = flow_of(flow);
     views *v = &f->views;
+    if (auto_on(f))
+        return 0;
     for (int i = 0; label && i < v->count; i++) {
         if (strcmp(v->all[i]->label, label) != 0)
             continue;
