@@ -115,10 +115,10 @@ static int store_redistribute(void *arg, long version, const mend_flow_part *par
     return rc ? rc : mend_store_restore_regions(b->store, version, b->ids, count);
 }
 
-int backing_store(mend_flow *f)
+static int make_store(const char *name, const char *suffix, mend_flow_store *made)
 {
     struct backing *b = calloc(1, sizeof *b);
-    if (!b || !(b->name = strdup(f->name))) {
+    if (!b || asprintf(&b->name, "%s%s", name, suffix) < 0) {
         free(b);
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a store");
     }
@@ -128,10 +128,30 @@ int backing_store(mend_flow *f)
         free(b);
         return rc;
     }
-    f->store = (mend_flow_store){b,           store_bind,        store_save,        store_newest,
-                                 store_begin, store_size,        store_read,        store_end,
-                                 store_close, store_saved_ranks, store_redistribute};
-    f->own_store = true;
+    *made = (mend_flow_store){b,           store_bind,        store_save,        store_newest,
+                              store_begin, store_size,        store_read,        store_end,
+                              store_close, store_saved_ranks, store_redistribute};
+    return 0;
+}
+
+int backing_store(mend_flow *f)
+{
+    int rc = make_store(f->name, "", &f->store);
+    f->own_store = rc == 0;
+    return rc;
+}
+
+/* Few saves, each of which has to be complete at once. */
+int backing_side_store(mend_flow *f, mend_flow_store *side)
+{
+    int rc = make_store(f->name, ".constant", side);
+    if (rc)
+        return rc;
+    struct backing *b = side->arg;
+    b->options.sync = 1;
+    for (int i = 0; i < MEND_LEVEL_COUNT; i++)
+        if (b->options.level[i].every > 0)
+            b->options.level[i].every = 1;
     return 0;
 }
 

@@ -134,6 +134,8 @@ static int open_parts(mend_flow *f)
         rc = plan_start(f);
     if (!rc && f->options.learn)
         rc = learn_start(f);
+    if (!rc && f->options.learn)
+        rc = constants_start(f);
     return rc;
 }
 
@@ -167,6 +169,7 @@ void flow_forget_setup(mend_flow *f)
 static void close_parts(mend_flow *f)
 {
     recover_end(f);
+    constants_free(f);
     if (f->store_open)
         f->store.close(f->store.arg);
     plan_free(f);

@@ -7,7 +7,8 @@
  *   recover.c  after a failure, or at the start of a job: which version
  *   restore.c  who restores what of it
  *   jump.c     where a failure leads to; are the frames still there?
- *   learn.c    experiments that find dead and constant views
+ *   learn.c    experiments that find dead views
+ *   constants.c  views that are never written, saved once in a store beside
  *   context.c  opening and closing; MPI_Init and MPI_Finalize
  *   backing.c  Mend's store and Mend's process layer behind the two tables of functions
  *   origin.c   globals and stack as they were at MPI_Init, for a set-up that runs again
@@ -34,6 +35,7 @@ typedef enum fate {
     FATE_SCRATCH = 3,  /* declared dead */
     FATE_CONSTANT = 4, /* declared constant: its hash only */
     FATE_DEAD = 5,     /* found dead at this very point */
+    FATE_FOUND = 6,    /* found constant: in the side store (constants.c) */
 } fate;
 
 typedef struct view {
@@ -56,6 +58,9 @@ typedef struct view {
     /* constants and learning */
     uint64_t hash;
     bool hashed, floating, dead, tested, never_dead;
+    bool constant, changes; /* constants.c: found constant; changed after that */
+    int steady;             /* saves at which it had the same content */
+    uint64_t steady_hash;
 } view;
 
 typedef struct views {
@@ -95,6 +100,7 @@ typedef struct meta {
     char place_text[256];
     int open_count;
     uint64_t open[OPEN_MAX];
+    long constants; /* the number of the constant views, -1: none */
     int view_count;
     meta_view *views;
 } meta;
@@ -107,6 +113,7 @@ typedef struct builder {
 } builder;
 
 struct learner;
+struct constants;
 struct planner;
 struct origin;
 
@@ -156,6 +163,7 @@ struct mend_flow {
     mend_flow_part *parts;
     int part_room, auto_parts;
     struct learner *learner;
+    struct constants *constants;
     struct planner *planner;
     struct origin *origin;
     /* figures */
@@ -233,7 +241,8 @@ void *jump_function_of(void *frame,
                        bool *in_signal); /* start of the function that owns the frame */
 
 /* backing.c */
-int backing_store(mend_flow *f);             /* Mend's store into f->store */
+int backing_store(mend_flow *f);                             /* Mend's store into f->store */
+int backing_side_store(mend_flow *f, mend_flow_store *side); /* another one, synchronous */
 unsigned backing_levels(const mend_flow *f); /* the levels that it was opened with */
 int backing_process(mend_flow *f, int spares, bool required,
                     bool *released); /* into f->repair, f->comm */
@@ -254,6 +263,19 @@ bool learn_rehearsal(const mend_flow *f);
 int learn_arrive(mend_flow *f, bool due, bool *save); /* 1: a run begins, go on into the loop */
 int learn_left(mend_flow *f); /* the program left the loop inside an experiment */
 int learn_rollback(mend_flow *f);
+
+/* constants.c */
+int constants_start(mend_flow *f);
+void constants_free(mend_flow *f);
+int constants_bind(mend_flow *f);
+void constants_anew(mend_flow *f);
+int constants_judge(mend_flow *f); /* before a save; collective */
+long constants_version(const mend_flow *f);
+int constants_newest(mend_flow *f, long *version);
+void constants_set_newest(mend_flow *f, long version);
+int constants_open(mend_flow *f, long version);
+int constants_read(mend_flow *f, const view *v, size_t bytes);
+void constants_end(mend_flow *f);
 
 /* plan.c */
 int plan_start(mend_flow *f);

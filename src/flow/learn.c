@@ -111,7 +111,8 @@ static void unmute(struct learner *l)
 
 static bool material(const view *v)
 {
-    return v->fate == FATE_SAVED || v->fate == FATE_PART || v->fate == FATE_DEAD;
+    return v->fate == FATE_SAVED || v->fate == FATE_PART || v->fate == FATE_DEAD ||
+           v->fate == FATE_FOUND;
 }
 
 static int shadow_room(struct learner *l, int count)
@@ -280,7 +281,7 @@ static int end_experiment(mend_flow *f, bool *save)
     *save = true;
     mend_event("flow.learn", ev_int("point", f->points), ev_int("dead", dead_count(l)),
                ev_int("views", l->count));
-    return 0;
+    return l->off ? 0 : constants_judge(f);
 }
 
 static void switch_off(mend_flow *f, const char *why)
@@ -289,7 +290,7 @@ static void switch_off(mend_flow *f, const char *why)
     mend_log(MEND_LOG_WARNING, "learn mode ends: %s; every view is saved", why);
     mend_event("flow.learn_off", ev_str("why", why));
     for (int i = 0; i < f->views.count; i++)
-        f->views.all[i]->dead = false;
+        f->views.all[i]->dead = f->views.all[i]->constant = false;
     unmute(l);
     l->off = true;
     l->stage = REST;
@@ -447,6 +448,7 @@ void learn_anew(mend_flow *f, bool off)
 {
     if (!f->learner)
         return;
+    constants_anew(f);
     f->learner->off = off;
     f->learner->controlled = false;
     for (int i = 0; i < f->views.count; i++)

@@ -13,7 +13,7 @@
 enum { META_MAGIC = 0x4d464c31, VIEWS_MAX = 1 << 20 };
 
 struct header {
-    uint32_t magic, finished, ranks, open_count, view_count, spare;
+    uint32_t magic, finished, ranks, open_count, view_count, constants; /* constants: number + 1 */
     int64_t points;
     uint64_t place;
     char place_text[256];
@@ -70,6 +70,7 @@ int meta_write(mend_flow *f, const place *at, int finished, size_t *bytes)
                        .finished = (uint32_t)finished,
                        .ranks = (uint32_t)f->size,
                        .view_count = (uint32_t)f->views.count,
+                       .constants = (uint32_t)(constants_version(f) + 1),
                        .points = f->points};
     if (at) {
         h.place = at->hash;
@@ -87,8 +88,8 @@ int meta_write(mend_flow *f, const place *at, int finished, size_t *bytes)
 
 static int read_record(const struct record *r, int count, meta_view *v)
 {
-    if (memchr(r->label, 0, sizeof r->label) == NULL || r->fate > FATE_DEAD || r->leader >= count ||
-        (r->fate == FATE_PART && r->leader < 0))
+    if (memchr(r->label, 0, sizeof r->label) == NULL || r->fate > FATE_FOUND ||
+        r->leader >= count || (r->fate == FATE_PART && r->leader < 0))
         return mend_fail(MEND_ERR_FORMAT, "the description of the version is not valid");
     memcpy(v->label, r->label, sizeof v->label);
     v->fate = (int)r->fate;
@@ -126,6 +127,7 @@ int meta_read(const void *bytes, size_t size, meta **result)
     m->points = h.points;
     m->place = h.place;
     memcpy(m->place_text, h.place_text, sizeof m->place_text);
+    m->constants = (long)h.constants - 1;
     m->open_count = (int)h.open_count;
     memcpy(m->open, h.open, sizeof m->open);
     m->view_count = (int)h.view_count;

@@ -211,6 +211,8 @@ static int work(mend_flow *f, place *at)
     if (learn_active(f)) {
         bool save;
         int run = learn_arrive(f, due, &save);
+        if (run == MEND_ERR_PEER_FAILED)
+            jump_away(f);
         if (run)
             return run < 0 ? flow_fail(f, run) : 1;
         due = save;

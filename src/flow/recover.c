@@ -28,6 +28,7 @@ void recover_end(mend_flow *f)
     if (f->reading)
         f->store.end(f->store.arg, f->target);
     f->reading = false;
+    constants_end(f);
     meta_free(f->meta);
     f->meta = NULL;
 }
@@ -85,18 +86,32 @@ static int open_version(mend_flow *f, long version)
         return rc;
     f->reading = true;
     f->target = version;
-    return recover_keeps(f) ? 0 : read_meta(f);
+    rc = recover_keeps(f) ? 0 : read_meta(f);
+    long code = rc;
+    if (!f->constants)
+        return rc; /* a version that needs them is refused when views are restored */
+    int agreed = recover_agree(f, &code); /* the next is collective */
+    if (agreed || code)
+        return agreed ? agreed : (int)code;
+    return constants_open(f, f->meta->constants);
 }
 
 /* A2 to A5. MEND_ERR_PEER_FAILED: again from A1. */
 static int choose_version(mend_flow *f)
 {
     int rc = f->store.bind(f->store.arg, f->comm, f->rank);
+    long constants = -1;
+    if (!rc)
+        rc = constants_bind(f);
+    if (!rc)
+        rc = constants_newest(f, &constants);
     MEND_FAULT_POINT(flow_recover_bound);
-    long tried[2] = {f->tried, f->learner && !learn_active(f)}, limit = LONG_MAX, version;
-    if (rc || (rc = agree(f, tried, 2, MPI_MAX)))
+    long tried[3] = {f->tried, f->learner && !learn_active(f), constants};
+    long limit = LONG_MAX, version;
+    if (rc || (rc = agree(f, tried, 3, MPI_MAX)))
         return rc;
     f->tried = tried[0];
+    constants_set_newest(f, tried[2]);
     learn_anew(f, tried[1] != 0);
     f->fresh = f->finished = false;
     while ((rc = f->store.newest(f->store.arg, limit, &version)) == 0) {

@@ -15,6 +15,7 @@ static const char *fate_text(const view *v)
     case FATE_SCRATCH: return "scratch";
     case FATE_CONSTANT: return "constant";
     case FATE_DEAD: return "dead (found)";
+    case FATE_FOUND: return "constant (found)";
     }
     return "?";
 }

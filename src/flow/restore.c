@@ -22,13 +22,19 @@ static int view_error(const meta_view *m, const char *why, size_t now)
                      why, (unsigned long long)m->bytes, now);
 }
 
+static bool has_content(const meta_view *m)
+{
+    return m->fate == FATE_SAVED || m->fate == FATE_PART || m->fate == FATE_DEAD ||
+           m->fate == FATE_FOUND;
+}
+
 /* Would a restore work on this process as it is? Survivors ask, and else run their set-up again. */
 bool restore_possible(const mend_flow *f)
 {
     for (int i = 0; i < f->meta->view_count; i++) {
         const meta_view *m = &f->meta->views[i];
         const view *v = views_find(&f->views, m->label);
-        if (m->fate != FATE_SAVED && m->fate != FATE_PART && m->fate != FATE_DEAD)
+        if (!has_content(m))
             continue;
         if (!v || (!v->pointer && v->bytes < m->bytes))
             return false;
@@ -65,7 +71,7 @@ static int resize_dynamic(mend_flow *f, bool set_counts)
 static int check_view(const mend_flow *f, const meta_view *m, view *v)
 {
     if (!v)
-        return m->fate == FATE_SAVED || m->fate == FATE_PART || m->fate == FATE_DEAD
+        return has_content(m)
                    ? mend_fail(MEND_ERR_PROGRAM,
                                "the version has a view '%s' that this program does not name before "
                                "the safe point: was it changed?",
@@ -79,7 +85,7 @@ static int check_view(const mend_flow *f, const meta_view *m, view *v)
                    : view_error(m, "a constant view has other content than when it was saved",
                                 view_bytes(v));
     }
-    if (m->fate != FATE_SAVED && m->fate != FATE_PART && m->fate != FATE_DEAD)
+    if (!has_content(m))
         return 0;
     if (!v->pointer && (f->has_data ? view_bytes(v) < m->bytes : view_bytes(v) != m->bytes))
         return view_error(m, "its length differs; a view that grows has to be dynamic",
@@ -146,7 +152,7 @@ static int recover_redistributed(mend_flow *f)
     for (int i = 0; i < f->meta->view_count && !rc; i++) {
         const meta_view *m = &f->meta->views[i];
         view *v = views_find(&f->views, m->label);
-        if (m->fate != FATE_SAVED && m->fate != FATE_PART)
+        if (m->fate != FATE_SAVED && m->fate != FATE_PART && m->fate != FATE_FOUND)
             continue;
         if (v && v->total)
             f->parts[count++] =
@@ -200,6 +206,8 @@ int recover_views(mend_flow *f, bool all)
         rc = check_overlap(f, m, v);
         if (!rc && m->fate == FATE_SAVED)
             rc = copy_view(f, m, v);
+        else if (!rc && m->fate == FATE_FOUND)
+            rc = constants_read(f, v, m->bytes);
         else if (!rc && m->fate == FATE_DEAD && view_bytes(v))
             memset(view_address(v), 0, view_bytes(v)); /* as it was tried, see learn.c */
     }

@@ -86,7 +86,8 @@ static void place_view(view *v, void *address, size_t bytes, unsigned flags)
     v->count = NULL;
     v->offset = v->total = 0;
     v->flags = flags;
-    v->hashed = false;
+    v->hashed = v->constant = false;
+    v->steady = 0;
 }
 
 static int bytes_of(size_t count, MPI_Datatype type, const char *label, size_t *bytes)
@@ -244,6 +245,8 @@ static fate declared_fate(const view *v)
         return FATE_ALIAS;
     if (v->flags & MEND_CONSTANT)
         return FATE_CONSTANT;
+    if (v->constant)
+        return FATE_FOUND;
     return v->dead ? FATE_DEAD : FATE_SAVED;
 }
 

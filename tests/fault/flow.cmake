@@ -24,7 +24,7 @@ if(TARGET mend_flow)
 endif()
 if(TARGET mend_flow)
     flow_program(flow_learn flow_learn.c)
-    foreach(case maximum:live rarely:any butone:live turns:any converge:any honest:dead hidden:off)
+    foreach(case maximum:live rarely:any butone:live turns:any converge:any honest:dead steady:any hidden:off)
         string(REGEX MATCH "(.*):(.*)" matched ${case})
         add_mpi_test(NAME flow_learn_${CMAKE_MATCH_1} SCRIPT flow_learn.sh
             ARGS $<TARGET_FILE:flow_learn> ${CMAKE_MATCH_1} ${CMAKE_MATCH_2} NP 3 TIMEOUT 600 LABELS flow)

@@ -28,7 +28,8 @@ once=$(grep -c once "$MEND_TEST_DIR/out")
 [ "$once" -le 1 ] || { echo "a line was printed $once times"; bad=$((bad + 1)); }
 b=$(grep '^b ' "$MEND_TEST_DIR/report")
 case $what in
-    dead) [[ $b == *dead* ]] || { echo "b was not found dead"; bad=$((bad + 1)); } ;;
+    dead) grep -q '^c .*constant (found)' "$MEND_TEST_DIR/report" || { echo "c was not found constant"; bad=$((bad + 1)); }
+        [[ $b == *dead* ]] || { echo "b was not found dead"; bad=$((bad + 1)); } ;;
     live) [[ $b != *dead* ]] || { echo "b was found dead"; bad=$((bad + 1)); } ;;
     off) grep -q 'learn mode ends' "$MEND_TEST_DIR/err" || { echo "learn mode did not end"; bad=$((bad + 1)); } ;;
 esac
