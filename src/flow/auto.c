@@ -165,49 +165,15 @@ static int for_each_part(mend_flow *f, const struct card *c, each_part *act)
     return rc;
 }
 
-/* ---- words that point to memory that is not saved ---- */
-
-static bool is_foreign(const struct card *c, uint64_t word)
-{
-    int low = 0, high = (int)c->foreign_count - 1;
-    while (low <= high) {
-        int middle = (low + high) / 2;
-        const struct auto_range *r = &c->foreign[middle];
-        if (word < (uint64_t)r->from)
-            high = middle - 1;
-        else if (word >= (uint64_t)r->to)
-            low = middle + 1;
-        else
-            return true;
-    }
-    return false;
-}
-
-/* Finds them among the words from `from` on; NULL: no more. */
-static uint64_t *next_foreign(const struct card *c, uint64_t *from, const uint64_t *to)
-{
-    if (!c->foreign_count)
-        return NULL;
-    uint64_t low = (uint64_t)c->foreign[0].from;
-    uint64_t span = (uint64_t)c->foreign[c->foreign_count - 1].to - low;
-    for (; from < to; from++)
-        if (*from - low < span && is_foreign(c, *from) && *from != origin_word(from))
-            return from;
-    return NULL;
-}
-
-static uint64_t *aligned(char *from)
-{
-    return (uint64_t *)(((size_t)from + 7) & ~(size_t)7);
-}
+/* ---- words that point to memory that is not saved (foreign.c) ---- */
 
 /* The first save says at once what a restore would have to refuse. */
 static int look_at(mend_flow *f, int id, const char *label, char *from, size_t bytes)
 {
     if (id == ID_STACK || f->builder_count)
         return 0;
-    uint64_t *end = (uint64_t *)((size_t)(from + bytes) & ~(size_t)7);
-    uint64_t *hit = next_foreign(&the_automatic.now, aligned(from), end);
+    const struct card *c = &the_automatic.now;
+    uint64_t *hit = foreign_next(c->foreign, c->foreign_count, from, from + bytes);
     return hit ? mend_fail(MEND_ERR_UNSUPPORTED,
                            "MEND_STATE_ALL: the word at %p (%s) points to %p, memory of a library "
                            "that is not saved (a handle of MPI, a FILE?): make it in a "
@@ -306,9 +272,11 @@ static int copy_part(mend_flow *f, int id, const char *label, char *from, size_t
 static int clear_foreign(mend_flow *f, int id, const char *label, char *from, size_t bytes)
 {
     struct automatic *a = &the_automatic;
-    uint64_t *end = (uint64_t *)((size_t)(from + bytes) & ~(size_t)7);
+    const struct card *c = &a->then;
+    char *end = from + bytes;
     (void)f;
-    for (uint64_t *w = aligned(from); (w = next_foreign(&a->then, w, end)) != NULL; w++) {
+    for (uint64_t *w; (w = foreign_next(c->foreign, c->foreign_count, from, end)) != NULL;) {
+        from = (char *)(w + 1);
         if (id != ID_STACK && a->hit_count == HITS_MAX)
             return mend_fail(MEND_ERR_UNSUPPORTED,
                              "MEND_STATE_ALL: too many pointers to memory of libraries (%s)",
@@ -327,7 +295,8 @@ static void own_guards(struct card *c)
         if (*w == c->guard)
             *w = mine;
     for (int i = 0; i < AUTO_REGISTERS; i++)
-        if (is_foreign(c, c->registers.saved[i]) && c->registers.saved[i] != at_start.saved[i])
+        if (foreign_is(c->foreign, c->foreign_count, c->registers.saved[i]) &&
+            c->registers.saved[i] != at_start.saved[i])
             c->registers.saved[i] = 0;
 }
 

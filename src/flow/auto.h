@@ -46,6 +46,10 @@ bool auto_is_relro(const void *address);
 int layout_foreign(struct auto_range *ranges,
                    int room); /* memory that is neither saved nor fixed */
 
+/* foreign.c: ranges in ascending order */
+bool foreign_is(const struct auto_range *ranges, uint32_t count, uint64_t word);
+uint64_t *foreign_next(const struct auto_range *ranges, uint32_t count, char *from, char *to);
+
 /* divert.c */
 int divert_calls(const struct auto_program *program);
 

@@ -15,7 +15,7 @@
  *   plan.c     every = auto: the planner
  *   report.c   what is saved and why
  *   auto.c     MEND_STATE_ALL: the whole program is state; with arena.c (its heap), divert.c (calls of
- *              malloc), layout.c (addresses), registers.c
+ *              malloc), layout.c (addresses), foreign.c (handles), registers.c
  */
 #ifndef FLOW_FLOW_H
 #define FLOW_FLOW_H

@@ -90,10 +90,14 @@ void plan_saved(mend_flow *f, int level, double seconds)
         mend_plan_online_saved(&f->planner->online, level > 0 ? level : 1, now - seconds, now);
 }
 
+/* A failure that took the newest version with it was one of a higher level: the cheapest level is no
+ * help against it. */
 void plan_failed(mend_flow *f)
 {
-    if (f->planner)
-        mend_plan_online_failure(&f->planner->online, 1, clock_of_all());
+    struct planner *p = f->planner;
+    bool lost = f->version >= 0 && (f->fresh || f->target < f->version);
+    if (p)
+        mend_plan_online_failure(&p->online, lost && p->levels > 1 ? 2 : 1, clock_of_all());
 }
 
 void plan_recovered(mend_flow *f, double seconds)

@@ -151,7 +151,6 @@ int recover_meet(mend_flow *f, bool repair)
             if (rc)
                 return rc;
             f->repairs++;
-            plan_failed(f);
         }
         MEND_FAULT_POINT(flow_recover_repaired);
         MPI_Comm_rank(f->comm, &f->rank);
@@ -170,6 +169,8 @@ int recover_meet(mend_flow *f, bool repair)
         break;
     }
     f->failed = false;
+    if (repair)
+        plan_failed(f);
     if (f->fresh || f->finished) {
         f->points = 0;
         f->base = f->tried + 1;

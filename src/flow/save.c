@@ -73,7 +73,7 @@ int save_version(mend_flow *f, const place *at, int level, int finished)
         remember(f, at);
     plan_saved(f, level, seconds);
     mend_event("flow.save", ev_int("version", version), ev_int("point", f->points),
-               ev_int("bytes", (long long)total_bytes(f->parts, count)),
+               ev_int("bytes", (long long)total_bytes(f->parts, count)), ev_int("levels", levels),
                ev_real("seconds", seconds));
     return 0;
 }

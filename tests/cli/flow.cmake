@@ -1,0 +1,1 @@
+mend_cli_test(NAME apps_diff SCRIPT apps_diff.sh)
