@@ -155,14 +155,16 @@ int backing_side_store(mend_flow *f, mend_flow_store *side)
     return 0;
 }
 
-unsigned backing_levels(const mend_flow *f)
+unsigned backing_levels(const mend_flow *f, bool memory)
 {
     unsigned bits = 0;
     if (!f->own_store)
         return 0;
     const struct backing *b = f->store.arg;
-    for (int i = 0; i < MEND_LEVEL_COUNT; i++)
-        if (b->options.level[i].every > 0)
+    int ranks = 1;
+    MPI_Comm_size(f->comm, &ranks);
+    for (int i = 0; i < MEND_LEVEL_COUNT; i++) /* -1 is memory's "where it is possible" */
+        if (b->options.level[i].every > 0 || (memory && b->options.level[i].every < 0 && ranks > 1))
             bits |= MEND_LEVEL_BIT(i);
     return bits;
 }

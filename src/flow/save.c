@@ -51,7 +51,7 @@ int save_version(mend_flow *f, const place *at, int level, int finished)
     if (finished)
         count = 0;
     f->parts[count] = (mend_flow_part){META_REGION, "mend.flow", f->meta_buffer, meta_bytes, 0, 0};
-    unsigned levels = finished ? backing_levels(f) : plan_levels(f, level);
+    unsigned levels = finished ? backing_levels(f, false) : plan_levels(f, level);
     rc = f->store.save(f->store.arg, version, f->parts, count + 1, levels);
     MEND_FAULT_POINT(flow_save_after);
     double seconds = mend_now() - begin;
