@@ -155,17 +155,26 @@ int backing_side_store(mend_flow *f, mend_flow_store *side)
     return 0;
 }
 
-unsigned backing_levels(const mend_flow *f, bool memory)
+/* As the store itself understands "where it is possible". */
+static bool possible(const mend_store_options *o, int level, int ranks)
+{
+    const char *folder = level == MEND_LEVEL_GLOBAL ? o->global_dir : o->local_dir;
+    return level == MEND_LEVEL_MEMORY ? ranks > 1 : folder && folder[0];
+}
+
+unsigned backing_levels(const mend_flow *f, bool implied)
 {
     unsigned bits = 0;
+    int ranks = 1;
     if (!f->own_store)
         return 0;
     const struct backing *b = f->store.arg;
-    int ranks = 1;
     MPI_Comm_size(f->comm, &ranks);
-    for (int i = 0; i < MEND_LEVEL_COUNT; i++) /* -1 is memory's "where it is possible" */
-        if (b->options.level[i].every > 0 || (memory && b->options.level[i].every < 0 && ranks > 1))
+    for (int i = 0; i < MEND_LEVEL_COUNT; i++) {
+        int every = b->options.level[i].every;
+        if (every > 0 || (every < 0 && implied && possible(&b->options, i, ranks)))
             bits |= MEND_LEVEL_BIT(i);
+    }
     return bits;
 }
 

@@ -243,8 +243,8 @@ void *jump_function_of(void *frame,
 /* backing.c */
 int backing_store(mend_flow *f);                             /* Mend's store into f->store */
 int backing_side_store(mend_flow *f, mend_flow_store *side); /* another one, synchronous */
-/* The levels that it was opened with; memory: also that one if it is on by itself. */
-unsigned backing_levels(const mend_flow *f, bool memory);
+/* The levels that it was opened with; implied: also those that are on by themselves. */
+unsigned backing_levels(const mend_flow *f, bool implied);
 int backing_process(mend_flow *f, int spares, bool required,
                     bool *released); /* into f->repair, f->comm */
 bool backing_is_replacement(const mend_flow *f);

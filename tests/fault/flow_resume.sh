@@ -73,6 +73,7 @@ for every in 0.02s auto; do
     got=$(job 2 "$apps/heat_flow" "${args[@]}" -k 0@80 -k 2@150 --mark "$MEND_TEST_DIR/mark")
     check "saves every $every" "$got" "$expected"
     echo "   saves: $(grep -c '"flow.save"' "$events")"
+    check "failed saves with $every" "$(grep -c '"flow.save_failed"' "$events")" 0
 done
 
 # With the planner, which level when: the cheapest often, each of the others seldomer and never without those below.
