@@ -13,6 +13,9 @@ endif()
 if(TARGET capsule-openmpi)
     add_mpi_test(NAME online_nodes SCRIPT online_nodes.sh NP 8 NODES 4 TIMEOUT 400 LABELS online
         ENV MEND_BUILD=${CMAKE_BINARY_DIR})
+    # no copy in memory anywhere: parity over four ranks on two nodes, one of which is lost with its storage
+    add_mpi_test(NAME online_nodes_erasure SCRIPT online_nodes.sh NP 8 NODES 4 TIMEOUT 400 LABELS online
+        ENV MEND_BUILD=${CMAKE_BINARY_DIR} MEND_TEST_LEVELS=memory,erasure:2+2 MEND_TEST_LEVEL=erasure)
 endif()
 if(TARGET capsule-openmpi)
     foreach(case ends signals restart folders streams auto mpich)

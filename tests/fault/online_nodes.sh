@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # On emulated nodes: all ranks of a node die with its storage, later one rank of another; the output must
-# equal that of a native run. Called by tests/harness/mpitest on the head.
+# equal that of a native run. With MEND_TEST_LEVELS the images must come from there. Called by tests/harness/mpitest on the head.
 set -uo pipefail
 cd "$MEND_TEST_DIR" || exit 1
 fail() { echo "FAIL: $*"; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; exit 1; }
@@ -9,11 +9,14 @@ hosts=node0:2,node1:2,node2:2,node3:2
 # shellcheck disable=SC2086
 $MEND_MPIRUN -n 4 ./steady 2000 4096 >want 2>native.err || { cat native.err; fail "native run"; }
 "$MEND_BUILD/bin/mend" run -n 4 --spares 4 --every 300ms --host $hosts --dir "$PWD/job" -q \
-    --launcher-args "--prtemca plm_ssh_agent /mnt/ctl/rsh" -- ./steady 2000 4096 >got 2>err & runner=$!
-for _ in $(seq 1200); do [ "$(grep -c '"checkpoint.commit"' job/events.jsonl 2>/dev/null)" -ge 8 ] && break; sleep 0.1; done
+    ${MEND_TEST_LEVELS:+--levels $MEND_TEST_LEVELS --local-dir /mnt/local} --launcher-args "--prtemca plm_ssh_agent /mnt/ctl/rsh" -- ./steady 2000 4096 >got 2>err & runner=$!
+for _ in $(seq 1200); do [ "$(grep -c "\"level\":\"${MEND_TEST_LEVEL:-memory}\"" job/events.jsonl 2>/dev/null)" -ge 8 ] && break; sleep 0.1; done
 "$MEND_SOURCE/tests/harness/node" ranks 1 capsule.openmpi || fail "node 1 could not be hit"
 for _ in $(seq 600); do [ "$(grep -c '"how":"res' job/events.jsonl)" -ge 4 ] && break; sleep 0.1; done
 [ "$(grep -c '"how":"res' job/events.jsonl)" -ge 4 ] || fail "no recovery after the loss of a node"
+if [ -n "${MEND_TEST_LEVELS:-}" ]; then
+    [ "$(grep -c recover.fetched job/events.jsonl)" -ge 4 ] || fail "not restored from $MEND_TEST_LEVELS"
+fi
 wait $runner || { cat err; fail "run"; }
 cmp got want || fail "the output differs"
 echo "PASS $(grep -c '"how":"resumed"' job/events.jsonl) ranks resumed" >"$MEND_TEST_MARKER"

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "agent.h"
@@ -46,6 +47,8 @@ static void keep_no_registrations(char **argv)
 
 int main(int argc, char **argv)
 {
+    const char *slash = strrchr(argv[0], '/');
+    prctl(PR_SET_NAME, slash ? slash + 1 : argv[0]); /* it may have been started as /proc/self/exe */
     keep_no_registrations(argv);
     page_size = sysconf(_SC_PAGESIZE);
     lower.thread_pointer = thread_pointer_get();
