@@ -108,6 +108,20 @@ static void thrown(int signal)
         siglongjmp(p->hung, 1);
 }
 
+/* Whom the board cannot see: the ranks in other failure domains than this one. Some of them are
+ * waited for; which, only their own nodes can tell. */
+static void name_far_ranks(const mend_process *p, char *text, size_t size)
+{
+    size_t n = strlen(text);
+    int named = 0;
+    for (int rank = 0; p->domains && rank < p->now.size && n + 16 < size; rank++)
+        if (p->domains[rank] != p->domain)
+            n += (size_t)snprintf(text + n, size - n, "%s%d",
+                                  named++ ? ", " : " (some of the ranks ", rank);
+    if (named > 0)
+        snprintf(text + n, size - n, ")");
+}
+
 /* In the guard thread: the owner sits in an MPI call that does not end. The job is beyond repair,
  * so leaving that call by force does no further harm: the owner gets an error that says whom it
  * waited for. SIGURG is ignored by default; its handler is set for this moment only. */
@@ -115,8 +129,11 @@ static void on_hung(const char *who, void *arg)
 {
     mend_process *p = arg;
     snprintf(p->hung_text, sizeof p->hung_text, "%s", who);
-    mend_event("process.watchdog", ev_int("generation", p->now.generation), ev_str("text", who));
-    mend_log(MEND_LOG_ERROR, "process: %s", who);
+    if (strstr(who, "of other nodes"))
+        name_far_ranks(p, p->hung_text, sizeof p->hung_text);
+    mend_event("process.watchdog", ev_int("generation", p->now.generation),
+               ev_str("text", p->hung_text));
+    mend_log(MEND_LOG_ERROR, "process: %s", p->hung_text);
     struct sigaction action = {.sa_handler = thrown, .sa_flags = SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     sigaction(SIGURG, &action, NULL);

@@ -17,6 +17,8 @@ foreach(case "rank_zero 4 2" "several 4 2" "all_active 4 4" "zero_spares_shrink 
     add_mpi_test(NAME process_${name} PROGRAM mpi_process_wrong NP ${np} SPARES ${spares} ARGS ${name}
         TIMEOUT 120 LABELS process)
 endforeach()
+add_mpi_test(NAME process_watchdog_away PROGRAM mpi_process_wrong NP 4 NODES 2 ARGS watchdog_away TIMEOUT 120
+    LABELS process)
 foreach(kind dup idup split split_type create create_group cart graph dist_graph intercomm
         dup_of_split_with_handler)
     add_mpi_test(NAME process_derived_${kind} PROGRAM mpi_process_wrong NP 4 SPARES 1 ARGS derived ${kind}
@@ -106,3 +108,18 @@ add_mpi_test(NAME process_nodes_one_by_one SCRIPT process_node.sh NP 1 NODES 4
 add_mpi_test(NAME process_nodes_at_once SCRIPT process_node.sh NP 1 NODES 4
     ARGS ${CMAKE_BINARY_DIR}/tests/mpi_process_node 6+6 1,2 TIMEOUT 420 LABELS process)
 add_mpi_test(NAME process_memory SOURCES process_memory.c NP 3 SPARES 6 TIMEOUT 240 LABELS process)
+
+# The layer under the address sanitizer, with real deaths.
+add_mpi_test(NAME process_asan SCRIPT process_asan.sh NP 1 ARGS ${CMAKE_SOURCE_DIR} 20 50000 TIMEOUT 1200
+    LABELS process campaign)
+
+# Every fault point of the layer is named by a test of this list.
+file(READ ${CMAKE_CURRENT_LIST_FILE} own_text)
+file(STRINGS ${CMAKE_SOURCE_DIR}/src/base/include/base/fault_points.def points REGEX "\"process\\.")
+foreach(point IN LISTS points)
+    string(REGEX REPLACE ".*\"process\\.([^\"]*)\".*" "\\1" point "${point}")
+    string(FIND "${own_text}" "${point}" found)
+    if(found EQUAL -1)
+        message(FATAL_ERROR "no test dies at process.${point}")
+    endif()
+endforeach()

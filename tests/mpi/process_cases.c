@@ -525,6 +525,33 @@ static void watchdog(void)
     _exit(0);
 }
 
+/* The same on two nodes, two ranks each: the neighbour of the absent rank names it, the one on the
+ * other node names the ranks over there. */
+static void watchdog_away(void)
+{
+    mend_process_options options = {.watchdog = 12};
+    mend_process *p;
+    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == 0);
+    const mend_repair *now = mend_process_state(p);
+    if (now->rank == 1) {
+        usleep(100000);
+        test_die();
+    }
+    if (now->rank == 2) {
+        for (int i = 0; i < 900 && !(test_file_exists("told.0") && test_file_exists("told.3")); i++)
+            usleep(100000);
+        _exit(0);
+    }
+    while (MPI_Barrier(now->comm) == MPI_SUCCESS)
+        ;
+    EXPECT(mend_process_repair(p) == MEND_ERR_HUNG);
+    EXPECT(strstr(mend_error_text(),
+                  now->rank == 0 ? "of other nodes (some of the ranks 2, 3)" : "rank 2 (pid"));
+    test_file(now->rank == 0 ? "told.0" : "told.3", "x");
+    test_pass();
+    _exit(0);
+}
+
 /* ---- spawn ----------------------------------------------------------------------------------- */
 
 static void spawn(void)
@@ -605,6 +632,7 @@ int main(int argc, char **argv)
                  {"wrong", wrong},
                  {"stopped", stopped},
                  {"watchdog", watchdog},
+                 {"watchdog_away", watchdog_away},
                  {"spawn", spawn},
                  {"requests", requests}};
     mend_process *early;
