@@ -28,7 +28,7 @@ foreach(kind split group)
     add_mpi_test(NAME process_making_${kind} PROGRAM mpi_process_wrong NP 6 SPARES 2 ARGS making ${kind}
         TIMEOUT 120 LABELS process)
 endforeach()
-add_mpi_test(NAME process_spawn PROGRAM mpi_process_wrong NP 3 SPAWN ARGS spawn TIMEOUT 120 LABELS process campaign)
+add_mpi_test(NAME process_spawn PROGRAM mpi_process_wrong NP 3 SPAWN ARGS spawn TIMEOUT 120 LABELS process)
 
 # A second death at every named step of a repair: of rank 2 (a survivor) and of rank 4 (the spare).
 add_mpi_test(NAME process_dies_at_alarm PROGRAM mpi_process_wrong NP 4 SPARES 3 ARGS in_repair
