@@ -27,8 +27,7 @@ int main(int argc, char **argv)
     mend_process *p;
     MPI_Comm half;
     mend_process_builder builder = {build_half, NULL, &half};
-    mend_process_options options = {
-        .spares = test_spares(), .builders = &builder, .n_builders = 1};
+    mend_process_options options = {.spares = test_spares(), .builders = &builder, .n_builders = 1};
     EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == 0);
     const mend_repair *now = mend_process_state(p);
     long before = 0;

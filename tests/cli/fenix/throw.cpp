@@ -48,7 +48,8 @@ int main(int argc, char **argv)
     bool right = sum == 6 && (role == FENIX_ROLE_RECOVERED_RANK ? caught == 0 : caught == 1) &&
                  unwound == caught + 1;
     if (!right)
-        std::fprintf(stderr, "rank %d: sum %d, caught %d, unwound %d\n", rank, sum, caught, unwound);
+        std::fprintf(stderr, "rank %d: sum %d, caught %d, unwound %d\n", rank, sum, caught,
+                     unwound);
     int all = right, ok = 0;
     MPI_Allreduce(&all, &ok, 1, MPI_INT, MPI_LAND, comm);
     Fenix_Finalize();
