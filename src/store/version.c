@@ -100,6 +100,22 @@ struct listed {
     bool keep;
 };
 
+/* A copy of that rank's file lies in this folder, where another rank looks after it? */
+static bool held_by_peer(const mend_store *store, int rank)
+{
+    const struct card *cards = store->place.cards;
+    int *partner = malloc((size_t)store->size * sizeof *partner);
+    bool apart, held = true; /* no memory: leave it alone */
+    if (partner) {
+        place_partners(cards, store->size, partner, &apart);
+        int holder = rank < store->size ? partner[rank] : -1;
+        held = holder >= 0 && cards[holder].folder_device == cards[store->rank].folder_device &&
+               cards[holder].folder_inode == cards[store->rank].folder_inode;
+    }
+    free(partner);
+    return held;
+}
+
 bool version_is_mine(const mend_store *store, const mend_file *f)
 {
     switch (f->kind) {
@@ -108,10 +124,30 @@ bool version_is_mine(const mend_store *store, const mend_file *f)
     case MEND_FILE_GLOBAL:
         return f->rank == store->rank ||
                (!store->alone && store->rank == 0 && f->rank >= store->size);
-    case MEND_FILE_COPY: return f->rank == store->place.holds;
+    case MEND_FILE_COPY:
+        if (store->alone || f->rank == store->place.holds)
+            return f->rank == store->place.holds;
+        /* of a rank that had its partner here before the ranks were placed anew */
+        return store->place.folder_index == 0 && !held_by_peer(store, f->rank);
     case MEND_FILE_BUNDLE: return store->rank == 0;
     default: return false;
     }
+}
+
+/* A file of which this process knows nothing (it took another's place and has restored nothing):
+ * others may count on its version until the level has as many newer ones as it keeps. */
+static bool others_may_need(mend_store *store, const mend_file *f, unsigned levels)
+{
+    int newer = 0, keep = 0;
+    if (known_find(store, f->version, f->save_id))
+        return false;
+    for (int i = 0; i < store->known_count; i++)
+        newer += store->known[i].version > f->version && (store->known[i].reached & levels);
+    for (int level = 0; level < MEND_LEVEL_COUNT; level++)
+        if ((levels & store->levels & MEND_LEVEL_BIT(level)) &&
+            store->options.level[level].keep > keep)
+            keep = store->options.level[level].keep;
+    return newer < keep;
 }
 
 /* Keep a file if a level keeps its version, if it is newer than all that is committed, or if it is
@@ -125,7 +161,9 @@ static bool wanted(mend_store *store, const mend_file *f)
         return true;
     bool abandoned = f->version > store->floor && newest > store->floor &&
                      !known_find(store, f->version, f->save_id);
-    return f->version >= newest && !abandoned;
+    if (f->version < newest)
+        return others_may_need(store, f, levels);
+    return !abandoned;
 }
 
 /* The bases of what is kept are kept. */

@@ -1,2 +1,2 @@
-mend_fuzzer(NAME config SOURCES config.c)
+mend_fuzzer(NAME config SOURCES config.c CHECK 60)
 mend_fuzzer(NAME fault SOURCES fault.c)
