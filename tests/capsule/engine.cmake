@@ -100,6 +100,8 @@ target_include_directories(capsule-forge PRIVATE ${CMAKE_SOURCE_DIR}/src/capsule
     $<TARGET_PROPERTY:mend_base,INTERFACE_INCLUDE_DIRECTORIES> $<TARGET_PROPERTY:mend_image,INTERFACE_INCLUDE_DIRECTORIES>)
 target_link_libraries(capsule-forge PRIVATE mend-core_static)
 capsule_script(limits limits.sh 1500)
+capsule_script(killed_campaign killed.sh 7200 50 2 4)
+set_tests_properties(capsule.killed_campaign PROPERTIES LABELS "capsule;campaign")
 set_tests_properties(capsule.limits PROPERTIES LABELS capsule)
 capsule_script(chain chain.sh 1500 5 2)
 capsule_script(chain_campaign chain.sh 3600 20 4)
