@@ -154,6 +154,9 @@ static void settle(mend_store *store, const struct inventory *inv, const struct 
                                   : NULL;
             if (k)
                 k->reached = inventory_levels(store, inv, &attempts[i]);
+            /* its copies in memory are needed also while their second ones are made anew */
+            if (k && k->version == a->version && k->id == a->id)
+                k->reached |= store->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY);
         }
     for (int i = 0; i < store->own.count + store->held.count; i++) {
         struct slot *s =

@@ -90,8 +90,10 @@ static int acquire_slot(mend_store *store, size_t bytes, struct slot **out)
     }
     if (rc == 0) {
         (*out)->users++;
-        if (bytes > (*out)->room)
+        if (bytes > (*out)->room) {
+            slot_forget(*out); /* its memory goes, so it is no version any more */
             rc = slot_reserve(store, *out, bytes);
+        }
         if (rc)
             (*out)->users--;
     }
@@ -318,13 +320,16 @@ static int copy_all(mend_store *store, struct making *m, const mend_save_options
 }
 
 /* May the copy be made before all have agreed? Not if a stream is produced for it, for the producer
- * may do what cannot be undone; not into the only copy of a version that the memory level has. */
+ * may do what cannot be undone; not into the only copy of a version that the memory level has; and
+ * not on a broken net: a peer may still be reading the slot for an exchange that has failed here,
+ * and would keep a mixture as its copy. */
 static bool may_copy_early(const mend_store *store, const struct making *m,
                            const mend_save_options *o)
 {
     const struct slot *s = m->slot;
-    return !o->stream_count && !(s->complete && known_kept(store, s->head.version, s->head.save_id,
-                                                           MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)));
+    return !o->stream_count && !net_broken(store->net) &&
+           !(s->complete && known_kept(store, s->head.version, s->head.save_id,
+                                       MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)));
 }
 
 /* Copied and agreed: hand over to the engine. */

@@ -17,6 +17,9 @@ if(TARGET mend_flow)
 endif()
 if(TARGET mend_flow)
     add_mpi_test(NAME flow_campaign SCRIPT flow_campaign.sh ARGS ${CMAKE_BINARY_DIR}/apps 1 25 NP 1 TIMEOUT 900 LABELS flow)
+    # a region that grows while the memory level is tight, and a death in the agreement: a copy was lost, yet offered
+    add_mpi_test(NAME flow_campaign_grown SCRIPT flow_campaign.sh ARGS ${CMAKE_BINARY_DIR}/apps 1359 1359 NP 1 TIMEOUT 300
+        LABELS flow)
     add_mpi_test(NAME flow_campaign_long SCRIPT flow_campaign.sh ARGS ${CMAKE_BINARY_DIR}/apps 1000 1250 NP 1 TIMEOUT 7200
         LABELS flow campaign)
     add_mpi_test(NAME flow_campaign_nodes SCRIPT flow_campaign.sh ARGS ${CMAKE_BINARY_DIR}/apps 2000 2060 NP 10 NODES 4

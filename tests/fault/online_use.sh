@@ -76,8 +76,8 @@ streams)
     run -n 2 --every 100ms -- ./odd much || fail "much: code $?"
     sort got | cmp - want || fail "much output" ;;
 auto) # the planner's interval changes after a failure: in the events, on the status line, in the report
-    native -n 4 ./steady 6000 4096 >want || exit 1
-    rm -rf job; script -qefc "$MEND run -n 4 --spares 3 --every auto --mtbf 20s --dir job -- ./steady 6000 4096 >got" terminal >/dev/null & runner=$!
+    native -n 4 ./steady 16000 4096 >want || exit 1
+    rm -rf job; script -qefc "$MEND run -n 4 --spares 3 --every auto --mtbf 20s --dir job -- ./steady 16000 4096 >got" terminal >/dev/null & runner=$!
     await plan.interval 1; await '"level":"memory"' 4
     for r in 1 2 3; do
         kill -9 "$(grep "\"rank\":$r,\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"

@@ -24,6 +24,15 @@ static int moved(int fd)
 {
     return fd < 0 ? fd : file_moved(fd, fcntl(fd, F_GETFD) & FD_CLOEXEC);
 }
+/* A file that an image brings back: none is taken between its opening and the move, for it would not
+ * know the file. (Not for calls that may wait.) */
+#define MOVED(opening)            \
+    ({                            \
+        in_library++;             \
+        int fd_ = moved(opening); \
+        in_library--;             \
+        fd_;                      \
+    })
 static int both_moved(int rc, int fd[2])
 {
     if (rc == 0) {
@@ -88,15 +97,15 @@ int inotify_init(void)
 }
 int memfd_create(const char *name, unsigned flags)
 {
-    return moved(NEXT(memfd_create)(name, flags));
+    return MOVED(NEXT(memfd_create)(name, flags));
 }
 int shm_open(const char *name, int flags, mode_t mode)
 {
-    return moved(NEXT(shm_open)(name, flags, mode));
+    return MOVED(NEXT(shm_open)(name, flags, mode));
 }
 int mkostemps(char *pattern, int suffix, int flags)
 {
-    return moved(NEXT(mkostemps)(pattern, suffix, flags));
+    return MOVED(NEXT(mkostemps)(pattern, suffix, flags));
 }
 int mkostemp(char *pattern, int flags)
 {
@@ -116,9 +125,11 @@ int mkstemps64(char *, int) __attribute__((alias("mkstemps")));
 int mkostemps64(char *, int, int) __attribute__((alias("mkostemps")));
 FILE *tmpfile(void)
 {
+    in_library++;
     FILE *f = NEXT(tmpfile)();
     if (f)
         f->_fileno = moved(f->_fileno);
+    in_library--;
     return f;
 }
 FILE *tmpfile64(void) __attribute__((alias("tmpfile")));

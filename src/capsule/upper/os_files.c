@@ -51,7 +51,10 @@ int file_moved(int fd, int cloexec)
 int openat(int dir, const char *path, int flags, ...)
 {
     mode_t m = MODE(flags);
-    return file_moved(NEXT(openat)(dir, path, flags, m), flags & O_CLOEXEC);
+    in_library++; /* no image between the opening and the move: it would not know the file */
+    int fd = file_moved(NEXT(openat)(dir, path, flags, m), flags & O_CLOEXEC);
+    in_library--;
+    return fd;
 }
 int open(const char *path, int flags, ...)
 {
@@ -64,9 +67,11 @@ int creat(const char *path, mode_t m)
 }
 FILE *fopen(const char *path, const char *mode)
 {
+    in_library++;
     FILE *f = NEXT(fopen)(path, mode);
     if (f)
         f->_fileno = file_moved(f->_fileno, strchr(mode, 'e') != NULL);
+    in_library--;
     return f;
 }
 int open64(const char *, int, ...) __attribute__((alias("open")));
