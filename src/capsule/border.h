@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 6
+#define BORDER_VERSION 7
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower
@@ -175,7 +175,8 @@ struct comm_card {
     uint64_t begun;            /* collectives this rank has begun on it; written by upper/ only */
     uint64_t reported, target; /* lower/agent.c's, under its lock */
     struct comm_card *next;
-    int freed; /* by this rank; others may not be so far */
+    int freed;    /* by this rank; others may not be so far */
+    int released; /* as freed, but requests of this rank still hold it: nobody makes it again */
     int size, rank;
     const int *ranks; /* members as world ranks */
     int remote_size;  /* inter-communicators; else 0 */

@@ -287,19 +287,32 @@ static int all_propose(const struct comm_card *c, const uint64_t *proposed)
     return 1;
 }
 
+/* One that was released is not: other members may have nothing left of it, and what its requests
+ * waited for was drained before the image. */
+static int is_to_be_made(const struct comm_card *c)
+{
+    return !c->freed && !c->released && c->id != WORLD_CARD_ID;
+}
+
 static int lower_comms_rebuild(struct upper *upper)
 {
     size_t n = 0, next = 0;
     for (struct comm_card *c = upper->cards; c; c = c->next)
-        n += !c->freed && c->id != WORLD_CARD_ID;
+        n += is_to_be_made(c);
     struct comm_card **card = calloc(n + 1, sizeof *card);
     uint64_t *proposed = calloc((size_t)upper->size, sizeof *proposed), mine;
     if (!card || !proposed)
         die("no memory for %zu communicators", n);
     n = 0;
-    for (struct comm_card *c = upper->cards; c; c = c->next)
-        if (!c->freed && c->id != WORLD_CARD_ID)
+    for (struct comm_card *c = upper->cards; c; c = c->next) {
+        MPI_Comm alone;
+        if (is_to_be_made(c)) {
             card[n++] = c;
+        } else if (c->released && !c->freed) { /* a place for receives that nobody will match */
+            MPI_Comm_dup(MPI_COMM_SELF, &alone);
+            *c->real = (handle_t)alone;
+        }
+    }
     qsort(card, n, sizeof *card, by_id);
     for (;;) {
         int left = 0;

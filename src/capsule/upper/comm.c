@@ -264,7 +264,7 @@ int core_Comm_free(object **c)
         return rc;
     errhandler_attach(*c, NULL);
     collective_enter(*c);
-    (*c)->comm.released = 1;
+    (*c)->comm.released = (*c)->comm.card->released = 1;
     rc = LOWER(Comm_free, (*c)->real);
     unref_comm(*c); /* pending requests may still hold it */
     *c = predef[PRE_MPI_COMM_NULL];

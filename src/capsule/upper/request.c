@@ -90,7 +90,8 @@ void rebind_requests(void)
 {
     EACH_LIVE(r, KIND_REQ)
     if (r->req.is_recv && !r->req.done)
-        LOWER(Irecv, r->req.buf, r->req.n, r->req.type->real, r->req.peer, r->req.tag,
+        LOWER(Irecv, r->req.buf, r->req.n, r->req.type->real,
+              r->req.comm->comm.released ? NEUTRAL_ANY_SOURCE : r->req.peer, r->req.tag,
               r->req.comm->real, &r->real);
 }
 
