@@ -12,11 +12,18 @@ foreach(levels partner erasure global local memory,partner memory,erasure,global
     endforeach()
 endforeach()
 # One kill at each named place.
-foreach(place save.copied memory_send partner_send erasure_send local_write global_write before_commit after_commit prune
-        rebind restore.plan restore.copy)
+foreach(place save.copied memory_send partner_send erasure_send local_write global_write before_commit after_commit prune)
     string(REPLACE "." "_" name ${place})
     add_mpi_test(NAME store_kill_at_${name} PROGRAM mpi_store_kill ARGS memory,partner,erasure,global 0 1 NP 4 SPARES 2
-        FAULT store.${place}:rank=1:hit=2:kill TIMEOUT 240 LABELS "store;fault")
+        FAULT store.${place}:rank=1:hit=2:kill TIMEOUT 240 LABELS "store;fault" ENV MEND_TEST_DEATHS=1)
+endforeach()
+# A death, and another one while its consequences are mended. (A plan is made at the start, too.)
+foreach(second rebind:rank=1:hit=2 restore.plan:rank=1:hit=2 restore.copy:rank=1:hit=1)
+    string(REGEX REPLACE ":.*" "" name ${second})
+    string(REPLACE "." "_" name ${name})
+    add_mpi_test(NAME store_kill_at_${name} PROGRAM mpi_store_kill ARGS memory,partner,erasure,global 0 1 NP 4 SPARES 2
+        FAULT store.before_commit:rank=2:hit=2:kill,store.${second}:kill TIMEOUT 240 LABELS "store;fault"
+        ENV MEND_TEST_DEATHS=2)
 endforeach()
 # Nodes with their disks die, one after the other; six nodes, one rank each, two of them spares.
 if(MEND_WITH_MPI)
