@@ -13,6 +13,6 @@ count() { # app most
 count heat 5
 count md 20
 while read -r line; do
-    grep '^+' README.md | sed 's/^+ *//' | grep -qxF "$line" || { echo "not in the README: $line"; bad=1; }
+    grep -qxF "$line" < <(sed -n 's/^+ *//p' README.md) || { echo "not in the README: $line"; bad=1; }
 done < <(diff apps/heat/heat.c apps/heat/heat_flow.c | sed -n 's/^> *//p')
 exit $bad

@@ -58,5 +58,5 @@ chaos --schedule "1s kill" -- false 2>/dev/null; [ $? = 1 ] || fail "exit code o
 chaos --mtbf 1s 2>/dev/null; [ $? = 2 ] || fail "no command"
 chaos --schedule "1s boom" -- true 2>/dev/null; [ $? = 2 ] || fail "unknown kind"
 chaos --mtbf 1s --kinds kill=x -- true 2>/dev/null; [ $? = 2 ] || fail "bad weight"
-chaos --help | grep -q Usage || fail "help"
+grep -q Usage < <(chaos --help) || fail "help"
 echo PASS

@@ -38,6 +38,6 @@ done
 . "$MEND_SOURCE/contrib/completion/mend.bash"
 PATH=$(dirname "$MEND"):$PATH
 complete_words() { COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=(); _mend; printf '%s\n' "${COMPREPLY[@]}"; }
-for c in $commands; do complete_words mend "${c:0:3}" | grep -qx "$c" || fail "completion does not know $c"; done
-complete_words mend doctor --j | grep -qx -- --json || fail "completion does not know doctor --json"
+for c in $commands; do grep -qx "$c" < <(complete_words mend "${c:0:3}") || fail "completion does not know $c"; done
+grep -qx -- --json < <(complete_words mend doctor --j) || fail "completion does not know doctor --json"
 echo PASS

@@ -51,7 +51,7 @@ quiet $cc core.c -o core-static $($pc --cflags mend-core) -Wl,-Bstatic -lmend-co
 # shellcheck disable=SC2046
 quiet $cc all.c -o all-shared $($pc --cflags --libs mend)
 for p in core-shared core-static all-shared; do [ "$(./$p)" = "$version" ] || fail "$p does not run: $(./$p 2>&1)"; done
-ldd core-shared | grep -q "libmpi" && fail "libmend-core needs MPI"
+grep -q "libmpi" < <(ldd core-shared) && fail "libmend-core needs MPI"
 "$pc" --exists mend-fenix mend-veloc || fail "no pkg-config files for the faces"
 
 for header in $(cd "$usr/include" && find mend -name '*.h'); do

@@ -49,7 +49,7 @@ for method in best algorithm1 algorithm1-once daly young; do
 done
 [ "$(value algorithm1.json 'd["converged"]') $(value algorithm1-once.json 'd["converged"]')" = "True False" ] || fail "converged"
 [ "$(value best.json '[l["intervals"] for l in d["levels"]][0]')" = 1 ] || fail "level 1 is not worth it here, and has one interval"
-"$MEND" plan four.ini | grep -q 'not used' || fail "the table names levels that are not used"
+grep -q 'not used' < <("$MEND" plan four.ini) || fail "the table names levels that are not used"
 for objective in time core-hours energy; do
     "$MEND" plan four.ini --cores 5e5 --objective $objective --json >o.json || fail "$objective"
     [ "$(value o.json 'd["objective"], d["cores"]')" = "('$objective', 500000)" ] || fail "$objective"
@@ -107,5 +107,5 @@ sed 's/failures_per_day = 1$/failures_per_day = 200/; s/cores = free/cores = 1e6
 refused 1 "= 4.78519 >= 1" plan bad.ini
 refused 1 ">= 1" simulate bad.ini
 refused 1 "cannot write" plan four.ini --svg /nonexistent/plot.svg
-"$MEND" plan --help | grep -q Usage && "$MEND" simulate --help | grep -q Usage || fail "help"
+grep -q Usage < <("$MEND" plan --help) && grep -q Usage < <("$MEND" simulate --help) || fail "help"
 echo PASS
