@@ -7,7 +7,7 @@
 
 static _Thread_local char text[1024];
 
-int mend_fail(int code, const char *format, ...)
+int(mend_fail)(int code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -33,7 +33,7 @@ static int code_of_errno(int error)
     }
 }
 
-int mend_fail_errno(const char *format, ...)
+int(mend_fail_errno)(const char *format, ...)
 {
     int error = errno;
     va_list args;
@@ -46,7 +46,7 @@ int mend_fail_errno(const char *format, ...)
     return code_of_errno(error);
 }
 
-int mend_fail_within(int code, const char *format, ...)
+int(mend_fail_within)(int code, const char *format, ...)
 {
     char inner[sizeof text];
     memcpy(inner, text, sizeof inner);

@@ -95,8 +95,11 @@ static int resume_online(const char *dir, json_t *job)
     snprintf(spares, sizeof spares, "%d", (int)json_integer_value(json_object_get(job, "spares")));
     const char *folder = json_string_value(json_object_get(job, "folder"));
     char *whole = realpath(dir, NULL);
-    if (folder && chdir(folder))
+    if (folder && chdir(folder)) {
+        free(w);
+        free(whole);
         return tool_failed("restart", "cannot go to %s: %s", folder, strerror(errno));
+    }
     w[at++] = "run";
     w[at++] = "--resume";
     w[at++] = "-n";

@@ -179,17 +179,19 @@ int core_Dist_graph_create(object *c, int n, const int *sources, const int *degr
     rc = core_Allgather(&words, 1, i, counts, 1, i, c);
     if (!rc)
         rc = core_Allreduce(&weighted, &any, 1, i, predef[PRE_MPI_MAX], c);
-    for (int r = 0; r < size; r++) {
+    for (int r = 0; !rc && r < size; r++) {
         at[r] = total;
         total += counts[r];
     }
-    all = malloc((total + 1) * sizeof(int));
-    if (!rc)
-        rc = core_Allgatherv(edges, words, i, all, counts, at, i, c);
     int n_in = 0, n_out = 0, e = total / 3;
     int *four = malloc((4 * e + 1) * sizeof(int)), *in = four, *in_w = four + e,
         *dst = four + 2 * e, *out_w = four + 3 * e;
-    for (int k = 0; k < e; k++) {
+    all = malloc((total + 1) * sizeof(int));
+    if (!rc && (!all || !four))
+        rc = NEUTRAL_MPI_ERR_NO_MEM;
+    if (!rc)
+        rc = core_Allgatherv(edges, words, i, all, counts, at, i, c);
+    for (int k = 0; !rc && k < e; k++) {
         if (all[3 * k + 1] == c->comm.rank) {
             in[n_in] = all[3 * k];
             in_w[n_in++] = all[3 * k + 2];
