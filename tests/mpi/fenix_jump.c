@@ -55,6 +55,7 @@ int main(int argc, char **argv)
             while (!done)
                 MPI_Iprobe(MPI_ANY_SOURCE, 99, comm, &flag, MPI_STATUS_IGNORE), done = buffer == 42;
         }
+        test_out_of_it("arrived", size - 1, rank == 1);
         if (rank == 1)
             test_die();
         MPI_Barrier(comm);

@@ -43,6 +43,7 @@ int main(int argc, char **argv)
         EXPECT(role == FENIX_ROLE_SURVIVOR_RANK && comm != before);
     }
     EXPECT(MPI_Barrier(comm) == MPI_SUCCESS);
+    test_out_of_it("repaired", size - 1, rank == 2);
 
     /* one more than there are spares: shrink, with a warning */
     EXPECT(Fenix_get_nspare() == 0);

@@ -306,10 +306,12 @@ static void run_in_place(mend_process_options *options, const char *seed)
     options->n_builders = 1;
     EXPECT(mend_process_start(MPI_COMM_WORLD, options, &p) == 0);
     const mend_repair *now = mend_process_state(p);
-    int generation, rc;
+    int generation, rc = -1;
     do {
-        if (now->role == MEND_ROLE_RELEASED)
-            break;
+        if (now->role == MEND_ROLE_RELEASED) {
+            EXPECT(mend_process_finalize(p) == 0);
+            return;
+        }
         int code = work(&w, now);
         if (code != MPI_SUCCESS) {
             EXPECT(mend_process_is_failure(code) || code == MPI_ERR_IN_STATUS ||
@@ -323,11 +325,7 @@ static void run_in_place(mend_process_options *options, const char *seed)
         generation = now->generation;
         rc = mend_process_finalize(p);
         EXPECT(rc == 0 || rc == MEND_ERR_PEER_FAILED);
-    } while (rc != 0);
-    if (now->role == MEND_ROLE_RELEASED && rc != 0) {
-        EXPECT(mend_process_finalize(p) == 0);
-        return;
-    }
+    } while (rc != 0); /* after the end neither p nor its state may be touched */
     report(generation, seed);
 }
 

@@ -592,6 +592,7 @@ static void requests(void)
         MPI_Barrier(now->comm);
         while (now->rank == 0 && arrived != 5)
             MPI_Iprobe(MPI_ANY_SOURCE, 99, now->comm, &flag, MPI_STATUS_IGNORE);
+        test_out_of_it("arrived", now->size - 1, now->rank == 2);
         test_die_as(2);
         while (MPI_Barrier(now->comm) == MPI_SUCCESS)
             ;

@@ -58,6 +58,22 @@ static inline int test_file_exists(const char *name)
     return stat(path, &st) == 0;
 }
 
+/* Has everybody come here? A collective call that has succeeded here may still fail on a rank that
+ * is late, if somebody dies meanwhile: whoever dies next waits until all `n` others are out of it. */
+static inline void test_out_of_it(const char *name, int n, int dies_next)
+{
+    const char *dir = getenv("MEND_TEST_DIR");
+    char path[4096];
+    struct stat st = {0};
+    if (!dies_next) {
+        test_file(name, "x");
+        return;
+    }
+    snprintf(path, sizeof path, "%s/%s", dir ? dir : ".", name);
+    while (stat(path, &st) != 0 || st.st_size < n)
+        usleep(1000);
+}
+
 /* A wrong result must not be healed by the very recovery that is tested: it stops the whole job. */
 static inline void test_fail(const char *text)
 {
