@@ -140,9 +140,10 @@ static void on_mpi_error(MPI_Comm *comm, int *code, ...)
     flow_abort(*comm);
 }
 
+/* Without a repair the default context catches errors only to end the job in turns (abort.c). */
 void jump_catch(mend_flow *f)
 {
-    if (!f->has_repair)
+    if (!f->has_repair && !f->is_default)
         return;
     if (!f->has_handler)
         MPI_Comm_create_errhandler(on_mpi_error, &f->handler);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # flow_campaign.sh APPS FIRST LAST: one job per seed; ranks of heat or md die at random; the result must be bitwise that of
-# the plain program on as many ranks. A seed decides: program, ranks, spares, interval, level, and how ranks die: at
+# the plain program on as many ranks. A seed decides: program, ranks, spares, interval, level, learn mode, and how ranks die: at
 # iterations (several at once, the last one, the first), at any moment by SIGKILL from outside, or inside a recovery
 # (fault points). Prints a line a job; the last line has the counts.
 set -uo pipefail
@@ -65,6 +65,9 @@ for ((seed = first; seed <= last; seed++)); do
     export MEND_STORE_LOCAL='' MEND_STORE_LOCAL_EVERY=0
     [ -n "$fault" ] || unset MEND_FAULT
     if [ $((RANDOM % 3)) = 0 ]; then export MEND_STORE_LOCAL=$MEND_TEST_LOCAL/store-$seed MEND_STORE_LOCAL_EVERY=2; fi
+    learn=no
+    [ $((RANDOM % 4)) != 0 ] || learn=yes
+    export MEND_FLOW_LEARN=$learn
     [ $outside = 0 ] || kill_from_outside $outside &
     killer=$!
     run $((np + spares)) "$apps/${program}_flow" "${args[@]}" --mark "$work/mark" >"$work/out"
@@ -78,7 +81,7 @@ for ((seed = first; seed <= last; seed++)); do
     if [ $code = 124 ] || [ $code = 137 ]; then verdict=HUNG hung=$((hung + 1))
     elif [ "$got" != "${expected[$program.$np]}" ]; then verdict=WRONG bad=$((bad + 1)); fi
     # both holders of a rank's data in memory may die at once: then the job must say so and stop, or start over
-    echo "seed $seed $program np $np spares $spares every $every how $how ${args[*]:4} ${fault:-} kills $marks: $verdict $got"
+    echo "seed $seed $program np $np spares $spares every $every learn $learn how $how ${args[*]:4} ${fault:-} kills $marks: $verdict $got"
     [ $verdict = ok ] || { tail -20 "$work/err"; cat "$work/out"; [ -z "${FLOW_CAMPAIGN_STOP:-}" ] || break; }
     rm -rf "$MEND_TEST_LOCAL/store-$seed"
 done

@@ -1,11 +1,16 @@
-/* The flow layer over a user's own store, under a user's own repair of the communicator: nothing of
- * Mend's store or process layer is used. Rank 1 dies twice; the sums at the end are bitwise those
- * of an undisturbed run. */
+/* Parts on their own: flow_own STORE REPAIR
+ *   STORE   own: a table of functions of this test (flow_file_store.h); mend: Mend's store
+ *   REPAIR  own: revoke, shrink and split by this test; mend: Mend's process layer behind the
+ *           table; none: a death ends the job, which is started again by the same command
+ * With "own own" nothing of Mend's store or process layer is used. Rank 1 dies twice; the sums at
+ * the end are bitwise those of an undisturbed run. */
 #define MEND_FLOW_NO_WORLD
 #include <mpi.h>
 
+#include <mend/process.h>
 #include <mpi-ext.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <unistd.h>
 
 #include "flow_file_store.h"
@@ -104,10 +109,18 @@ static int meet(struct team *t, MPI_Comm *work)
     }
 }
 
-static int repair(void *arg, MPI_Comm broken, MPI_Comm *repaired)
+static int own_repair(void *arg, MPI_Comm broken, MPI_Comm *repaired)
 {
     MPIX_Comm_revoke(broken);
     return meet(arg, repaired);
+}
+
+static int mends_repair(void *arg, MPI_Comm broken, MPI_Comm *repaired)
+{
+    (void)broken;
+    int rc = mend_process_repair(arg);
+    *repaired = mend_process_state(arg)->comm;
+    return rc;
 }
 
 /* Spares wait in a broadcast: an error means that somebody is needed, its end that nobody is. */
@@ -122,37 +135,57 @@ static int wait_as_spare(struct team *t, MPI_Comm *work)
     return 0;
 }
 
-static void work_on(struct team *t, MPI_Comm comm, int joining)
+/* Which parts are used, and what this process is in them. */
+struct parts {
+    bool own_store;
+    const mend_flow_repair *repair;
+    MPI_Comm comm;
+    int rank, joining;
+};
+
+static void die_once(int rank, int step)
+{
+    char mark[640];
+    snprintf(mark, sizeof mark, "%s/died.%d", getenv("MEND_TEST_DIR"), step);
+    if (rank == 1 && (step == 20 || step == 45) && access(mark, F_OK) != 0) {
+        fclose(fopen(mark, "w"));
+        raise(SIGKILL);
+    }
+}
+
+/* The deaths must have been what they should: repairs in this job, or a version of the job before. */
+static bool came_back(const struct parts *parts, mend_flow *flow, long first)
+{
+    return parts->repair ? mend_flow_repairs(flow) == 2 : first >= 42;
+}
+
+static void work_on(const struct parts *parts)
 {
     struct file_store files = {0};
     mend_flow_store store;
-    mend_flow_repair mender = {t, repair, is_failure};
     mend_flow_options o;
     mend_flow *flow;
     static double cells[CELLS];
+    static long first = -1; /* the version that this job began with */
     char folder[500];
-    int step = 0, rank = t->seat;
+    int step = 0, rank = parts->rank;
     snprintf(folder, sizeof folder, "%s/own", getenv("MEND_TEST_DIR"));
     store = file_store_table(&files, folder);
     mend_flow_defaults(&o);
     o.every = 7;
     o.automatic = 0;
-    o.store = &store;
-    o.repair = &mender;
-    o.joining = joining;
-    if (mend_flow_open(comm, &o, &flow)) {
+    o.store = parts->own_store ? &store : NULL;
+    o.repair = parts->repair;
+    o.joining = parts->joining;
+    if (mend_flow_open(parts->comm, &o, &flow)) {
         fprintf(stderr, "open: %s\n", mend_error_text());
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     mend_flow_view(flow, "cells", cells, CELLS, MPI_DOUBLE, 0);
     mend_flow_view(flow, "step", &step, 1, MPI_INT, MEND_CONTROL);
     for (; mend_flow_point(flow) && step < STEPS; step++) {
-        char mark[640];
-        snprintf(mark, sizeof mark, "%s/died.%d", getenv("MEND_TEST_DIR"), step);
-        if (rank == 1 && (step == 20 || step == 45) && access(mark, F_OK) != 0) {
-            fclose(fopen(mark, "w"));
-            raise(SIGKILL);
-        }
+        first = first < 0 ? mend_flow_version(flow) : first;
+        die_once(rank, step);
         double most, mine = advance(cells, rank, step);
         MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, mend_flow_world(flow));
         cells[step] += most;
@@ -162,7 +195,9 @@ static void work_on(struct team *t, MPI_Comm comm, int joining)
     double sum = add_up(cells), sums[WORKERS], want[WORKERS];
     MPI_Gather(&sum, 1, MPI_DOUBLE, sums, 1, MPI_DOUBLE, 0, mend_flow_world(flow));
     expected(want);
-    if (rank == 0 && memcmp(sums, want, sizeof want) == 0 && mend_flow_repairs(flow) == 2) {
+    bool used = files.calls > 0;
+    if (rank == 0 && memcmp(sums, want, sizeof want) == 0 && came_back(parts, flow, first) &&
+        used == parts->own_store) {
         FILE *marker = fopen(getenv("MEND_TEST_MARKER"), "w");
         fputs("PASS\n", marker);
         fclose(marker);
@@ -170,23 +205,61 @@ static void work_on(struct team *t, MPI_Comm comm, int joining)
     mend_flow_close(flow);
 }
 
-int main(int argc, char **argv)
+static void with_own_repair(struct parts *parts, int rank)
 {
-    MPI_Init(&argc, &argv);
-    int rank, done = 1, joining = 0;
     struct team t;
-    MPI_Comm work;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    mend_flow_repair table = {&t, own_repair, is_failure};
+    int done = 1;
     MPI_Comm_dup(MPI_COMM_WORLD, &t.all);
     MPI_Comm_set_errhandler(t.all, MPI_ERRORS_RETURN);
     t.seat = rank < WORKERS ? rank : -1;
-    MPI_Comm_split(t.all, t.seat < 0, rank, &work);
+    MPI_Comm_split(t.all, t.seat < 0, rank, &parts->comm);
     if (t.seat < 0)
-        joining = wait_as_spare(&t, &work);
-    if (t.seat >= 0) {
-        work_on(&t, work, joining);
-        MPI_Bcast(&done, 1, MPI_INT, 0, t.all);
+        parts->joining = wait_as_spare(&t, &parts->comm);
+    if (t.seat < 0)
+        return;
+    parts->repair = &table;
+    parts->rank = t.seat;
+    work_on(parts);
+    MPI_Bcast(&done, 1, MPI_INT, 0, t.all);
+}
+
+static void with_mends_repair(struct parts *parts)
+{
+    mend_process_options o = {.spares = atoi(getenv("MEND_TEST_SPARES")),
+                              .resume = MEND_RESUME_MANUAL};
+    mend_process *p = NULL;
+    if (mend_process_start(MPI_COMM_WORLD, &o, &p)) { /* spares wait in here */
+        fprintf(stderr, "process: %s\n", mend_error_text());
+        MPI_Abort(MPI_COMM_WORLD, 1);
     }
+    const mend_repair *now = mend_process_state(p);
+    mend_flow_repair table = {p, mends_repair, is_failure};
+    if (now->role != MEND_ROLE_RELEASED) {
+        parts->comm = now->comm;
+        parts->joining = now->role == MEND_ROLE_RECOVERED;
+        parts->repair = &table;
+        MPI_Comm_rank(now->comm, &parts->rank);
+        work_on(parts);
+    }
+    mend_process_finalize(p);
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+    struct parts parts = {.comm = MPI_COMM_WORLD};
+    if (argc != 3)
+        return 2;
+    parts.own_store = strcmp(argv[1], "own") == 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &parts.rank);
+    if (strcmp(argv[2], "own") == 0)
+        with_own_repair(&parts, parts.rank);
+    else if (strcmp(argv[2], "mend") == 0)
+        with_mends_repair(&parts);
+    else
+        work_on(&parts);
     MPI_Finalize();
     return 0;
 }
