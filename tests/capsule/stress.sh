@@ -7,7 +7,10 @@ trials=$1; RANDOM=$2
 build=$MEND_BUILD mend=$MEND_BUILD/bin/mend tests=$MEND_BUILD/tests/capsule
 work=$(mktemp -d)
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 OMP_NUM_THREADS=3 OMP_WAIT_POLICY=passive
-mpis=(openmpi); [ -x "$build/lib/mend/capsule.mpich" ] && mpis+=(mpich)
+mpis=(openmpi) abis=(""); [ -x "$build/lib/mend/capsule.mpich" ] && mpis+=(mpich) && abis+=(.mpich)
+chapters=()
+for c in rma io comms p2p coll topo types env; do for m in "${abis[@]}"; do chapters+=("chapter-$c$m"); done; done
+export OMPI_MCA_osc=^ucx CHAPTER_FILE=$work/chapter
 launch() { # MPI ranks words…
     local mpi=$1 np=$2; shift 2
     case $mpi in
@@ -17,16 +20,21 @@ launch() { # MPI ranks words…
 }
 bad=0 taken=0
 for ((t = 1; t <= trials; t++)); do
-    case $((RANDOM % 5)) in
+    np=$((RANDOM % 3 + 2)) one=$((RANDOM % 3 + 1))
+    case $((RANDOM % 10)) in
         0) np=4 words=("$tests/heat2d" 200 600) ;;
         1) np=4 words=("$tests/inflight" 60) ;;
         2) np=2 words=("$tests/omp" 400) ;;
-        3) np=4 words=("$tests/moments" 300 $((RANDOM % 3 + 1))) ;;
-        4) np=3 words=("$tests/moments" 300 $((RANDOM % 3 + 4))) ;;
+        3) words=("$tests/moments" 300 "$one") ;;
+        4) words=("$build/apps/heat" -m 4 -s 400 -r 50) ;;
+        5) words=("$build/apps/md" -c 4 -s 400 -t 20) ;;
+        6 | 7) words=("$tests/${chapters[RANDOM % ${#chapters[@]}]}" 12 60) ;;
+        *) words=("$tests/anything${abis[RANDOM % ${#abis[@]}]}" 800 $((RANDOM % 50 + 1)) "$work/data") ;;
     esac
     a=${mpis[RANDOM % ${#mpis[@]}]} b=${mpis[RANDOM % ${#mpis[@]}]}
-    key=$work/$(printf '%s_' "$np" "${words[@]##*/}")
-    [ -s "$key" ] || launch openmpi "$np" "${words[@]}" >"$key" 2>/dev/null
+    key=$work/$(printf '%s_' "$np" "${words[@]##*/}") native=openmpi
+    case ${words[0]} in *.mpich) native=mpich ;; esac
+    [ -s "$key" ] || launch $native "$np" "${words[@]}" >"$key" 2>/dev/null
     dir=$work/job.$t; rm -rf "$dir"; mkdir -m 700 "$dir"
     pause=0.$((RANDOM % 900 + 100))
     MEND_CAPSULE_DIR=$dir launch "$a" "$np" "$build/lib/mend/capsule.$a" "${words[@]}" >"$dir.1" 2>"$dir.e1" &
@@ -41,8 +49,8 @@ for ((t = 1; t <= trials; t++)); do
         launch "$b" "$np" "$build/lib/mend/capsule.$b" --restart "$dir" >"$dir.2" 2>"$dir.e2"
     fi
     round() { sed -E 's/([0-9]\.[0-9]{9})[0-9]+/\1/g; s/([0-9]{6}\.[0-9]{6})[0-9]+/\1/g' "$@"; }
-    if [ -s "$key" ] && cmp -s <(round "$key") <(cat "$dir.1" "$dir.2" | round); then echo "ok $t: ${words[*]##*/} at ${pause} s, $how"
-    else echo "FAIL $t: ${words[*]##*/} at ${pause} s, $how"; cat "$dir.1" "$dir.2" "$key"; tail -3 "$dir.c" "$dir.e1" "$dir.e2" 2>/dev/null; cat "$dir/events.jsonl"; bad=$((bad + 1)); fi
+    if [ -s "$key" ] && cmp -s <(round "$key") <(cat "$dir.1" "$dir.2" | round); then echo "ok $t: $np ranks, ${words[*]##*/} at ${pause} s, $how"
+    else echo "FAIL $t: $np ranks, ${words[*]##*/} at ${pause} s, $how"; cat "$dir.1" "$dir.2" "$key"; tail -3 "$dir.c" "$dir.e1" "$dir.e2" 2>/dev/null; cat "$dir/events.jsonl"; bad=$((bad + 1)); fi
     rm -rf "$dir" "$dir".*
 done
 echo "$trials trials by seed $2, $taken checkpoints and resumes, $bad failures"

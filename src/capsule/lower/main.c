@@ -29,12 +29,14 @@ void die(const char *format, ...)
 
 /* Libraries of networks keep registrations of memory, and watch the process' own munmap() to know when one is
  * void. They do not see the upper half's: with a registration that outlived its memory, a message would come
- * from, or go to, pages that are nobody's. So none are kept. The libraries read this from the environment before
+ * from, or go to, pages that are nobody's. So none are kept. What UCX has to say, for example of windows that are still there
+ * when a job is stopped, does not go into the application's output. The libraries read this from the environment before
  * main(): it is set, and the program starts again. What the user has set stays.
  */
-static void keep_no_registrations(char **argv)
+static void tame_network_libraries(char **argv)
 {
     static const char *const rules[][2] = {{"UCX_MEM_EVENTS", "n"},
+                                           {"UCX_LOG_FILE", "stderr"},
                                            {"FI_MR_CACHE_MONITOR", "disabled"},
                                            {"OMPI_MCA_memory", "^patcher"}};
     int again = 0;
@@ -49,7 +51,7 @@ int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
     prctl(PR_SET_NAME, slash ? slash + 1 : argv[0]); /* it may have been started as /proc/self/exe */
-    keep_no_registrations(argv);
+    tame_network_libraries(argv);
     page_size = sysconf(_SC_PAGESIZE);
     lower.thread_pointer = thread_pointer_get();
     lower.thread_pointer_fast = machine_fast_thread_pointer();

@@ -333,6 +333,13 @@ static int ranks_of(struct window *w, object *group, int *n, int **ranks)
     }
     return 0;
 }
+/* Does not wait for its receiver, who may be this rank itself: it asks later. */
+static int tell(struct window *w, int rank, int tag)
+{
+    object *r;
+    int rc = core_Isend(NULL, 0, TYPE_BYTE, rank, tag, w->comm, &r);
+    return rc ? rc : core_Request_free(&r);
+}
 int core_Win_post(object *group, int assert_, object *win)
 {
     struct window *w = win->win.w;
@@ -345,7 +352,7 @@ int core_Win_post(object *group, int assert_, object *win)
     for (int i = 0; i < w->n_exposed && !rc; i++)
         rc = core_Irecv(NULL, 0, TYPE_BYTE, w->exposed[i], TAG_COMPLETE, w->comm, &w->arrivals[i]);
     for (int i = 0; i < w->n_exposed && !rc; i++)
-        rc = core_Send(NULL, 0, TYPE_BYTE, w->exposed[i], TAG_POST, w->comm);
+        rc = tell(w, w->exposed[i], TAG_POST);
     return rc;
 }
 int core_Win_start(object *group, int assert_, object *win)
@@ -368,7 +375,7 @@ int core_Win_complete(object *win)
     if (!rc)
         rc = LOWER(win_flush_all, win->real);
     for (int i = 0; i < w->n_access && !rc; i++)
-        rc = core_Send(NULL, 0, TYPE_BYTE, w->access[i], TAG_COMPLETE, w->comm);
+        rc = tell(w, w->access[i], TAG_COMPLETE);
     free(w->access);
     w->access = NULL;
     w->n_access = 0;
