@@ -50,7 +50,8 @@ static void tame_network_libraries(char **argv)
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
-    prctl(PR_SET_NAME, slash ? slash + 1 : argv[0]); /* it may have been started as /proc/self/exe */
+    prctl(PR_SET_NAME,
+          slash ? slash + 1 : argv[0]); /* it may have been started as /proc/self/exe */
     tame_network_libraries(argv);
     page_size = sysconf(_SC_PAGESIZE);
     lower.thread_pointer = thread_pointer_get();
