@@ -139,10 +139,11 @@ struct comm_card;
 #define BELOW(class, ...) BELOW_##class(__VA_ARGS__)
 
 struct lower {
-    void *thread_pointer;          /* of the lower half */
-    const char *name;              /* which MPI library this is */
-    int thread_pointer_fast;       /* see thread_pointer_choose */
-    int rolls_back;                /* files that have grown are cut when an image is resumed */
+    void *thread_pointer;    /* of the lower half */
+    const char *name;        /* which MPI library this is */
+    int thread_pointer_fast; /* see thread_pointer_choose */
+    int rolls_back; /* 1: files that have grown are cut when an image is resumed; 2: that may happen
+                     * at any time, in place */
     int *tid_address;              /* &pd->tid of the upper half's main thread */
     struct upper *upper;           /* for callbacks: user-defined operations */
     handle_t predef[N_PREDEFINED]; /* real values, valid after Init_thread */

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
-# a native run, byte for byte. Cases: rank, pair, levels, launcher, exhausted, files, rewrite, refuse, during, init.
+# a native run, byte for byte. Cases: rank, pair, levels, launcher, exhausted, files, rewrite, back,
+# refuse, outside, words, during, init.
 # Kills come when so many versions are complete, not by the clock: a loaded machine changes nothing.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -9,7 +10,7 @@ case=$1
 cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 fail() { echo "FAIL: $*"; cat err 2>/dev/null | tail -5; tail -20 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "${KEEP:-}" ] && cp -r . "$KEEP.$$"; kill "$runner" 2>/dev/null; wait; exit 1; }
-for p in steady append rewrite; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" || exit 1; done
+for p in steady append rewrite outside odd; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" || exit 1; done
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 "$@"; }
 
 runner=
@@ -25,6 +26,12 @@ await() { # PATTERN N: until so many events are there; the job must not end befo
 more() { await '"level":"memory"' $(($(count '"level":"memory"') + 4 * $1)); } # N more versions, of 4 ranks
 player() { grep "\"rank\":$1,\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
 kill_ranks() { local p=(); for r in "$@"; do p+=("$(player "$r")"); done; kill -9 "${p[@]}" || fail "ranks $* could not be killed"; }
+newest_log() { ls "job/undo/$1" | grep -v '[.]' | sort -n | tail -1; }
+changes() { # RANK BYTES: until so much is noted of what it changed since the newest version
+    until [ "$(stat -c %s "job/undo/$1/$(newest_log "$1")" 2>/dev/null || echo 0)" -ge "$2" ]; do
+        kill -0 $runner 2>/dev/null || fail "the job ended before rank $1 changed anything"; sleep 0.02
+    done
+}
 resumed() { count '"how":"resumed"'; }
 finish() { wait $runner || fail "mend run ended with $?"; cmp got "${1:-want}" || fail "the output differs from the native run"; }
 steady=(./steady 6000 4096)
@@ -83,13 +90,33 @@ files) # files that grew since the version are cut back
 rewrite) # files that were overwritten, replaced, removed, truncated since the version are put back
     mkdir a b; native ./rewrite a 2500 >want || exit 1
     start --spares 4 --every 200ms -- ./rewrite b 2500
-    for victims in 2 0 "1 3"; do more 1; sleep 0.1; kill_ranks $victims; await '"how":"resumed"' $((4 + $(resumed))); done
+    for victims in 2 0 "1 3"; do more 1; changes ${victims% *} 1000; kill_ranks $victims; await '"how":"resumed"' $((4 + $(resumed))); done
     finish
     diff -r a b || fail "files differ" ;;
+back) # over several versions: what each of them changed is undone, the newest first
+    mkdir a b; native ./rewrite a 2500 >want || exit 1
+    start --spares 2 --every 100ms --levels memory,partner:6,global:50 -- ./rewrite b 2500
+    for victim in 1 3; do
+        await '"level":"partner"' $((4 + $(count '"level":"partner"'))); more 3; kill_ranks $victim; await '"how":"resumed"' $((4 + $(resumed)))
+    done
+    finish
+    diff -r a b || fail "files differ" ;;
+outside) # by MPI-IO, by shared mappings; the user is told what is not undone
+    mkdir a b; native ./outside a 2500 >want || exit 1
+    start --spares 6 --every 200ms -- ./outside b 2500 # Open MPI's MPI-IO may crash in others when a rank dies
+    for victim in 2 0; do more 1; changes $victim 1000; kill_ranks $victim; await '"how":"resumed"' $((4 + $(resumed))); done
+    finish
+    diff -r a b || fail "files differ"
+    grep -q 'all is written by MPI-IO: ' err || fail "not told of MPI-IO"
+    [ "$(grep -c 'true: is started by the program: files that it changes are not put back' err)" = 1 ] || fail "not told of the child once" ;;
+words) # a program that crashes again and again: what it printed last is seen, once
+    start --spares 1 --every 100ms --retries 1 -- ./odd crash
+    wait $runner && fail "it ended well"
+    for r in 0 1 2 3; do [ "$(grep -c "odd: rank $r came to the place" got)" = 1 ] || fail "the last words of rank $r: $(cat got)"; done ;;
 refuse) # what cannot be put back is refused in a sentence, not passed over
     mkdir a b; native ./rewrite a 2500 >want || exit 1
     MEND_ONLINE_UNDO=10000 start --spares 1 --every 2s -- ./rewrite b 2500
-    more 1; sleep 0.5; kill_ranks 2
+    more 1; changes 2 12000; kill_ranks 2
     wait $runner && fail "the job went on"
     grep -q 'cannot go back to version .*old content was not kept' err || fail "no sentence" ;;
 during) # deaths at every step of a recovery and of a save, of the process that coordinates too
@@ -109,5 +136,5 @@ init) # a death inside MPI_Init, where Open MPI waits for ever: launched again
     finish ;;
 *) echo "no case $case"; exit 2 ;;
 esac
-case $case in rank | files | rewrite) [ "$(resumed)" -gt 0 ] || fail "nothing was survived in place" ;; esac
+case $case in rank | files | rewrite | back | outside) [ "$(resumed)" -gt 0 ] || fail "nothing was survived in place" ;; esac
 echo PASS

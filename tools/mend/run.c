@@ -346,6 +346,8 @@ static int run(struct run_job *job, bool json)
             free(*w);
         free(command);
     }
+    if (outcome != DONE && outcome != STOPPED)
+        follow_last_words(&f);
     follow_end(&f);
     if (outcome == FAILED_BY_PROGRAM && !job->quiet)
         fprintf(stderr, "mend: the program ended itself: rank %d by %s with code %d%s\n",

@@ -64,6 +64,8 @@ void follow(struct run_follower *f);         /* print what is new, look at the e
 void follow_status(struct run_follower *f);  /* the status line, on a terminal */
 /* A process died before all were through MPI_Init: the others wait for it for ever. */
 bool follow_stillborn(const struct run_follower *f);
+/* The job does not come back: print what its ranks had printed since the last version. */
+void follow_last_words(struct run_follower *f);
 void follow_end(struct run_follower *f);
 
 int run_job_write(const struct run_job *job, const char *state);

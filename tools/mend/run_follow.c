@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,34 @@ static void print_all_new(struct run_follower *f)
     for (int r = 0; !f->job->raw && r < f->job->ranks; r++)
         for (int stream = 0; stream < 2; stream++)
             print_new(f, r, stream);
+    fflush(stdout);
+}
+
+/* RANK.out.last: the number of its first byte, and the bytes (src/capsule/lower/output.c). Bytes that
+ * were printed are not printed again. */
+static void print_last(struct run_follower *f, int rank, int stream)
+{
+    char path[4400], bytes[1 << 16];
+    uint64_t first, at = (uint64_t)f->printed[2 * rank + stream];
+    snprintf(path, sizeof path, "%s/output/%d.%s.last", f->job->dir, rank, stream ? "err" : "out");
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 && pread(fd, &first, sizeof first, 0) == sizeof first && first <= at)
+        for (ssize_t n;
+             (n = pread(fd, bytes, sizeof bytes, (off_t)(sizeof first + at - first))) > 0;
+             at += (uint64_t)n)
+            fwrite(bytes, 1, (size_t)n, stream ? stderr : stdout);
+    if (fd >= 0)
+        close(fd);
+}
+
+void follow_last_words(struct run_follower *f)
+{
+    f->ending = true;
+    follow(f);
+    wipe_line(f);
+    for (int r = 0; !f->job->raw && r < f->job->ranks; r++)
+        for (int stream = 0; stream < 2; stream++)
+            print_last(f, r, stream);
     fflush(stdout);
 }
 

@@ -1,8 +1,13 @@
 /* ended.c - a program that ends itself, by a code or by MPI_Abort, is told to `mend run`: a relaunch
- * would only repeat it. */
+ * would only repeat it. One that crashes may have been hit from outside, and is repaired; but what it
+ * printed last is kept, for it may crash again. */
 #include "lower.h"
 
 #include <base/event.h>
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static int (*plain_abort)(handle_t comm, int code);
 static int watched;
@@ -19,6 +24,28 @@ void ended_watch(void)
     watched = 1;
     plain_abort = lower.Abort;
     lower.Abort = abort_and_tell;
+}
+
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+static struct sigaction before[65];
+
+/* With either half's thread pointer. Then what would have happened without us: the instruction runs
+ * again, or the signal is sent again. */
+static void on_crash(int signal, siginfo_t *info, void *context)
+{
+    (void)context;
+    output_last();
+    sigaction(signal, &before[signal], NULL);
+    if (info->si_code <= 0)
+        raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
+                    raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), signal, 0, 0, 0);
+}
+
+void ended_watch_crashes(void)
+{
+    struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
+        sigaction(crashes[i], &action, &before[crashes[i]]);
 }
 
 void ended_by_exit(int code)

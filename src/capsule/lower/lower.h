@@ -62,7 +62,7 @@ void recover_error(
 int recover_checkpoint(struct upper *upper);
 void recover_resumed(void);
 void recover_finalize(void);
-void recover_begun(void); /* the application has called MPI_Init */
+void recover_begun(void);     /* the application has called MPI_Init */
 void recover_ended(int code); /* the application ends; tells if it did so without MPI_Finalize */
 
 /* --- undo*.c: files that the application has changed are put back, see undo.h --- */
@@ -73,21 +73,31 @@ const char *undo_impossible(int rank, int version);
 void undo_contents(int rank, int version); /* the first step of putting back */
 void undo_lengths(int rank, int version);  /* the second; then nothing is left to undo */
 void undo_forget(int rank, int version);   /* nobody goes back behind that version any more */
+/* undo_outside.c: changes by MPI-IO and by shared mappings */
+void undo_file_opening(const char *name, int amode, int first); /* first: of its communicator */
+void undo_file_opened(const char *name, int amode, handle_t file);
+void undo_file_closed(handle_t file);
+void undo_file_deleting(const char *name);
+void undo_note_map(int fd, uint64_t from, uint64_t length); /* from the trap handler */
+void undo_outside_resumed(void);
 
 /* --- ended.c: the program ends itself --- */
 void ended_watch(void);
 void ended_by_exit(int code);
+void ended_watch_crashes(void); /* keep what the program printed before one */
 
 /* --- output.c: what the application prints, held back until it cannot be rolled back --- */
 extern int output_held;
 void output_open(const char *dir);
-void output_alone(const char *dir); /* no rollback in place: written at once, numbered all the same */
+void output_alone(
+    const char *dir); /* no rollback in place: written at once, numbered all the same */
 void output_resume(const uint64_t printed[2]);
 void output_play(int rank); /* this process plays that rank from now on */
 void output_start(void);    /* ... from its very beginning */
 long output_write(int fd, const char *bytes, size_t count); /* from the trap handler */
 void output_commit(void); /* everything written so far will not be rolled back */
 void output_direct(void); /* hold back no more */
+void output_last(void);   /* keep what is held back for `mend run`: this may be the end */
 struct output_state {
     uint64_t from[2], to[2]; /* bytes held back, by number: standard output, standard error */
 };

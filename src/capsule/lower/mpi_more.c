@@ -29,6 +29,12 @@ int error_out(int rc)
     return 16;
 }
 
+/* What others take part in may fail because one of them has died. */
+static int checked(const char *function, int rc)
+{
+    return error_out(GUARD(function, rc));
+}
+
 int lower_Buffer_attach(void *buf, int size)
 {
     return error_out(MPI_Buffer_attach(buf, size));
@@ -89,53 +95,53 @@ static int win_ready(MPI_Win w, handle_t *out)
 {
     MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
     *out = (handle_t)w;
-    return error_out(MPI_Win_lock_all(MPI_MODE_NOCHECK, w));
+    return checked(__func__, MPI_Win_lock_all(MPI_MODE_NOCHECK, w));
 }
 int lower_win_create(void *base, long size, int unit, handle_t comm, handle_t *out)
 {
     MPI_Win w;
     int rc = MPI_Win_create(base, size, unit, MPI_INFO_NULL, COMM(comm), &w);
-    return rc ? error_out(rc) : win_ready(w, out);
+    return rc ? checked(__func__, rc) : win_ready(w, out);
 }
 int lower_win_create_dynamic(handle_t comm, handle_t *out)
 {
     MPI_Win w;
     int rc = MPI_Win_create_dynamic(MPI_INFO_NULL, COMM(comm), &w);
-    return rc ? error_out(rc) : win_ready(w, out);
+    return rc ? checked(__func__, rc) : win_ready(w, out);
 }
 int lower_win_attach(handle_t win, void *base, long size)
 {
-    return error_out(MPI_Win_attach(WIN(win), base, size));
+    return checked(__func__, MPI_Win_attach(WIN(win), base, size));
 }
 int lower_win_detach(handle_t win, const void *base)
 {
-    return error_out(MPI_Win_detach(WIN(win), base));
+    return checked(__func__, MPI_Win_detach(WIN(win), base));
 }
 int lower_win_free(handle_t win)
 {
     MPI_Win w = WIN(win);
     int rc = MPI_Win_unlock_all(w), rc2 = MPI_Win_free(&w);
-    return error_out(rc ? rc : rc2);
+    return checked(__func__, rc ? rc : rc2);
 }
 int lower_win_flush(int rank, handle_t win)
 {
-    return error_out(MPI_Win_flush(rank, WIN(win)));
+    return checked(__func__, MPI_Win_flush(rank, WIN(win)));
 }
 int lower_win_flush_local(int rank, handle_t win)
 {
-    return error_out(MPI_Win_flush_local(rank, WIN(win)));
+    return checked(__func__, MPI_Win_flush_local(rank, WIN(win)));
 }
 int lower_win_flush_all(handle_t win)
 {
-    return error_out(MPI_Win_flush_all(WIN(win)));
+    return checked(__func__, MPI_Win_flush_all(WIN(win)));
 }
 int lower_win_flush_local_all(handle_t win)
 {
-    return error_out(MPI_Win_flush_local_all(WIN(win)));
+    return checked(__func__, MPI_Win_flush_local_all(WIN(win)));
 }
 int lower_win_sync(handle_t win)
 {
-    return error_out(MPI_Win_sync(WIN(win)));
+    return checked(__func__, MPI_Win_sync(WIN(win)));
 }
 
 /* hints are given to the library: for files they change speed, never results */
@@ -149,24 +155,34 @@ int lower_file_open(handle_t comm, const char *name, int amode, int n, char *con
         for (int i = 0; i < n; i += 2)
             MPI_Info_set(info, words[i], words[i + 1]);
     }
+    int rank = 0;
+    if (recovering) {
+        MPI_Comm_rank(COMM(comm), &rank);
+        undo_file_opening(name, amode, rank == 0);
+    }
     int rc = MPI_File_open(COMM(comm), name, amode, info, &f);
     if (n)
         MPI_Info_free(&info);
     *out = (handle_t)f;
-    return error_out(rc);
+    if (recovering && !rc)
+        undo_file_opened(name, amode, *out);
+    return checked(__func__, rc);
 }
 int lower_file_close(handle_t file)
 {
     MPI_File f = FILE_(file);
-    return error_out(MPI_File_close(&f));
+    undo_file_closed(file);
+    return checked(__func__, MPI_File_close(&f));
 }
 int lower_file_delete(const char *name)
 {
-    return error_out(MPI_File_delete(name, MPI_INFO_NULL));
+    if (recovering)
+        undo_file_deleting(name);
+    return checked(__func__, MPI_File_delete(name, MPI_INFO_NULL));
 }
 int lower_file_set_view(handle_t file, long disp, handle_t etype, handle_t filetype,
                         const char *datarep)
 {
-    return error_out(
-        MPI_File_set_view(FILE_(file), disp, TYPE(etype), TYPE(filetype), datarep, MPI_INFO_NULL));
+    return checked(__func__, MPI_File_set_view(FILE_(file), disp, TYPE(etype), TYPE(filetype),
+                                               datarep, MPI_INFO_NULL));
 }

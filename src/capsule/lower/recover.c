@@ -145,6 +145,9 @@ static void tell_recovered(const char *how)
                ev_str("phases", text));
 }
 
+static struct plan plan;
+#define TRY(call) ((call) == MPI_SUCCESS)
+
 /* ---- noticing a failure ---------------------------------------------------------------------- */
 
 static void repair(void) __attribute__((noreturn));
@@ -160,12 +163,46 @@ static void repair(void) /* on our own stack, in the main thread */
     die("a meeting ended without a decision");
 }
 
+/* A process that plays a rank is known to be dead. */
+static int a_player_died(void)
+{
+    MPI_Group dead, all;
+    int n = 0, yes = 0;
+    MPIX_Comm_get_failed(base, &dead);
+    MPI_Group_size(dead, &n);
+    MPI_Comm_group(base, &all);
+    for (int i = 0, p; i < n; i++) {
+        MPI_Group_translate_ranks(dead, 1, &i, all, &p);
+        for (int r = 0; r < world_size; r++)
+            yes |= plan.player[r] == p;
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&dead);
+    return yes;
+}
+
+/* Files and windows of the MPI library turn the death of a peer into errors of their own. */
+static int because_of_a_death(int class)
+{
+    int revoked = 0, flag;
+    if (class != MPI_ERR_OTHER && class != MPI_ERR_INTERN && class != MPI_ERR_UNKNOWN &&
+        class != MPI_ERR_IO && class != MPI_ERR_FILE)
+        return 0;
+    for (double limit = seconds_now() + 0.5; seconds_now() < limit && !revoked;) {
+        if (a_player_died())
+            return 1;
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+        MPIX_Comm_is_revoked(app_world, &revoked);
+    }
+    return revoked;
+}
+
 void recover_error(int rc, const char *function)
 {
     int class;
     MPI_Error_class(rc, &class);
     if (class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_PROC_FAILED_PENDING ||
-        class == MPIX_ERR_REVOKED) {
+        class == MPIX_ERR_REVOKED || because_of_a_death(class)) {
         mend_event("recover.noticed",
                    ev_str("how", class == MPIX_ERR_REVOKED ? "revoke" : "failure"),
                    ev_str("call", function));
@@ -175,9 +212,6 @@ void recover_error(int rc, const char *function)
 }
 
 /* ---- the meeting ----------------------------------------------------------------------------- */
-
-static struct plan plan;
-#define TRY(call) ((call) == MPI_SUCCESS)
 
 static int show_cards(void)
 {
@@ -284,6 +318,7 @@ static void refuse(const char *file)
             "mend: rank %d cannot go back to version %d: %s was changed since, and its old content "
             "was not kept (too large for MEND_ONLINE_UNDO, or on another file system than DIR)\n",
             plan.rank, plan.version, file);
+    output_last();
     sleep(10); /* mend run ends the job; several ranks that abort at once would hang the launcher */
     MPI_Abort(MPI_COMM_WORLD, EXIT_REFUSED);
     _exit(EXIT_REFUSED);
@@ -418,6 +453,7 @@ static void give_up(void) __attribute__((noreturn));
 static void give_up(void)
 {
     int saved = 1, flag;
+    output_last();
     for (int r = 0; r < world_size && plan.version; r++)
         if (plan_holder(&plan, r, plan.version) == plan.me)
             saved &= global_write(held_find(r, plan.version));
@@ -567,6 +603,7 @@ void recover_resumed(void)
     GUARD("resume",
           MPI_Barrier(control)); /* nobody writes to a file that another still has to cut */
     phase("barrier");
+    undo_outside_resumed();
     output_commit(); /* up to this version nothing can be rolled back */
     tell_recovered("resumed");
 }
@@ -618,9 +655,7 @@ void recover_begun(void)
  * a rank's player (MPI_Iprobe does not report that, it only drives progress). */
 static void spare_wait(void)
 {
-    for (int flag, revoked = 0, concerned = 0;;) {
-        MPI_Group dead, all;
-        int n = 0;
+    for (int flag, revoked = 0;;) {
         unsigned long room;
         MPI_Status status;
         if (TRY(MPI_Iprobe(MPI_ANY_SOURCE, TAG_ROOM, base, &flag, &status)) && flag &&
@@ -628,17 +663,7 @@ static void spare_wait(void)
                          MPI_STATUS_IGNORE)))
             held_reserve(room);
         MPIX_Comm_is_revoked(base, &revoked);
-        MPIX_Comm_get_failed(base, &dead);
-        MPI_Group_size(dead, &n);
-        MPI_Comm_group(base, &all);
-        for (int i = 0, p; i < n; i++) {
-            MPI_Group_translate_ranks(dead, 1, &i, all, &p);
-            for (int r = 0; r < world_size; r++)
-                concerned |= plan.player[r] == p;
-        }
-        MPI_Group_free(&all);
-        MPI_Group_free(&dead);
-        if (revoked || concerned)
+        if (revoked || a_player_died())
             break;
         struct timespec t = {0, 1000000};
         nanosleep(&t, NULL);
@@ -656,7 +681,8 @@ void recover_main(int argc, char **argv)
     int spares = atoi(argv[0]);
     app_argc = argc - 2;
     app_argv = argv + 2;
-    recovering = lower.rolls_back = 1;
+    recovering = 1;
+    lower.rolls_back = 2;
     ended_watch();
     main_tid = (int)syscall(SYS_gettid);
     setenv("OMPI_MCA_async_mpi_finalize", "1", 0); /* else MPI_Finalize hangs after a failure */
@@ -670,6 +696,7 @@ void recover_main(int argc, char **argv)
     /* MPI_Init waits for ever if a process dies inside it: who watches us must know whom to look for */
     mend_event("recover.born", ev_int("pid", getpid()));
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
+    ended_watch_crashes(); /* after the handlers of the MPI library */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

@@ -54,6 +54,8 @@ static long upper_mmap(uintptr_t addr, size_t len, int prot, int flags, int fd, 
 {
     if (len == 0)
         return -EINVAL;
+    if (flags & MAP_SHARED && prot & PROT_WRITE && !(flags & MAP_ANONYMOUS))
+        undo_note_map(fd, (uint64_t)off, len);
 #ifdef MAP_32BIT
     if ((flags & MAP_32BIT) && !(flags & MAP_FIXED)) /* below 2 GiB: the upper half's anyway */
         return raw_syscall(SYS_mmap, addr, len, prot, flags, fd, off);

@@ -21,6 +21,7 @@ static int log_fd = -1, log_rank, log_version;
 static uint64_t log_at, limit = 1ull << 30; /* bytes of one log */
 static unsigned kept_files;
 static volatile int lock;
+static int owner; /* the process whose log it is */
 
 /* A file that was changed since the version, and what of it has been noted. */
 enum { RANGES = 16, FILES = 256 };
@@ -134,7 +135,7 @@ static struct touched *touch(const struct stat *st, const char *path)
     struct touched *t = &files[file_count < FILES ? file_count++ : FILES - 1];
     uint64_t start = log_at;
     *t = (struct touched){.device = st->st_dev, .inode = st->st_ino, .size = (uint64_t)st->st_size};
-    if (!log_record(UNDO_SIZE, path, t->size, 0)) {
+    if (!log_record(UNDO_SIZE, path, t->size, st->st_ino)) {
         log_back_to(start);
         lose(t, path);
     }
@@ -313,13 +314,60 @@ static void note(long number, const unsigned long a[6])
     }
 }
 
+/* 0: nothing is noted now, or not here: a forked child has no log. */
+static int take_log(void)
+{
+    if (log_fd < 0 || CALL(getpid, 0, 0, 0, 0) != owner)
+        return 0;
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
+        raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+    return 1;
+}
+
+static void give_log_back(void)
+{
+    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+}
+
+void undo_note_length(const char *path)
+{
+    struct stat st;
+    uint64_t start = log_at;
+    if (!take_log())
+        return;
+    long rc = CALL(newfstatat, AT_FDCWD, path, &st, 0);
+    if (rc == 0 && S_ISREG(st.st_mode))
+        touch(&st, path);
+    else if (rc == -ENOENT && !log_record(UNDO_CREATED, path, 0, 0))
+        log_back_to(start);
+    give_log_back();
+}
+
+void undo_note_gone(const char *path)
+{
+    if (!take_log())
+        return;
+    before_gone(AT_FDCWD, path);
+    give_log_back();
+}
+
+void undo_note_map(int fd, uint64_t from, uint64_t length)
+{
+    struct stat st;
+    if (!take_log())
+        return;
+    /* shared memory is no file to the user: what is mapped of it is in the image */
+    if (!CALL(fstat, fd, &st, 0, 0) && S_ISREG(st.st_mode) && st.st_nlink &&
+        path_of(fd, one_path) && memcmp(one_path, "/dev/shm/", 9) != 0)
+        keep(touch(&st, one_path), one_path, from, from + length);
+    give_log_back();
+}
+
 long undo_call(long number, const unsigned long a[6])
 {
-    if (log_fd >= 0) {
-        while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
-            raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+    if (take_log()) {
         note(number, a);
-        __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+        give_log_back();
     }
     return raw_syscall(number, (long)a[0], (long)a[1], (long)a[2], (long)a[3], (long)a[4],
                        (long)a[5]);
@@ -357,4 +405,6 @@ void undo_begin(int rank, int version)
     log_version = version;
     log_at = kept_files = 0;
     file_count = lock = 0;
+    owner = getpid();
+    undo_outside_begin();
 }

@@ -1,10 +1,10 @@
 /* undo.h - files that the application has changed are put back when it is rolled back: undo.c
- * (noting, in the trap handler), undo_apply.c (putting back).
+ * (noting, in the trap handler), undo_outside.c (MPI-IO, mappings), undo_apply.c (putting back).
  *
  * DIR/undo/RANK/VERSION is a log of what rank RANK has changed since VERSION: a record is written
  * before the change it is about. Records with a path, in the order of the changes:
  *
- *   SIZE     the file was `offset` bytes long when the rank first changed it
+ *   SIZE     the file was `offset` bytes long when the rank first changed it (`bytes`: its inode)
  *   BYTES    these bytes were at `offset`
  *   CREATED  there was no such file
  *   KEPT     the file was removed or replaced; it lives on as DIR/undo/RANK/VERSION.`offset`
@@ -28,6 +28,13 @@ struct undo_record { /* then the path with its 0, then the bytes */
     uint64_t offset, bytes;
 };
 #define UNDO_MAGIC 0x6f646e75646e656dull
+
+/* undo.c, for changes that undo_call does not see */
+void undo_note_length(const char *path); /* that it is not there, or how long it is */
+void undo_note_gone(const char *path);
+/* undo_outside.c */
+void undo_outside_begin(void);
+void undo_outside_forget(int resumes);
 
 extern char undo_folder[PATH_MAX]; /* DIR/undo; "": nothing is noted */
 #endif

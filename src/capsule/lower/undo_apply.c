@@ -2,8 +2,9 @@
  *
  * In two steps, with all ranks in between: first everybody puts back bytes and names, then everybody
  * cuts what has grown. (Ranks that write to one file have seen it at different lengths; the shortest
- * is right, and no byte of another's log may come after the cut.) Until the logs are removed, after
- * both, all of it may happen again.
+ * is right, and no byte of another's log may come after the cut.) Of one rank's own notes of a length,
+ * the first since the version is right, and it is about the file, not about another that had the
+ * name for a while. Until the logs are removed, after both steps, all of it may happen again.
  */
 #include "undo.h"
 
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -114,27 +116,68 @@ static void put_bytes(const char *path, const char *bytes, uint64_t count, uint6
     close(fd);
 }
 
+/* Names are put back by one rank at a time, and what another rank has brought back is not removed: it
+ * has a second name in DIR/undo, unlike what was made since the version. */
+static int names_lock(void)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/lock", undo_folder);
+    int fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0)
+        flock(fd,
+              LOCK_EX); /* where there are no locks, ranks that remove one file are rare enough */
+    return fd;
+}
+
+static ino_t *brought_back; /* by this rank */
+static int brought_count;
+
+static void remove_made(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st))
+        return;
+    int own = st.st_nlink < 2;
+    for (int i = 0; i < brought_count; i++)
+        own |= brought_back[i] == st.st_ino;
+    if (own)
+        unlink(path);
+}
+
+static void bring_back(const char *kept, const char *path)
+{
+    struct stat st;
+    if (stat(kept, &st))
+        return;
+    brought_back = realloc(brought_back, (size_t)(brought_count + 1) * sizeof *brought_back);
+    if (!brought_back)
+        die("no memory to undo changes of files");
+    brought_back[brought_count++] = st.st_ino;
+    unlink(path);
+    if (link(kept, path))
+        die("cannot bring back %s: %s", path, strerror(errno));
+}
+
 static void undo_one(const struct log *log, int rank, const struct undo_record *r, const char *path)
 {
     char kept[PATH_MAX + 64];
     const char *bytes = path + r->path_bytes;
+    int names = r->kind == UNDO_CREATED || r->kind == UNDO_KEPT ? names_lock() : -1;
     switch (r->kind) {
     case UNDO_BYTES: put_bytes(path, bytes, r->bytes, r->offset); break;
-    case UNDO_CREATED: unlink(path); break;
+    case UNDO_CREATED: remove_made(path); break;
     case UNDO_KEPT:
         snprintf(kept, sizeof kept, "%s/%d/%d.%llu", undo_folder, rank, log->version,
                  (unsigned long long)r->offset);
-        if (access(kept, F_OK))
-            break;
-        unlink(path);
-        if (link(kept, path))
-            die("cannot bring back %s: %s", path, strerror(errno));
+        bring_back(kept, path);
         break;
     case UNDO_MOVED:
         if (access(path, F_OK) && rename(bytes, path) && errno != ENOENT)
             die("cannot rename %s to %s: %s", bytes, path, strerror(errno));
         break;
     }
+    if (names >= 0)
+        close(names);
 }
 
 typedef void undo_visit(const struct log *log, int rank, const struct undo_record *r,
@@ -163,14 +206,44 @@ static void look_for_lost(const struct log *log, int rank, const struct undo_rec
         snprintf(lost, sizeof lost, "%s", path);
 }
 
-static void cut_one(const struct log *log, int rank, const struct undo_record *r, const char *path)
+/* What is visited last was noted first. */
+static struct length {
+    uint64_t inode, size;
+    char *path;
+} * lengths;
+static int length_count;
+
+static void note_length(const struct log *log, int rank, const struct undo_record *r,
+                        const char *path)
 {
-    struct stat st;
+    int i = 0;
     (void)log;
     (void)rank;
-    if (r->kind == UNDO_SIZE && !stat(path, &st) && S_ISREG(st.st_mode) &&
-        (uint64_t)st.st_size > r->offset && truncate(path, (off_t)r->offset))
-        die("cannot cut %s: %s", path, strerror(errno));
+    if (r->kind != UNDO_SIZE)
+        return;
+    while (i < length_count && (lengths[i].inode != r->bytes || strcmp(lengths[i].path, path) != 0))
+        i++;
+    if (i == length_count) {
+        lengths = realloc(lengths, (size_t)(length_count + 1) * sizeof *lengths);
+        char *copy = strdup(path);
+        if (!lengths || !copy)
+            die("no memory to undo changes of files");
+        lengths[length_count++] = (struct length){.inode = r->bytes, .path = copy};
+    }
+    lengths[i].size = r->offset;
+}
+
+static void cut_to_lengths(void)
+{
+    struct stat st;
+    for (int i = 0; i < length_count; i++) {
+        const struct length *l = &lengths[i];
+        if (!stat(l->path, &st) && S_ISREG(st.st_mode) && st.st_ino == l->inode &&
+            (uint64_t)st.st_size > l->size && truncate(l->path, (off_t)l->size))
+            die("cannot cut %s: %s", l->path, strerror(errno));
+        free(l->path);
+    }
+    length_count = 0;
 }
 
 /* Which file cannot be put back as it was at the version; NULL: all can. */
@@ -185,16 +258,31 @@ const char *undo_impossible(int rank, int version)
 
 void undo_contents(int rank, int version)
 {
+    brought_count = 0;
     if (undo_folder[0])
         backwards(rank, version, undo_one);
 }
 
-/* Logs of versions from..to-1, and what they kept. */
+/* Remove the logs of versions from..to-1, newest first, then what they kept. If this process dies in
+ * between, what is left can still be undone once more: a log without a newer one, and with all that it
+ * kept. */
 static void remove_logs(int rank, int from, int to)
 {
-    char folder[PATH_MAX + 32], path[PATH_MAX + 300];
+    char folder[PATH_MAX + 32], path[PATH_MAX + 300], rest;
     snprintf(folder, sizeof folder, "%s/%d", undo_folder, rank);
     DIR *d = opendir(folder);
+    for (int newest = 0; d && newest >= 0;) {
+        newest = -1;
+        for (struct dirent *e; (e = readdir(d));) {
+            int v;
+            if (sscanf(e->d_name, "%d%c", &v, &rest) == 1 && v >= from && v < to && v > newest)
+                newest = v;
+        }
+        snprintf(path, sizeof path, "%s/%d", folder, newest);
+        if (newest >= 0 && unlink(path))
+            break;
+        rewinddir(d);
+    }
     for (struct dirent *e; d && (e = readdir(d));) {
         int v;
         if (sscanf(e->d_name, "%d", &v) != 1 || v < from || v >= to)
@@ -210,8 +298,10 @@ void undo_lengths(int rank, int version)
 {
     if (!undo_folder[0])
         return;
-    backwards(rank, version, cut_one);
+    backwards(rank, version, note_length);
+    cut_to_lengths();
     remove_logs(rank, version, INT_MAX);
+    undo_outside_forget(version > 0);
 }
 
 void undo_forget(int rank, int version)

@@ -262,6 +262,7 @@ struct scratch *scratch_save(int fd, size_t bytes);
 long scratch_again(const struct scratch *s, const char *path, int flags); /* a file, or -errno */
 void files_forget(void);                                                  /* what was noted */
 void file_say(const char *what, const char *path); /* on stderr, by a raw system call */
+void child_begins(const char *command);            /* another program is about to run */
 void note_maps(void);                              /* os_maps.c */
 void map_files_again(void);
 void note_timers(void); /* os_timers.c */

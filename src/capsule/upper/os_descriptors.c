@@ -137,6 +137,7 @@ FILE *tmpfile64(void) __attribute__((alias("tmpfile")));
  * (pclose() closes the stream's own number.) */
 FILE *popen(const char *command, const char *mode)
 {
+    child_begins(command);
     FILE *f = NEXT(popen)(command, mode);
     if (f)
         f->_fileno = moved(f->_fileno);

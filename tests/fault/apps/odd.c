@@ -34,8 +34,13 @@ int main(int argc, char **argv)
     }
     if (!strcmp(what, "abort") && rank == 1)
         MPI_Abort(MPI_COMM_WORLD, n);
-    if (!strcmp(what, "crash") && rank == 1)
-        *(volatile int *)8 = 1;
+    if (!strcmp(what, "crash")) { /* words of the one that crashes, and of one that does not */
+        printf("odd: rank %d came to the place\n", rank);
+        fflush(stdout);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 1)
+            *(volatile int *)8 = 1;
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         printf("odd: %.17g\n", x);

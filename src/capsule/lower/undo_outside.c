@@ -1,0 +1,118 @@
+/* undo_outside.c - files that are changed otherwise than by the application's own system calls.
+ *
+ * By MPI-IO: that they were made, removed, or have grown is noted when they are opened, and at every
+ * version while they are open. What is overwritten in them is not kept: mostly, a program that was
+ * rolled back writes the same bytes to the same places again. The user is told.
+ * By a shared mapping: what a file has there is noted when it is mapped. A mapping that is in the image
+ * is put back with it.
+ * By programs that the application starts: nothing is noted; the upper half says so (os_children.c).
+ */
+#include "undo.h"
+
+#include <base/event.h>
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct outside {
+    handle_t file;
+    char path[PATH_MAX];
+} * list; /* files of MPI-IO that are open for writing */
+static int count, again;
+
+/* A prefix like "ufs:" is the library's. */
+static const char *plain_name(const char *name)
+{
+    const char *colon = strchr(name, ':');
+    return colon && !memchr(name, '/', (size_t)(colon - name)) ? colon + 1 : name;
+}
+
+static int absolute(const char *name, char *path)
+{
+    char here[PATH_MAX];
+    name = plain_name(name);
+    if (name[0] == '/')
+        return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
+    return getcwd(here, sizeof here) &&
+           snprintf(path, PATH_MAX, "%s/%s", here, name) < (int)PATH_MAX;
+}
+
+static int told_before(const char *path)
+{
+    static uint64_t told[64];
+    uint64_t sum = 14695981039346656037ull;
+    for (const char *c = path; *c; c++)
+        sum = (sum ^ (unsigned char)*c) * 1099511628211ull;
+    int i = 0;
+    while (i < 64 && told[i] && told[i] != sum)
+        i++;
+    if (i == 64 || told[i] == sum) /* with so many files the user knows */
+        return 1;
+    told[i] = sum;
+    return 0;
+}
+
+void undo_file_opening(const char *name, int amode, int first)
+{
+    char path[PATH_MAX];
+    if (!undo_folder[0] || !(amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)) || !absolute(name, path))
+        return;
+    undo_note_length(path);
+    if (!first || again || told_before(path))
+        return;
+    mend_event("recover.unprotected", ev_str("file", path), ev_str("by", "MPI-IO"));
+    fprintf(
+        stderr,
+        "mend: note: %s is written by MPI-IO: after a failure it is cut back to its length at the "
+        "version, but what was overwritten in it is not put back\n",
+        path);
+}
+
+void undo_file_opened(const char *name, int amode, handle_t file)
+{
+    if (!undo_folder[0] || !(amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)))
+        return;
+    list = realloc(list, (size_t)(count + 1) * sizeof *list);
+    if (!list)
+        die("no memory to list %d files", count);
+    if (absolute(name, list[count].path))
+        list[count++].file = file;
+}
+
+void undo_file_closed(handle_t file)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i].file == file) {
+            list[i] = list[--count];
+            return;
+        }
+}
+
+void undo_file_deleting(const char *name)
+{
+    char path[PATH_MAX];
+    if (undo_folder[0] && absolute(name, path))
+        undo_note_gone(path);
+}
+
+/* A new log has begun. */
+void undo_outside_begin(void)
+{
+    for (int i = 0; i < count; i++)
+        undo_note_length(list[i].path);
+}
+
+/* The job was rolled back: the files are opened again, of which the user knows. */
+void undo_outside_forget(int resumes)
+{
+    count = 0;
+    again = resumes;
+}
+
+void undo_outside_resumed(void)
+{
+    again = 0;
+}
