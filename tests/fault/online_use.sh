@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
 # forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
-# Cases: ends, signals, folders, streams, auto, mpich, restart.
+# Cases: ends, signals, folders, streams, auto, mpich, restart, windows.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -9,7 +9,7 @@ cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 runner=
 fail() { echo "FAIL: $*"; tail -5 err 2>/dev/null; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
-for p in odd steady; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" || exit 1; done
+for p in odd steady windows; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -lm || exit 1; done
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 "$@"; }
 run() { rm -rf job; "$MEND" run --dir job "$@" >got 2>err; }
 start() { rm -rf job; exec 3<&0; "$MEND" run --dir job "$@" >got 2>err <&3 & runner=$!; }
@@ -94,6 +94,19 @@ auto) # the planner's interval changes after a failure: in the events, on the st
     grep -q 'failures\? survived' terminal || fail "no status line"
     [ "$(grep -o 'every [0-9.]* s' terminal | sort -u | wc -l)" -ge 2 ] || fail "the status line shows one interval only"
     "$MEND" report job -o page.html && grep -q 'planned again (2)' page.html || fail "not in the report" ;;
+windows) # one-sided communication cannot be repaired in place: on disk, and launched again, as often as spares and retries allow
+    native -n 4 ./windows 600 >want 2>/dev/null || exit 1
+    mv windows.bin want.bin
+    start -n 4 --spares 2 --retries 0 --every 200ms -- ./windows 600
+    for r in 1 3; do
+        await '"level":"memory"' $(($(count '"level":"memory"') + 8)); launches=$(count run.launch)
+        kill -9 "$(grep "\"rank\":$r,\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
+        await run.launch $((launches + 1))
+    done
+    wait $runner || fail "code $?"
+    cmp <(sort got) <(sort want) || fail "the output differs"
+    cmp windows.bin want.bin || fail "the file differs"
+    grep -qa 'one-sided communication' err || fail "not said" ;;
 mpich) # no ULFM: by relaunch, said in one line; the launcher's banner is not output
     command -v mpirun.mpich >/dev/null || { echo "no MPICH here"; exit 77; }
     native -n 2 ./steady 1000 4096 >want || exit 1

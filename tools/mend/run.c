@@ -323,13 +323,13 @@ static int run(struct run_job *job, bool json)
 {
     struct run_follower f;
     double began = mend_now();
-    int code = 1, launches = 0, stillborn = 0;
+    int code = 1, launches = 0, stillborn = 0, relaunched = 0;
     enum outcome outcome = TORN_DOWN;
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     follow_begin(&f, job);
-    while ((outcome == TORN_DOWN && launches - stillborn <= job->retries) ||
+    while ((outcome == TORN_DOWN && launches - stillborn - relaunched <= job->retries) ||
            (outcome == STILLBORN && stillborn <= STILLBORN_LIMIT)) {
         char **command;
         if (!run_command(job, launches > 0 || job->resume, &command))
@@ -342,6 +342,8 @@ static int run(struct run_job *job, bool json)
         launches++;
         outcome = one_launch(&f, command, &code);
         stillborn += outcome == STILLBORN;
+        /* a failure that a spare would have mended is not one of the retries */
+        relaunched += outcome == TORN_DOWN && f.now.windows && relaunched < job->spares;
         for (char **w = command; *w; w++)
             free(*w);
         free(command);

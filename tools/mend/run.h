@@ -29,6 +29,7 @@ struct run_progress {
     long version, finished, playing, failures, recoveries, restarts;
     double version_at, last_recovery, last_failure, checkpoint_seconds, longest_recovery;
     bool gave_up, ended_by_program, refused;
+    bool windows; /* it gave up because of them */
     int ended_rank;
     char ended_how[16];
     int program_code;

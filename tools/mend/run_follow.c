@@ -171,7 +171,7 @@ static void note(struct run_follower *f, const char *line)
     else if (strcmp(name, "recover.finished") == 0)
         p->finished++;
     else if (strcmp(name, "recover.gave_up") == 0)
-        p->gave_up = true;
+        p->gave_up = true, p->windows = number_of(e, "windows") > 0;
     else if (strcmp(name, "recover.refused") == 0)
         p->refused = true;
     else if (strcmp(name, "recover.ended") == 0) {
@@ -258,7 +258,7 @@ void follow_attempt(struct run_follower *f)
     read_events(f);
     f->now.finished = f->now.playing = 0;
     f->now.born_count = f->now.started = 0;
-    f->now.gave_up = false;
+    f->now.gave_up = f->now.windows = false;
 }
 
 void follow(struct run_follower *f)

@@ -30,9 +30,9 @@
 #define BEFORE_OADDR(x)
 #define ARG_OADDR(x) x
 #define AFTER_OADDR(x)
-#define BEFORE_WIN(x)
+#define BEFORE_WIN(x) one_sided_calls++;
 #define ARG_WIN(x) ((MPI_Win)(x))
-#define AFTER_WIN(x)
+#define AFTER_WIN(x) one_sided_calls--;
 #define BEFORE_FILE(x)
 #define ARG_FILE(x) ((MPI_File)(x))
 #define AFTER_FILE(x)

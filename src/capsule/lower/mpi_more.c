@@ -91,57 +91,66 @@ int lower_elements(handle_t t, size_t bytes, long *count)
     return error_out(rc);
 }
 
-static int win_ready(MPI_Win w, handle_t *out)
+static int win_ready(int rc, MPI_Win w, handle_t *out)
 {
-    MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
-    *out = (handle_t)w;
-    return checked(__func__, MPI_Win_lock_all(MPI_MODE_NOCHECK, w));
+    if (!rc) {
+        MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+        *out = (handle_t)w;
+        rc = ONE_SIDED("Win_lock_all", MPI_Win_lock_all(MPI_MODE_NOCHECK, w));
+    }
+    windows_open -= rc != 0;
+    return error_out(rc);
 }
 int lower_win_create(void *base, long size, int unit, handle_t comm, handle_t *out)
 {
-    MPI_Win w;
-    int rc = MPI_Win_create(base, size, unit, MPI_INFO_NULL, COMM(comm), &w);
-    return rc ? checked(__func__, rc) : win_ready(w, out);
+    MPI_Win w = MPI_WIN_NULL;
+    windows_open++; /* before: one that is half made cannot be repaired either */
+    int rc =
+        ONE_SIDED("Win_create", MPI_Win_create(base, size, unit, MPI_INFO_NULL, COMM(comm), &w));
+    return win_ready(rc, w, out);
 }
 int lower_win_create_dynamic(handle_t comm, handle_t *out)
 {
-    MPI_Win w;
-    int rc = MPI_Win_create_dynamic(MPI_INFO_NULL, COMM(comm), &w);
-    return rc ? checked(__func__, rc) : win_ready(w, out);
+    MPI_Win w = MPI_WIN_NULL;
+    windows_open++;
+    int rc = ONE_SIDED("Win_create_dynamic", MPI_Win_create_dynamic(MPI_INFO_NULL, COMM(comm), &w));
+    return win_ready(rc, w, out);
 }
 int lower_win_attach(handle_t win, void *base, long size)
 {
-    return checked(__func__, MPI_Win_attach(WIN(win), base, size));
+    return error_out(ONE_SIDED("Win_attach", MPI_Win_attach(WIN(win), base, size)));
 }
 int lower_win_detach(handle_t win, const void *base)
 {
-    return checked(__func__, MPI_Win_detach(WIN(win), base));
+    return error_out(ONE_SIDED("Win_detach", MPI_Win_detach(WIN(win), base)));
 }
 int lower_win_free(handle_t win)
 {
     MPI_Win w = WIN(win);
-    int rc = MPI_Win_unlock_all(w), rc2 = MPI_Win_free(&w);
-    return checked(__func__, rc ? rc : rc2);
+    int rc = ONE_SIDED("Win_unlock_all", MPI_Win_unlock_all(w));
+    int rc2 = ONE_SIDED("Win_free", MPI_Win_free(&w));
+    windows_open -= !rc2;
+    return error_out(rc ? rc : rc2);
 }
 int lower_win_flush(int rank, handle_t win)
 {
-    return checked(__func__, MPI_Win_flush(rank, WIN(win)));
+    return error_out(ONE_SIDED("Win_flush", MPI_Win_flush(rank, WIN(win))));
 }
 int lower_win_flush_local(int rank, handle_t win)
 {
-    return checked(__func__, MPI_Win_flush_local(rank, WIN(win)));
+    return error_out(ONE_SIDED("Win_flush_local", MPI_Win_flush_local(rank, WIN(win))));
 }
 int lower_win_flush_all(handle_t win)
 {
-    return checked(__func__, MPI_Win_flush_all(WIN(win)));
+    return error_out(ONE_SIDED("Win_flush_all", MPI_Win_flush_all(WIN(win))));
 }
 int lower_win_flush_local_all(handle_t win)
 {
-    return checked(__func__, MPI_Win_flush_local_all(WIN(win)));
+    return error_out(ONE_SIDED("Win_flush_local_all", MPI_Win_flush_local_all(WIN(win))));
 }
 int lower_win_sync(handle_t win)
 {
-    return checked(__func__, MPI_Win_sync(WIN(win)));
+    return error_out(ONE_SIDED("Win_sync", MPI_Win_sync(WIN(win))));
 }
 
 /* hints are given to the library: for files they change speed, never results */

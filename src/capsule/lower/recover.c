@@ -157,6 +157,7 @@ static void repair(void) /* on our own stack, in the main thread */
 {
     phases_begin();
     noticed_at = wall();
+    one_sided_calls = 0;
     leave_upper(control);
     control = MPI_COMM_NULL;
     meet();
@@ -208,6 +209,17 @@ void recover_error(int rc, const char *function)
                    ev_str("call", function));
         leave_now();
     }
+    /* Some parts of the library report a dead process as something else. */
+    MPI_Group dead;
+    int n = 0;
+    if (base != MPI_COMM_NULL && MPIX_Comm_get_failed(base, &dead) == MPI_SUCCESS) {
+        MPI_Group_size(dead, &n);
+        MPI_Group_free(&dead);
+    }
+    if (n) {
+        mend_event("recover.noticed", ev_str("how", "failure"), ev_str("call", function));
+        leave_now();
+    }
     /* any other error is the program's: its own handler runs above */
 }
 
@@ -215,8 +227,11 @@ void recover_error(int rc, const char *function)
 
 static int show_cards(void)
 {
-    struct card mine = {
-        .rank = rank, .finished = finished, .host = host_number(), .id = (uint64_t)(1e6 * wall())};
+    struct card mine = {.rank = rank,
+                        .finished = finished,
+                        .windows = windows_open,
+                        .host = host_number(),
+                        .id = (uint64_t)(1e6 * wall())};
     for (int i = 0; i < IMAGES_HELD; i++) {
         mine.image[i].rank = held[i].rank;
         mine.image[i].version = held[i].version;
@@ -316,7 +331,7 @@ static void refuse(const char *file)
     mend_event("recover.refused", ev_int("version", plan.version), ev_str("file", file));
     fprintf(stderr,
             "mend: rank %d cannot go back to version %d: %s was changed since, and its old content "
-            "was not kept (too large for MEND_ONLINE_UNDO, or on another file system than DIR)\n",
+            "was not kept (too large for MEND_ONLINE_UNDO, or no room in DIR)\n",
             plan.rank, plan.version, file);
     output_last();
     sleep(10); /* mend run ends the job; several ranks that abort at once would hang the launcher */
@@ -417,6 +432,7 @@ static int attempt(void)
     }
     MPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
     base = alive;
+    windows_watch(base);
     phase("shrink");
     MEND_FAULT_POINT(recover_shrink);
     int ok = show_cards();
@@ -447,8 +463,8 @@ static int attempt(void)
     return 0;
 }
 
-/* No process is left for some rank. The images in memory would be lost with this job: put them on
- * disk, for a new one. */
+/* No process is left for some rank, or this job cannot be repaired. The images in memory would be lost
+ * with it: put them on disk, for a new one. */
 static void give_up(void) __attribute__((noreturn));
 static void give_up(void)
 {
@@ -460,11 +476,18 @@ static void give_up(void)
     flag = saved;
     MPIX_Comm_agree(base, &flag);
     if (plan.me == 0) {
-        mend_event("recover.gave_up", ev_int("version", plan.version), ev_int("saved", flag));
-        fprintf(stderr, "mend: %d processes are left for %d ranks; %s\n", plan.processes,
-                world_size,
-                plan.version && flag ? "the last version is on disk"
-                                     : "no version in memory is complete");
+        const char *how = plan.version && flag ? "the last version is on disk"
+                                               : "no version in memory is complete";
+        mend_event("recover.gave_up", ev_int("version", plan.version), ev_int("saved", flag),
+                   ev_int("windows", plan.windows));
+        if (plan.windows)
+            fprintf(stderr,
+                    "mend: a failure while one-sided communication is open cannot be repaired in "
+                    "place; %s\n",
+                    how);
+        else
+            fprintf(stderr, "mend: %d processes are left for %d ranks; %s\n", plan.processes,
+                    world_size, how);
         MPI_Abort(MPI_COMM_WORLD, EXIT_GAVE_UP);
     }
     sleep(2); /* MPI_Abort does not always end the others */

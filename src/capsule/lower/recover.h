@@ -69,6 +69,18 @@ int held_copy(const struct held_image *own, const struct held_image *own_base, i
               struct held_image *copy, const struct held_image *copy_base, int from, MPI_Comm comm,
               size_t *sent);
 
+/* --- recover_windows.c --- */
+extern int windows_open;           /* of the lower half */
+extern int one_sided_calls;        /* under way */
+void windows_watch(MPI_Comm comm); /* a failure in it ends one-sided calls that wait */
+#define ONE_SIDED(name, call)              \
+    ({                                     \
+        one_sided_calls++;                 \
+        int result_ = GUARD(name, (call)); \
+        one_sided_calls--;                 \
+        result_;                           \
+    })
+
 /* --- times of a recovery, for the event that ends it --- */
 void phase(const char *name);
 #endif

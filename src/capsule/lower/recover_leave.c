@@ -223,7 +223,8 @@ void leave_upper(MPI_Comm private_comm)
     phase("revoke");
     end_threads();
     phase("threads");
-    finish_requests();
+    if (!windows_open) /* else nothing is loaded in its place */
+        finish_requests();
     forget_kept_requests();
     phase("requests");
 }

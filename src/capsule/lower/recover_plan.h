@@ -9,6 +9,7 @@
 
 struct card { /* what a process shows in a meeting */
     int rank, finished;
+    int windows; /* open */
     uint64_t id; /* the time by this process' clock: the latest names the meeting */
     unsigned host;
     struct {
@@ -21,7 +22,8 @@ struct plan {
     int rank;          /* this process will play; -1: spare */
     int version;       /* to load, from memory; 0: from another level, or from the beginning */
     int finished;      /* all ranks have */
-    int hopeless;      /* there is no process for some rank */
+    int hopeless;      /* there is no process for some rank, or some has windows open */
+    int windows;       /* some has: see recover_windows.c */
     int ranks;
     uint64_t id;
     int shift;         /* rank r's second image is at rank r+shift */

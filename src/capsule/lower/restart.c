@@ -34,7 +34,7 @@ struct loaded { /* an image, and (further down the list) those that it is based 
     struct mapping *mappings;
     struct run *runs;
     uint64_t memory_offset;
-    char *kept; /* [mappings]: already there, see keep_mapping */
+    char *kept;               /* [mappings]: already there, see keep_mapping */
     uint64_t run_now, run_at; /* of fill_run(), which asks in ascending order */
     struct loaded *base;
 };

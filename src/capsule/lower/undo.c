@@ -18,7 +18,7 @@
 
 char undo_folder[PATH_MAX];
 static int log_fd = -1, log_rank, log_version;
-static uint64_t log_at, limit = 1ull << 30; /* bytes of one log */
+static uint64_t log_at, copied, limit = 1ull << 30; /* bytes of one log and of its copies */
 static unsigned kept_files;
 static volatile int lock;
 static int owner; /* the process whose log it is */
@@ -30,6 +30,7 @@ static struct touched {
     ino_t inode;
     uint64_t size; /* when it was first changed */
     int count, lost;
+    int created; /* it was not there at the version: nothing of it has to come back */
     struct {
         uint64_t from, to;
     } range[RANGES];
@@ -126,15 +127,29 @@ static int absolute(int dir, const char *name, char *path)
     return CALL(getcwd, path, PATH_MAX, 0, 0) > 0 && join(path, path, name);
 }
 
-static struct touched *touch(const struct stat *st, const char *path)
+static struct touched *known(const struct stat *st)
 {
     for (int i = 0; i < file_count; i++)
         if (files[i].device == st->st_dev && files[i].inode == st->st_ino)
             return &files[i];
+    return NULL;
+}
+
+static struct touched *add(const struct stat *st)
+{
     /* no room: the file is noted again, which does no harm */
     struct touched *t = &files[file_count < FILES ? file_count++ : FILES - 1];
-    uint64_t start = log_at;
     *t = (struct touched){.device = st->st_dev, .inode = st->st_ino, .size = (uint64_t)st->st_size};
+    return t;
+}
+
+static struct touched *touch(const struct stat *st, const char *path)
+{
+    struct touched *t = known(st);
+    uint64_t start = log_at;
+    if (t)
+        return t;
+    t = add(st);
     if (!log_record(UNDO_SIZE, path, t->size, st->st_ino)) {
         log_back_to(start);
         lose(t, path);
@@ -164,10 +179,11 @@ static void remember(struct touched *t, uint64_t from, uint64_t to)
     }
 }
 
+static char piece[1 << 16]; /* under the lock */
+
 /* Note what is in the file from..to-1, of what it had when it was first changed. */
 static void keep(struct touched *t, const char *path, uint64_t from, uint64_t to)
 {
-    static char piece[1 << 16];
     uint64_t start = log_at;
     to = to < t->size ? to : t->size;
     if (from >= to || t->lost || noted(t, from, to))
@@ -230,19 +246,54 @@ static void before_cut_by_name(int dir, const char *name, uint64_t size)
     CALL(close, fd, 0, 0, 0);
 }
 
-static void before_open(int dir, const char *name, long flags)
+/* 1: the call will make a new file. */
+static int before_open(int dir, const char *name, long flags)
 {
     struct stat st;
     uint64_t start = log_at;
     long rc = CALL(newfstatat, dir, name, &st, 0);
     if (rc == 0 && S_ISREG(st.st_mode) && flags & O_TRUNC)
         before_cut_by_name(dir, name, 0);
-    else if (rc == -ENOENT && flags & O_CREAT && absolute(dir, name, one_path) &&
-             !log_record(UNDO_CREATED, one_path, 0, 0))
+    else if (rc == -ENOENT && flags & O_CREAT && absolute(dir, name, one_path)) {
+        if (log_record(UNDO_CREATED, one_path, 0, 0))
+            return 1;
         log_back_to(start);
+    }
+    return 0;
 }
 
-/* The name will stand for nothing, or for another file: the file itself is kept by a second name. */
+static void after_creation(int fd)
+{
+    struct stat st;
+    if (CALL(fstat, fd, &st, 0, 0) == 0 && S_ISREG(st.st_mode) && !known(&st)) {
+        struct touched *t = add(&st);
+        t->size = 0;
+        t->created = 1;
+    }
+}
+
+/* Where a second name cannot be given: another file system, or one without links. */
+static int copy(int dir, const char *name, uint64_t size, const char *to)
+{
+    if (size > limit || log_at + copied > limit - size)
+        return 0;
+    long in = CALL(openat, dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0), n = -1;
+    long out = CALL(openat, AT_FDCWD, to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    for (uint64_t at = 0; in >= 0 && out >= 0; at += (uint64_t)n) {
+        n = CALL(pread64, in, piece, sizeof piece, at);
+        if (n <= 0 || CALL(pwrite64, out, piece, n, at) != n)
+            break;
+        copied += (uint64_t)n;
+    }
+    if (in >= 0)
+        CALL(close, in, 0, 0, 0);
+    if (out >= 0)
+        CALL(close, out, 0, 0, 0);
+    return n == 0;
+}
+
+/* The name will stand for nothing, or for another file: the file itself is kept by a second name,
+ * unless it is younger than the version. */
 static void before_gone(int dir, const char *name)
 {
     struct stat st;
@@ -250,6 +301,9 @@ static void before_gone(int dir, const char *name)
     uint64_t start = log_at;
     if (CALL(newfstatat, dir, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
         !absolute(dir, name, one_path))
+        return;
+    const struct touched *t = known(&st);
+    if (t && t->created)
         return;
     char *at = number_to(digits + sizeof digits, kept_files);
     *--at = '.';
@@ -259,9 +313,10 @@ static void before_gone(int dir, const char *name)
     if (!join(other_path, undo_folder, number_to(rank_digits + sizeof rank_digits, log_rank)) ||
         !join(other_path, other_path, at))
         return;
-    int ok = raw_syscall(SYS_linkat, dir, (long)name, AT_FDCWD, (long)other_path, 0, 0) == 0 &&
-             log_record(UNDO_KEPT, one_path, kept_files++, 0);
-    if (!ok) { /* another file system */
+    int ok = (raw_syscall(SYS_linkat, dir, (long)name, AT_FDCWD, (long)other_path, 0, 0) == 0 ||
+              copy(dir, name, (uint64_t)st.st_size, other_path)) &&
+             log_record(UNDO_KEPT, one_path, kept_files++, st.st_mode & 07777);
+    if (!ok) {
         log_back_to(start);
         lose(NULL, one_path);
     }
@@ -285,7 +340,8 @@ static uint64_t all_of(const struct iovec *part, unsigned long count)
     return sum;
 }
 
-static void note(long number, const unsigned long a[6])
+/* 1: the call will make a new file. */
+static int note(long number, const unsigned long a[6])
 {
     switch (number) {
     case SYS_write: before_write((int)a[0], -1, a[2]); break;
@@ -298,7 +354,7 @@ static void note(long number, const unsigned long a[6])
         break;
     case SYS_ftruncate: before_cut((int)a[0], a[1]); break;
     case SYS_truncate: before_cut_by_name(AT_FDCWD, (char *)a[0], a[1]); break;
-    case SYS_openat: before_open((int)a[0], (char *)a[1], (long)a[2]); break;
+    case SYS_openat: return before_open((int)a[0], (char *)a[1], (long)a[2]);
     case SYS_unlinkat:
         if (!(a[2] & AT_REMOVEDIR))
             before_gone((int)a[0], (char *)a[1]);
@@ -306,12 +362,13 @@ static void note(long number, const unsigned long a[6])
     case SYS_renameat:
     case SYS_renameat2: before_rename((int)a[0], (char *)a[1], (int)a[2], (char *)a[3]); break;
 #ifdef SYS_open
-    case SYS_open: before_open(AT_FDCWD, (char *)a[0], (long)a[1]); break;
-    case SYS_creat: before_open(AT_FDCWD, (char *)a[0], O_CREAT | O_TRUNC); break;
+    case SYS_open: return before_open(AT_FDCWD, (char *)a[0], (long)a[1]);
+    case SYS_creat: return before_open(AT_FDCWD, (char *)a[0], O_CREAT | O_TRUNC);
     case SYS_unlink: before_gone(AT_FDCWD, (char *)a[0]); break;
     case SYS_rename: before_rename(AT_FDCWD, (char *)a[0], AT_FDCWD, (char *)a[1]); break;
 #endif
     }
+    return 0;
 }
 
 /* 0: nothing is noted now, or not here: a forked child has no log. */
@@ -365,12 +422,18 @@ void undo_note_map(int fd, uint64_t from, uint64_t length)
 
 long undo_call(long number, const unsigned long a[6])
 {
+    int creates = 0;
     if (take_log()) {
-        note(number, a);
+        creates = note(number, a);
         give_log_back();
     }
-    return raw_syscall(number, (long)a[0], (long)a[1], (long)a[2], (long)a[3], (long)a[4],
-                       (long)a[5]);
+    long rc =
+        raw_syscall(number, (long)a[0], (long)a[1], (long)a[2], (long)a[3], (long)a[4], (long)a[5]);
+    if (creates && rc >= 0 && take_log()) {
+        after_creation((int)rc);
+        give_log_back();
+    }
+    return rc;
 }
 
 void undo_open(const char *dir)
@@ -403,8 +466,10 @@ void undo_begin(int rank, int version)
         die("cannot open %s: %s", path, strerror(errno));
     log_rank = rank;
     log_version = version;
-    log_at = kept_files = 0;
+    log_at = copied = kept_files = 0;
     file_count = lock = 0;
+    if (rank == 0)
+        undo_copies_done();
     owner = getpid();
     undo_outside_begin();
 }

@@ -7,7 +7,8 @@
  *   SIZE     the file was `offset` bytes long when the rank first changed it (`bytes`: its inode)
  *   BYTES    these bytes were at `offset`
  *   CREATED  there was no such file
- *   KEPT     the file was removed or replaced; it lives on as DIR/undo/RANK/VERSION.`offset`
+ *   KEPT     the file (of mode `bytes`) was removed or replaced; it lives on as
+ *            DIR/undo/RANK/VERSION.`offset`, a second name or a copy
  *   MOVED    it was renamed; the bytes are its new name
  *   LOST     it was changed and nothing was kept: a rollback across this is refused
  *
@@ -35,6 +36,8 @@ void undo_note_gone(const char *path);
 /* undo_outside.c */
 void undo_outside_begin(void);
 void undo_outside_forget(int resumes);
+
+void undo_copies_done(void);
 
 extern char undo_folder[PATH_MAX]; /* DIR/undo; "": nothing is noted */
 #endif

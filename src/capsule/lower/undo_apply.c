@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -132,30 +133,97 @@ static int names_lock(void)
 static ino_t *brought_back; /* by this rank */
 static int brought_count;
 
+/* What was brought back as a copy has no second name: it is in a list. */
+struct copied {
+    dev_t device;
+    ino_t inode;
+};
+
+static int copies_open(int flags)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/copies", undo_folder);
+    return open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+static int is_copy(const struct stat *st)
+{
+    struct copied c;
+    int found = 0, fd = copies_open(O_RDONLY);
+    while (fd >= 0 && !found && read(fd, &c, sizeof c) == sizeof c)
+        found = c.device == st->st_dev && c.inode == st->st_ino;
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+static void note_copy(int copy, const char *path)
+{
+    struct stat st;
+    int fd = copies_open(O_CREAT | O_WRONLY | O_APPEND);
+    if (fd < 0 || fstat(copy, &st) ||
+        write(fd, &(struct copied){st.st_dev, st.st_ino}, sizeof(struct copied)) !=
+            sizeof(struct copied))
+        die("cannot note that %s is back: %s", path, strerror(errno));
+    close(fd);
+}
+
+/* All ranks have put back all names. */
+void undo_copies_done(void)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/copies", undo_folder);
+    unlink(path);
+}
+
 static void remove_made(const char *path)
 {
     struct stat st;
     if (lstat(path, &st))
         return;
-    int own = st.st_nlink < 2;
+    int own = st.st_nlink < 2 && !is_copy(&st);
     for (int i = 0; i < brought_count; i++)
         own |= brought_back[i] == st.st_ino;
     if (own)
         unlink(path);
 }
 
-static void bring_back(const char *kept, const char *path)
+/* The kept file is in the folder of the job, which may be another file system than the path's. */
+static void copy_back(const char *kept, const char *path, mode_t mode)
 {
     struct stat st;
-    if (stat(kept, &st))
+    int in = open(kept, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int out = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
+    if (in < 0 || out < 0 || fstat(in, &st))
+        die("cannot bring back %s: %s", path, strerror(errno));
+    note_copy(out, path);
+    for (off_t left = st.st_size; left > 0;) {
+        ssize_t n = sendfile(out, in, NULL, (size_t)left);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            die("cannot bring back %s: %s", path, n ? strerror(errno) : "its copy is too short");
+        left -= n;
+    }
+    if (fchmod(out, mode))
+        die("cannot bring back %s: %s", path, strerror(errno));
+    close(in);
+    close(out);
+}
+
+static void bring_back(const char *kept, const char *path, mode_t mode)
+{
+    struct stat st;
+    if (access(kept, F_OK))
         return;
+    unlink(path);
+    if (link(kept, path))
+        copy_back(kept, path, mode);
     brought_back = realloc(brought_back, (size_t)(brought_count + 1) * sizeof *brought_back);
     if (!brought_back)
         die("no memory to undo changes of files");
-    brought_back[brought_count++] = st.st_ino;
-    unlink(path);
-    if (link(kept, path))
-        die("cannot bring back %s: %s", path, strerror(errno));
+    if (!lstat(path, &st))
+        brought_back[brought_count++] = st.st_ino;
 }
 
 static void undo_one(const struct log *log, int rank, const struct undo_record *r, const char *path)
@@ -169,7 +237,7 @@ static void undo_one(const struct log *log, int rank, const struct undo_record *
     case UNDO_KEPT:
         snprintf(kept, sizeof kept, "%s/%d/%d.%llu", undo_folder, rank, log->version,
                  (unsigned long long)r->offset);
-        bring_back(kept, path);
+        bring_back(kept, path, (mode_t)r->bytes);
         break;
     case UNDO_MOVED:
         if (access(path, F_OK) && rename(bytes, path) && errno != ENOENT)

@@ -1,0 +1,62 @@
+/* recover_windows.c - one-sided communication while ranks die.
+ *
+ * Open MPI's windows know nothing of failures: a call on a window waits for ever for a dead process, or
+ * for one that has left. Nor can operations that are under way be ended: one that completes late would
+ * write into memory that was rolled back. So a job with open windows is not repaired in place:
+ *   1. whoever waits in a call on a window looks now and then, from inside the library's own
+ *      progress, whether a process has failed or somebody has revoked, and leaves the call for good;
+ *   2. in the meeting everybody shows how many windows it has open;
+ *   3. if there are any, the version in memory is put on disk and the job is launched again from it,
+ *      with fresh processes (give_up in recover.c).
+ * A death between these steps is one more failure in the same meeting.
+ */
+#include "recover.h"
+
+#ifdef OPEN_MPI
+#include <base/event.h>
+
+#include <dlfcn.h>
+#include <mpi-ext.h>
+
+int windows_open, one_sided_calls;
+static MPI_Comm watched = MPI_COMM_NULL;
+
+/* Called by the library whenever it makes progress: between two of its steps nothing is half done. */
+static int look(void)
+{
+    static unsigned calls;
+    enum { SELDOM = 256 };
+    int revoked = 0, n = 0;
+    MPI_Group dead;
+    if (!one_sided_calls || leaving || ++calls % SELDOM)
+        return 0;
+    MPIX_Comm_is_revoked(watched, &revoked);
+    if (MPIX_Comm_get_failed(watched, &dead) == MPI_SUCCESS) {
+        MPI_Group_size(dead, &n);
+        MPI_Group_free(&dead);
+    }
+    if (!revoked && !n)
+        return 0;
+    one_sided_calls = 0;
+    mend_event("recover.noticed", ev_str("how", n ? "failure" : "revoke"),
+               ev_str("call", "one-sided"));
+    leave_now();
+}
+
+void windows_watch(MPI_Comm comm)
+{
+    static int registered;
+    watched = comm;
+    if (registered++)
+        return;
+    union {
+        void *symbol;
+        int (*call)(int (*callback)(void));
+    } library = {dlsym(RTLD_DEFAULT, "opal_progress_register")};
+    if (!library.symbol || library.call(look))
+        die("this Open MPI does not let us look at its progress: a job with windows would hang "
+            "when a rank dies");
+}
+#else
+int windows_open, one_sided_calls;
+#endif
