@@ -179,8 +179,8 @@ static void look_at(int fd)
     if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISCHR(st.st_mode) ||
         standard_like(&st) >= 0)
         note(fd, &st);
-    else if (fd >= 3)
-        file_say("an open pipe or socket is not kept by the image", "note");
+    else if (fd >= 3 && !pipe_note(fd, &st))
+        file_say("an open socket or the like is not kept by the image", "note");
 }
 
 void files_forget(void)
@@ -189,6 +189,7 @@ void files_forget(void)
         if (files[i].scratch)
             keep_free(files[i].scratch);
     nfiles = 0;
+    pipes_forget();
 }
 
 void note_files(void)
@@ -200,6 +201,7 @@ void note_files(void)
         look_at(fd);
     for (int fd = fd_base; fd < (int)limit.rlim_cur && fd < fd_base + 4096; fd++)
         look_at(fd);
+    pipes_noted();
     raw_syscall(SYS_getcwd, (long)folder, sizeof folder, 0, 0, 0, 0);
     mask_of_new_files = (int)raw_syscall(SYS_umask, 0, 0, 0, 0, 0, 0);
     raw_syscall(SYS_umask, mask_of_new_files, 0, 0, 0, 0, 0);
@@ -253,6 +255,7 @@ void reopen_files(void)
     for (int i = 0; i < nfiles; i++)
         if (files[i].standard < 0)
             reopen(&files[i]);
+    pipes_again();
     files_forget();
     for (int i = 0; i < 3; i++)
         if (timers[i].it_value.tv_sec || timers[i].it_value.tv_usec)

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -131,6 +133,8 @@ int main(int argc, char **argv)
     DIR *dir = opendir("d");
     int pipe_end[2];
     CHECK("pipe", pipe(pipe_end) == 0);
+    int nudge[2], waits = eventfd(5, EFD_NONBLOCK); /* a pipe that is never empty, and a counter */
+    CHECK("pipe2", pipe2(nudge, O_NONBLOCK | O_CLOEXEC) == 0 && write(nudge[1], "ab", 2) == 2);
 
     /* a file of which a part is mapped and shared */
     int map_fd = open("mapped", O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -162,6 +166,16 @@ int main(int argc, char **argv)
         mapped[i] = i + 1;
 
         MPI_Barrier(MPI_COMM_WORLD); /* here an image may be taken */
+
+        char letters[8];
+        uint64_t count = 3;
+        CHECK("own pipe", write(nudge[1], "cd", 2) == 2 && read(nudge[0], letters, 2) == 2 &&
+                              !memcmp(letters, i ? "cd" : "ab", 2));
+        CHECK("own pipe's flags", fcntl(nudge[0], F_GETFL) & O_NONBLOCK && fcntl(nudge[1], F_GETFD) & FD_CLOEXEC);
+        CHECK("counter", write(waits, &count, sizeof count) == sizeof count && read(waits, &count, sizeof count) == sizeof count &&
+                             count == (i ? 4 : 8));
+        count = 1;
+        CHECK("counter", write(waits, &count, sizeof count) == sizeof count);
 
         CHECK("a recursive lock", pthread_mutex_lock(&recursive) == 0);
         CHECK("a recursive unlock", pthread_mutex_unlock(&recursive) == 0);
