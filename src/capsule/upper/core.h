@@ -260,7 +260,8 @@ int file_moved(int fd, int cloexec);             /* fd at such a number */
 void file_link(int fd, char *link, size_t room); /* its name in /proc */
 struct scratch *scratch_save(int fd, size_t bytes);
 struct stat;
-int pipe_note(int fd, const struct stat *st); /* at a checkpoint; 0: neither a pipe nor an event counter */
+int pipe_note(int fd,
+              const struct stat *st); /* at a checkpoint; 0: neither a pipe nor an event counter */
 void pipes_noted(void);
 void pipes_forget(void);
 void pipes_again(void);
