@@ -7,15 +7,17 @@
  *   recover.c  after a failure, or at the start of a job: which version
  *   restore.c  who restores what of it
  *   jump.c     where a failure leads to; are the frames still there?
- *   learn.c    experiments that find dead views
+ *   learn.c    experiments that find dead views; shadow.c undoes them
  *   constants.c  views that are never written, saved once in a store beside
- *   context.c  opening and closing; MPI_Init and MPI_Finalize
+ *   context.c  opening and closing; options.c  what the configuration says
+ *   init.c     MPI_Init and MPI_Finalize of the short form
  *   backing.c  Mend's store and Mend's process layer behind the two tables of functions
  *   origin.c   globals and stack as they were at MPI_Init, for a set-up that runs again
  *   plan.c     every = auto: the planner
  *   report.c   what is saved and why
- *   auto.c     MEND_STATE_ALL: the whole program is state; with arena.c (its heap), divert.c (calls of
- *              malloc), layout.c (addresses), foreign.c (handles), registers.c
+ *   auto.c     MEND_STATE_ALL: the whole program is state; with auto_restore.c (going back), arena.c
+ *              (its heap), divert.c (calls of malloc), layout.c (addresses), foreign.c (handles),
+ *              registers.c
  */
 #ifndef FLOW_FLOW_H
 #define FLOW_FLOW_H
@@ -178,7 +180,14 @@ void flow_abort(MPI_Comm comm) __attribute__((noreturn));
 int flow_fail(mend_flow *f, int code); /* notes the thread's message; applies the policy */
 int flow_add_builder(mend_flow *f, mend_flow_builder *build, void *arg);
 void flow_forget_setup(mend_flow *f); /* set-up will run again: views and builders */
+int context_open(mend_flow *f);       /* its parts: store, planner, learn mode */
+void context_close(mend_flow *f);
+void context_begin(mend_flow *f); /* after a meeting: on the way to a version, or at a beginning? */
 int flow_say(mend_flow *f, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* options.c; contexts: for mend_flow_open(), where errors are returned */
+struct mend_config;
+int options_read(const struct mend_config *c, mend_flow_options *o, bool contexts);
 
 /* views.c */
 void views_free(views *v);
@@ -219,7 +228,7 @@ int recover_views(mend_flow *f, bool all);                   /* the local part o
 bool restore_possible(const mend_flow *f);                   /* on this process as it is */
 int recover_together(mend_flow *f, long code, double begin); /* B2, B3 */
 
-/* auto.c */
+/* auto.c, auto_restore.c */
 bool auto_on(const mend_flow *f);
 int auto_start(mend_flow *f); /* at MPI_Init */
 int auto_parts(mend_flow *f, int *count);

@@ -36,32 +36,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flow.h"
+#include "learn.h"
 
 enum { SMALL_BYTES = 4096, SMALL_SHARE = 100, CANDIDATES_MAX = 64 };
-
-typedef enum stage { REST, REFERENCE, CONTROL, SINGLE, TOGETHER } stage;
-
-struct shadow {
-    view *of;
-    size_t bytes, room;
-    void *copy;
-    uint64_t hash;
-};
-
-struct learner {
-    stage stage;
-    bool off, controlled;
-    bool fresh_dead; /* a view was found dead by itself in this experiment */
-    const place *at;
-    long points;
-    uint64_t generation;
-    struct shadow *shadows;
-    int count, room;
-    int candidate; /* SINGLE: index of the shadow under trial */
-    int muted;     /* the real stdout while it is silent, else -1 */
-    int experiments;
-};
 
 int learn_start(mend_flow *f)
 {
@@ -107,101 +84,7 @@ static void unmute(struct learner *l)
     l->muted = -1;
 }
 
-/* ---- the shadow ---- */
-
-static bool material(const view *v)
-{
-    return v->fate == FATE_SAVED || v->fate == FATE_PART || v->fate == FATE_DEAD ||
-           v->fate == FATE_FOUND;
-}
-
-static int shadow_room(struct learner *l, int count)
-{
-    if (l->room >= count)
-        return 0;
-    struct shadow *all = realloc(l->shadows, (size_t)count * sizeof *all);
-    if (!all)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for learn mode");
-    memset(all + l->room, 0, (size_t)(count - l->room) * sizeof *all);
-    l->shadows = all;
-    l->room = count;
-    return 0;
-}
-
-static int shadow_copy(struct shadow *s, view *v)
-{
-    s->of = v;
-    s->bytes = view_bytes(v);
-    if (s->room < s->bytes) {
-        void *copy = realloc(s->copy, s->bytes);
-        if (!copy)
-            return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a copy of view '%s'", v->label);
-        s->copy = copy;
-        s->room = s->bytes;
-    }
-    if (s->bytes)
-        memcpy(s->copy, view_address(v), s->bytes);
-    return 0;
-}
-
-static int take_shadow(mend_flow *f)
-{
-    struct learner *l = f->learner;
-    int rc = views_arrange(&f->views);
-    if (!rc)
-        rc = shadow_room(l, f->views.count);
-    l->count = 0;
-    for (int i = 0; i < f->views.count && !rc; i++)
-        if (material(f->views.all[i]))
-            rc = shadow_copy(&l->shadows[l->count++], f->views.all[i]);
-    l->generation = f->views.generation;
-    return rc;
-}
-
-/* Dynamic views may have been reallocated by the run; several may share a count, so counts are set
- * last. */
-static int put_shadow(mend_flow *f)
-{
-    struct learner *l = f->learner;
-    for (int i = 0; i < l->count; i++) {
-        struct shadow *s = &l->shadows[i];
-        view *v = s->of;
-        if (!v->pointer && v->bytes != s->bytes)
-            return mend_fail(MEND_ERR_UNSUPPORTED,
-                             "learn mode: view '%s' was named again with another length inside the "
-                             "loop; make it dynamic",
-                             v->label);
-        if (v->pointer && view_bytes(v) != s->bytes) {
-            void *moved = realloc(*v->pointer, s->bytes ? s->bytes : 1);
-            if (!moved)
-                return mend_fail(MEND_ERR_NO_MEMORY, "no memory to put view '%s' back", v->label);
-            *v->pointer = moved;
-        }
-    }
-    for (int i = 0; i < l->count; i++)
-        if (l->shadows[i].of->pointer)
-            *l->shadows[i].of->count = l->shadows[i].bytes / l->shadows[i].of->element;
-    for (int i = 0; i < l->count; i++)
-        if (l->shadows[i].bytes)
-            memcpy(view_address(l->shadows[i].of), l->shadows[i].copy, l->shadows[i].bytes);
-    return 0;
-}
-
-/* ---- comparing ---- */
-
-static void note_hashes(struct learner *l)
-{
-    for (int i = 0; i < l->count; i++)
-        l->shadows[i].hash = view_hash(l->shadows[i].of);
-}
-
-static bool same_hashes(const struct learner *l)
-{
-    for (int i = 0; i < l->count; i++)
-        if (l->shadows[i].hash != view_hash(l->shadows[i].of))
-            return false;
-    return true;
-}
+/* ---- verdicts ---- */
 
 /* 0: the same on all ranks. 1: not. 2: somebody left the loop. */
 static int verdict(mend_flow *f, int mine, int *all)
@@ -344,7 +227,7 @@ static int start_experiment(mend_flow *f)
     l->at = f->place;
     l->points = f->points;
     l->fresh_dead = false;
-    int rc = take_shadow(f);
+    int rc = shadow_take(f);
     return rc ? rc : begin_run(f, REFERENCE);
 }
 
@@ -370,13 +253,13 @@ int learn_arrive(mend_flow *f, bool due, bool *save)
     if (f->place != l->at)
         return wrong_place(f, save);
     if (l->stage == REFERENCE)
-        note_hashes(l);
-    int rc = verdict(f, !same_hashes(l), &differs);
+        shadow_note(l);
+    int rc = verdict(f, !shadow_same(l), &differs);
     if (rc)
         return rc;
     if (differs == 2)
         return learn_rollback(f);
-    if ((rc = put_shadow(f)) != 0)
+    if ((rc = shadow_put(f)) != 0)
         return rc;
     switch (l->stage) {
     case REFERENCE:
@@ -439,7 +322,7 @@ void learn_reset(mend_flow *f)
         return;
     unmute(l);
     if (l->stage != REST && l->count)
-        put_shadow(f);
+        shadow_put(f);
     l->stage = REST;
 }
 
@@ -477,9 +360,7 @@ void learn_free(mend_flow *f)
     if (!l)
         return;
     unmute(l);
-    for (int i = 0; i < l->room; i++)
-        free(l->shadows[i].copy);
-    free(l->shadows);
+    shadow_free(l);
     free(l);
     f->learner = NULL;
 }
