@@ -57,4 +57,9 @@ if(TARGET mend_flow)
     add_mpi_test(NAME flow_everything SCRIPT flow_everything.sh ARGS $<TARGET_FILE:flow_everything> 1 12 NP 4 TIMEOUT 900 LABELS flow)
     add_mpi_test(NAME flow_everything_long SCRIPT flow_everything.sh ARGS $<TARGET_FILE:flow_everything> 1000 1200 NP 4
         TIMEOUT 7200 LABELS flow campaign)
+    # a rank on each of three nodes, spares on the fourth: whoever takes a place was started on another node
+    add_mpi_test(NAME flow_everything_nodes SCRIPT flow_everything.sh ARGS $<TARGET_FILE:flow_everything> 2 6 NP 4 NODES 4
+        TIMEOUT 600 LABELS flow)
+    add_mpi_test(NAME flow_everything_nodes_long SCRIPT flow_everything.sh ARGS $<TARGET_FILE:flow_everything> 2000 2060 NP 4
+        NODES 4 TIMEOUT 7200 LABELS flow campaign)
 endif()
