@@ -70,7 +70,7 @@ static int work(mend_process *p, const mend_repair *now, void *arg)
 
 int main(int argc, char **argv)
 {
-    int provided, result, every = getenv("HAND_EVERY") ? atoi(getenv("HAND_EVERY")) : 100;
+    int provided, rank, result, every = getenv("HAND_EVERY") ? atoi(getenv("HAND_EVERY")) : 100;
     const char *spares = getenv("MEND_FLOW_SPARES");
     mend_process_options options = {.spares = spares ? atoi(spares) : 0};
     if (parse(argc, argv, &o)) {
@@ -83,8 +83,10 @@ int main(int argc, char **argv)
     old = calloc(points, sizeof *old);
     must(mend_process_run(MPI_COMM_WORLD, &options, work, &every, &result));
     mend_store_stats stats;
-    if (o.times && store && mend_store_statistics(store, &stats) == 0)
-        printf("heat: hand saving %.6f restoring %.6f\n", stats.seconds_blocked, restoring);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0 && store && mend_store_statistics(store, &stats) == 0)
+        times_event(o.events, "app.hand", "\"saving\":%.6f,\"restoring\":%.6f",
+                    stats.seconds_blocked, restoring);
     mend_store_close(store);
     MPI_Finalize();
     return 0;

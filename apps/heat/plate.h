@@ -15,6 +15,7 @@
 
 #include "../common/checksum.h"
 #include "../common/kill.h"
+#include "../common/times.h"
 
 static const char usage[] =
     "usage: heat [options]\n"
@@ -24,20 +25,22 @@ static const char usage[] =
     "  -r, --report N     print the error every N iterations\n"
     "  -k, --kill R@I     rank R kills itself at iteration I (once; may be repeated)\n"
     "      --mark PATH    where kills are noted, see apps/common/kill.h\n"
-    "      --times        print where the time of rank 0 went\n";
+    "      --times        print where the time of rank 0 went\n"
+    "      --events PATH  the same as a line of that file, see apps/common/times.h\n";
 
 struct options {
     double mib, until;
     int steps, report, times;
     struct kill_plan kills;
+    char events[512];
 };
 
 static int parse(int argc, char **argv, struct options *o)
 {
     static const struct option names[] = {
-        {"mib", 1, 0, 'm'},    {"steps", 1, 0, 's'}, {"until", 1, 0, 'u'},
-        {"report", 1, 0, 'r'}, {"kill", 1, 0, 'k'},  {"mark", 1, 0, 'M'},
-        {"times", 0, 0, 'T'},  {"help", 0, 0, 'h'},  {0, 0, 0, 0}};
+        {"mib", 1, 0, 'm'},  {"steps", 1, 0, 's'}, {"until", 1, 0, 'u'}, {"report", 1, 0, 'r'},
+        {"kill", 1, 0, 'k'}, {"mark", 1, 0, 'M'},  {"times", 0, 0, 'T'}, {"events", 1, 0, 'E'},
+        {"help", 0, 0, 'h'}, {0, 0, 0, 0}};
     *o = (struct options){.mib = 8, .steps = 500};
     for (int c; (c = getopt_long(argc, argv, "m:s:u:r:k:h", names, 0)) != -1;) {
         switch (c) {
@@ -46,6 +49,7 @@ static int parse(int argc, char **argv, struct options *o)
         case 'u': o->until = atof(optarg); break;
         case 'r': o->report = atoi(optarg); break;
         case 'T': o->times = 1; break;
+        case 'E': snprintf(o->events, sizeof o->events, "%s", optarg); break;
         case 'M': snprintf(o->kills.mark, sizeof o->kills.mark, "%s", optarg); break;
         case 'k':
             if (kill_plan_add(&o->kills, optarg))
@@ -143,6 +147,8 @@ static void print_result(const struct options *o, const double *plate, int rows,
     if (o->times)
         printf("heat: times loop %.6f compute %.6f cpu %.6f computed %d\n", loop, spent.compute,
                cpu_seconds(), spent.iterations);
+    times_event(o->events, "app.times", "\"loop\":%.6f,\"compute\":%.6f,\"computed\":%d", loop,
+                spent.compute, spent.iterations);
     kill_plan_forget(&o->kills);
 }
 

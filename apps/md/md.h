@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "../common/kill.h"
+#include "../common/times.h"
 
 #ifndef MPI_VERSION
 #include <mpi.h>
@@ -24,6 +25,7 @@ struct options {
     int steps, neighbour_every, thermo_every, times;
     double dt, density, temperature, cutoff, skin;
     struct kill_plan kills;
+    char events[512];
 };
 
 /* What one of the six ghost exchanges does; set by md_borders, repeated by md_update_ghosts. */
@@ -85,6 +87,8 @@ void md_force(struct md *md);
 void md_energies(struct md *md, MPI_Comm world, double *temperature, double *energy,
                  double *pressure);
 uint64_t md_checksum(const struct md *md, MPI_Comm world);
+
+void md_times(const struct md *md); /* where the time went, if that was asked for */
 
 /* exchange.c, cells.c */
 void md_reserve_atoms(struct md *md, size_t atoms);

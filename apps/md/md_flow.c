@@ -73,10 +73,7 @@ int main(int argc, char **argv)
     if (md.rank == 0) {
         printf("md: ranks %d atoms %ld steps %d checksum %016llx\n", md.ranks, md.atoms, step,
                (unsigned long long)sum);
-        if (md.o.times)
-            printf("md: times loop %.6f force %.6f neighbour %.6f exchange %.6f computed %d\n",
-                   MPI_Wtime() - md.started, md.seconds_force, md.seconds_neighbour,
-                   md.seconds_exchange, md.computed);
+        md_times(&md);
         kill_plan_forget(&md.o.kills);
     }
     md_free(&md);

@@ -110,10 +110,7 @@ static void finish(const mend_repair *now)
            pressure);
     printf("md: ranks %d atoms %ld steps %d checksum %016llx\n", md.ranks, md.atoms, step,
            (unsigned long long)sum);
-    if (md.o.times)
-        printf("md: times loop %.6f force %.6f neighbour %.6f exchange %.6f computed %d\n",
-               MPI_Wtime() - md.started, md.seconds_force, md.seconds_neighbour,
-               md.seconds_exchange, md.computed);
+    md_times(&md);
     kill_plan_forget(&md.o.kills);
 }
 
@@ -148,7 +145,7 @@ static int work(mend_process *p, const mend_repair *now, void *arg)
 
 int main(int argc, char **argv)
 {
-    int provided, result, every = getenv("HAND_EVERY") ? atoi(getenv("HAND_EVERY")) : 100;
+    int provided, rank, result, every = getenv("HAND_EVERY") ? atoi(getenv("HAND_EVERY")) : 100;
     const char *spares = getenv("MEND_FLOW_SPARES");
     mend_process_options options = {.spares = spares ? atoi(spares) : 0};
     if (md_parse(argc, argv, &md.o))
@@ -156,8 +153,10 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     must(mend_process_run(MPI_COMM_WORLD, &options, work, &every, &result));
     mend_store_stats stats;
-    if (md.o.times && store && mend_store_statistics(store, &stats) == 0)
-        printf("md: hand saving %.6f restoring %.6f\n", stats.seconds_blocked, restoring);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0 && store && mend_store_statistics(store, &stats) == 0)
+        times_event(md.o.events, "app.hand", "\"saving\":%.6f,\"restoring\":%.6f",
+                    stats.seconds_blocked, restoring);
     mend_store_close(store);
     MPI_Finalize();
     return 0;

@@ -17,7 +17,8 @@ static const char usage[] =
     "      --density D        (default 0.8442)\n"
     "  -k, --kill R@I         rank R kills itself at step I (once; may be repeated)\n"
     "      --mark PATH        where kills are noted, see apps/common/kill.h\n"
-    "      --times            print where the time of rank 0 went\n";
+    "      --times            print where the time of rank 0 went\n"
+    "      --events PATH      the same as a line of that file, see apps/common/times.h\n";
 
 static int parse_cells(const char *text, int *cells)
 {
@@ -29,11 +30,19 @@ static int parse_cells(const char *text, int *cells)
 
 int md_parse(int argc, char **argv, struct options *o)
 {
-    static const struct option names[] = {
-        {"cells", 1, 0, 'c'},   {"steps", 1, 0, 's'}, {"neighbour", 1, 0, 'n'},
-        {"thermo", 1, 0, 't'},  {"dt", 1, 0, 'd'},    {"temperature", 1, 0, 'T'},
-        {"density", 1, 0, 'D'}, {"kill", 1, 0, 'k'},  {"mark", 1, 0, 'M'},
-        {"times", 0, 0, 'x'},   {"help", 0, 0, 'h'},  {0, 0, 0, 0}};
+    static const struct option names[] = {{"cells", 1, 0, 'c'},
+                                          {"steps", 1, 0, 's'},
+                                          {"neighbour", 1, 0, 'n'},
+                                          {"thermo", 1, 0, 't'},
+                                          {"dt", 1, 0, 'd'},
+                                          {"temperature", 1, 0, 'T'},
+                                          {"density", 1, 0, 'D'},
+                                          {"kill", 1, 0, 'k'},
+                                          {"mark", 1, 0, 'M'},
+                                          {"times", 0, 0, 'x'},
+                                          {"events", 1, 0, 'E'},
+                                          {"help", 0, 0, 'h'},
+                                          {0, 0, 0, 0}};
     int bad = 0;
     *o = (struct options){.cells = {8, 8, 8},
                           .steps = 100,
@@ -53,6 +62,7 @@ int md_parse(int argc, char **argv, struct options *o)
         case 'T': o->temperature = atof(optarg); break;
         case 'D': o->density = atof(optarg); break;
         case 'x': o->times = 1; break;
+        case 'E': snprintf(o->events, sizeof o->events, "%s", optarg); break;
         case 'M': snprintf(o->kills.mark, sizeof o->kills.mark, "%s", optarg); break;
         case 'k': bad |= kill_plan_add(&o->kills, optarg); break;
         default: bad = 1;
@@ -181,6 +191,17 @@ void md_setup(struct md *md)
     }
     md_reserve_atoms(md, (size_t)(md->atoms / md->ranks + 64));
     fill_lattice(md, a);
+}
+
+void md_times(const struct md *md)
+{
+    double loop = MPI_Wtime() - md->started;
+    if (md->o.times)
+        printf("md: times loop %.6f force %.6f neighbour %.6f exchange %.6f computed %d\n", loop,
+               md->seconds_force, md->seconds_neighbour, md->seconds_exchange, md->computed);
+    times_event(md->o.events, "app.times",
+                "\"loop\":%.6f,\"force\":%.6f,\"neighbour\":%.6f,\"exchange\":%.6f,\"computed\":%d",
+                loop, md->seconds_force, md->seconds_neighbour, md->seconds_exchange, md->computed);
 }
 
 void md_free(struct md *md)
