@@ -18,6 +18,11 @@ launch() { # MPI ranks words…
         mpich) timeout -k 5 200 mpirun.mpich -n "$np" "$@" ;;
     esac
 }
+other() { # MPI: the reference from the other one
+    local program=$tests/anything mpi=openmpi
+    [ "$1" = mpich ] || { program+=.mpich mpi=mpich; }
+    launch $mpi "$np" "$program" "${words[@]:1}" >"$key" 2>/dev/null
+}
 bad=0 taken=0
 for ((t = 1; t <= trials; t++)); do
     np=$((RANDOM % 3 + 2)) one=$((RANDOM % 3 + 1))
@@ -35,6 +40,8 @@ for ((t = 1; t <= trials; t++)); do
     key=$work/$(printf '%s_' "$np" "${words[@]##*/}") native=openmpi
     case ${words[0]} in *.mpich) native=mpich ;; esac
     [ -s "$key" ] || launch $native "$np" "${words[@]}" >"$key" 2>/dev/null
+    # some seeds are too much for one of the libraries itself; the other prints the same
+    case $key in *anything*) tail -n 1 "$key" | grep ', ok$' >/dev/null || other "$native" ;; esac
     dir=$work/job.$t; rm -rf "$dir"; mkdir -m 700 "$dir"
     pause=0.$((RANDOM % 900 + 100))
     MEND_CAPSULE_DIR=$dir launch "$a" "$np" "$build/lib/mend/capsule.$a" "${words[@]}" >"$dir.1" 2>"$dir.e1" &

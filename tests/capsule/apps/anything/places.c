@@ -144,7 +144,7 @@ void change_place(int k)
         case 1:
             MPI_Comm_idup(from->comm, &made.comm, &request);
             MPI_Wait(&request, MPI_STATUS_IGNORE);
-            copied = 1; /* Open MPI 5.0 forgets the topology */
+            copied = 1, dims = from->dims;
             break;
         case 2:
         case 3:
