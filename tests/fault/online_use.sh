@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
 # forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
-# Cases: ends, signals, folders, streams, auto, mpich, restart, windows.
+# Cases: ends, signals, folders, streams, auto, mpich, restart, windows, stuck.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -107,6 +107,17 @@ windows) # one-sided communication cannot be repaired in place: on disk, and lau
     cmp <(sort got) <(sort want) || fail "the output differs"
     cmp windows.bin want.bin || fail "the file differs"
     grep -qa 'one-sided communication' err || fail "not said" ;;
+stuck) # one rank is killed, another is stopped and never comes to the recovery: torn down, launched again
+    native -n 3 ./steady 2000 4096 >want || exit 1
+    start -n 3 --spares 1 --every 100ms --levels memory,partner,global:1 --patience 4s -- ./steady 2000 4096
+    await '"level":"global"' 6
+    player() { grep "\"rank\":$1,\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
+    stopped=$(player 1); kill -STOP "$stopped"; kill -9 "$(player 2)"
+    wait $runner || fail "code $?"
+    cmp got want || fail "the output differs"
+    grep -q 'did not end within 4 s' err || fail "not said"
+    [ "$(count run.launch)" = 2 ] || fail "launched $(count run.launch) times"
+    kill -0 "$stopped" 2>/dev/null && fail "the stopped process is still there" ;;
 mpich) # no ULFM: by relaunch, said in one line; the launcher's banner is not output
     command -v mpirun.mpich >/dev/null || { echo "no MPICH here"; exit 77; }
     native -n 2 ./steady 1000 4096 >want || exit 1

@@ -41,6 +41,7 @@ static const char help[] =
     "  --local-dir DIR    the node's folder (default /tmp/mend-UID)\n"
     "  --dir DIR          the job's folder (default mend-PROGRAM-PID)\n"
     "  --retries R        launches after the job was torn down (default 3)\n"
+    "  --patience T       a recovery that takes longer is a tear-down, too (default 30min)\n"
     "  --mpi openmpi|mpich\n"
     "  --online, --no-online   repair in place (default, needs ULFM), or by relaunch only\n"
     "  --host LIST, --hostfile FILE, --launcher-args \"…\"   for the launcher\n"
@@ -123,6 +124,8 @@ static int take_option(struct run_job *job, const char *name, const char *value)
         ok = mend_parse_seconds(value, &job->every) == MEND_OK && job->every > 0;
     else if (strcmp(name, "--mtbf") == 0)
         ok = mend_parse_seconds(value, &job->mtbf) == MEND_OK && job->mtbf > 0;
+    else if (strcmp(name, "--patience") == 0)
+        ok = mend_parse_seconds(value, &job->patience) == MEND_OK && job->patience > 0;
     else if (strcmp(name, "--levels") == 0)
         return parse_levels(job, value);
     else if (strcmp(name, "--local-dir") == 0)
@@ -273,8 +276,12 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
          * without MPI_Finalize leaves others that would wait for it */
         bool lingers = finished_at > 0 && now - finished_at > 30;
         stillborn = !gone && job->online && follow_stillborn(f);
-        if (!gone &&
-            (stop_signal || lingers || stillborn || f->now.ended_by_program || f->now.refused)) {
+        bool stuck = !gone && follow_stuck(f);
+        if (stuck)
+            fprintf(stderr, "\nmend: a recovery did not end within %g s (--patience)\n",
+                    job->patience);
+        if (!gone && (stop_signal || lingers || stillborn || stuck || f->now.ended_by_program ||
+                      f->now.refused)) {
             run_end(launcher);
             gone = true;
             status = 0;
@@ -385,6 +392,7 @@ int mend_cmd_run(int argc, char **argv)
     struct run_job job = {.ranks = 1,
                           .spares = 1,
                           .retries = 3,
+                          .patience = 1800,
                           .online = true,
                           .every = 5,
                           .mtbf = 600,

@@ -11,8 +11,9 @@
 struct run_job {
     int ranks, spares, retries;
     bool online, raw, quiet, automatic, resume;
-    double every; /* seconds between versions */
-    double mtbf;  /* believed, for --every auto */
+    double every;    /* seconds between versions */
+    double mtbf;     /* believed, for --every auto */
+    double patience; /* seconds that a recovery may take */
     /* levels: every so many versions, 0: not used */
     const char *levels;
     int partner_every, local_every, erasure_every, disk_every, erasure_k, erasure_m;
@@ -29,7 +30,8 @@ struct run_progress {
     long version, finished, playing, failures, recoveries, restarts;
     double version_at, last_recovery, last_failure, checkpoint_seconds, longest_recovery;
     bool gave_up, ended_by_program, refused;
-    bool windows; /* it gave up because of them */
+    bool windows;        /* it gave up because of them */
+    double repair_since; /* the first notice of a failure that is not mended yet; 0: none */
     int ended_rank;
     char ended_how[16];
     int program_code;
@@ -65,6 +67,8 @@ void follow(struct run_follower *f);         /* print what is new, look at the e
 void follow_status(struct run_follower *f);  /* the status line, on a terminal */
 /* A process died before all were through MPI_Init: the others wait for it for ever. */
 bool follow_stillborn(const struct run_follower *f);
+/* A recovery does not end: a rank never came to it (it is stopped, or its MPI library waits). */
+bool follow_stuck(const struct run_follower *f);
 /* The job does not come back: print what its ranks had printed since the last version. */
 void follow_last_words(struct run_follower *f);
 void follow_end(struct run_follower *f);

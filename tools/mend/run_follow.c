@@ -130,6 +130,7 @@ static void note_resumed(struct run_follower *f, json_t *e, double t)
     if (strcmp(text_of(e, "how"), "waiting") == 0 || t - p->last_recovery < seconds)
         return; /* the other ranks of the same recovery */
     p->last_recovery = t;
+    p->repair_since = 0;
     p->recoveries++;
     p->restarts += strcmp(text_of(e, "how"), "restarted") == 0;
     if (seconds > p->longest_recovery)
@@ -138,6 +139,14 @@ static void note_resumed(struct run_follower *f, json_t *e, double t)
         mend_plan_online_failure(&f->planner, 1, t - seconds);
         mend_plan_online_recovered(&f->planner, p->version ? 1 : 0, t - seconds, t);
     }
+}
+
+static void note_noticed(struct run_progress *p, json_t *e, double t)
+{
+    p->failures += strcmp(text_of(e, "how"), "failure") == 0;
+    p->last_failure = t;
+    if (p->repair_since == 0)
+        p->repair_since = mend_now();
 }
 
 static void note_born(struct run_progress *p, pid_t pid)
@@ -159,7 +168,7 @@ static void note(struct run_follower *f, const char *line)
     if (strcmp(name, "checkpoint.commit") == 0)
         note_saved(f, e, t);
     else if (strcmp(name, "recover.noticed") == 0)
-        p->failures += strcmp(text_of(e, "how"), "failure") == 0, p->last_failure = t;
+        note_noticed(p, e, t);
     else if (strcmp(name, "recover.resumed") == 0)
         note_resumed(f, e, t);
     else if (strcmp(name, "recover.born") == 0)
@@ -259,6 +268,7 @@ void follow_attempt(struct run_follower *f)
     f->now.finished = f->now.playing = 0;
     f->now.born_count = f->now.started = 0;
     f->now.gave_up = f->now.windows = false;
+    f->now.repair_since = 0;
 }
 
 void follow(struct run_follower *f)
@@ -287,6 +297,11 @@ bool follow_stillborn(const struct run_follower *f)
         if (kill(p->born[i], 0) && errno == ESRCH)
             return true;
     return p->born_count < all && quiet > MISSED;
+}
+
+bool follow_stuck(const struct run_follower *f)
+{
+    return f->now.repair_since > 0 && mend_now() - f->now.repair_since > f->job->patience;
 }
 
 void follow_status(struct run_follower *f)

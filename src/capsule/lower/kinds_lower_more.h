@@ -30,12 +30,12 @@
 #define BEFORE_OADDR(x)
 #define ARG_OADDR(x) x
 #define AFTER_OADDR(x)
-#define BEFORE_WIN(x) one_sided_calls++;
+#define BEFORE_WIN(x) deaf_calls++;
 #define ARG_WIN(x) ((MPI_Win)(x))
-#define AFTER_WIN(x) one_sided_calls--;
-#define BEFORE_FILE(x)
+#define AFTER_WIN(x) deaf_calls--;
+#define BEFORE_FILE(x) deaf_calls++;
 #define ARG_FILE(x) ((MPI_File)(x))
-#define AFTER_FILE(x)
+#define AFTER_FILE(x) deaf_calls--;
 #define BEFORE_NEWMSG(x) MPI_Message x##_ = MPI_MESSAGE_NULL;
 #define ARG_NEWMSG(x) &x##_
 #define AFTER_NEWMSG(x) *x = (handle_t)x##_;

@@ -96,7 +96,7 @@ static int win_ready(int rc, MPI_Win w, handle_t *out)
     if (!rc) {
         MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
         *out = (handle_t)w;
-        rc = ONE_SIDED("Win_lock_all", MPI_Win_lock_all(MPI_MODE_NOCHECK, w));
+        rc = DEAF("Win_lock_all", MPI_Win_lock_all(MPI_MODE_NOCHECK, w));
     }
     windows_open -= rc != 0;
     return error_out(rc);
@@ -105,52 +105,51 @@ int lower_win_create(void *base, long size, int unit, handle_t comm, handle_t *o
 {
     MPI_Win w = MPI_WIN_NULL;
     windows_open++; /* before: one that is half made cannot be repaired either */
-    int rc =
-        ONE_SIDED("Win_create", MPI_Win_create(base, size, unit, MPI_INFO_NULL, COMM(comm), &w));
+    int rc = DEAF("Win_create", MPI_Win_create(base, size, unit, MPI_INFO_NULL, COMM(comm), &w));
     return win_ready(rc, w, out);
 }
 int lower_win_create_dynamic(handle_t comm, handle_t *out)
 {
     MPI_Win w = MPI_WIN_NULL;
     windows_open++;
-    int rc = ONE_SIDED("Win_create_dynamic", MPI_Win_create_dynamic(MPI_INFO_NULL, COMM(comm), &w));
+    int rc = DEAF("Win_create_dynamic", MPI_Win_create_dynamic(MPI_INFO_NULL, COMM(comm), &w));
     return win_ready(rc, w, out);
 }
 int lower_win_attach(handle_t win, void *base, long size)
 {
-    return error_out(ONE_SIDED("Win_attach", MPI_Win_attach(WIN(win), base, size)));
+    return error_out(DEAF("Win_attach", MPI_Win_attach(WIN(win), base, size)));
 }
 int lower_win_detach(handle_t win, const void *base)
 {
-    return error_out(ONE_SIDED("Win_detach", MPI_Win_detach(WIN(win), base)));
+    return error_out(DEAF("Win_detach", MPI_Win_detach(WIN(win), base)));
 }
 int lower_win_free(handle_t win)
 {
     MPI_Win w = WIN(win);
-    int rc = ONE_SIDED("Win_unlock_all", MPI_Win_unlock_all(w));
-    int rc2 = ONE_SIDED("Win_free", MPI_Win_free(&w));
+    int rc = DEAF("Win_unlock_all", MPI_Win_unlock_all(w));
+    int rc2 = DEAF("Win_free", MPI_Win_free(&w));
     windows_open -= !rc2;
     return error_out(rc ? rc : rc2);
 }
 int lower_win_flush(int rank, handle_t win)
 {
-    return error_out(ONE_SIDED("Win_flush", MPI_Win_flush(rank, WIN(win))));
+    return error_out(DEAF("Win_flush", MPI_Win_flush(rank, WIN(win))));
 }
 int lower_win_flush_local(int rank, handle_t win)
 {
-    return error_out(ONE_SIDED("Win_flush_local", MPI_Win_flush_local(rank, WIN(win))));
+    return error_out(DEAF("Win_flush_local", MPI_Win_flush_local(rank, WIN(win))));
 }
 int lower_win_flush_all(handle_t win)
 {
-    return error_out(ONE_SIDED("Win_flush_all", MPI_Win_flush_all(WIN(win))));
+    return error_out(DEAF("Win_flush_all", MPI_Win_flush_all(WIN(win))));
 }
 int lower_win_flush_local_all(handle_t win)
 {
-    return error_out(ONE_SIDED("Win_flush_local_all", MPI_Win_flush_local_all(WIN(win))));
+    return error_out(DEAF("Win_flush_local_all", MPI_Win_flush_local_all(WIN(win))));
 }
 int lower_win_sync(handle_t win)
 {
-    return error_out(ONE_SIDED("Win_sync", MPI_Win_sync(WIN(win))));
+    return error_out(DEAF("Win_sync", MPI_Win_sync(WIN(win))));
 }
 
 /* hints are given to the library: for files they change speed, never results */
@@ -169,7 +168,7 @@ int lower_file_open(handle_t comm, const char *name, int amode, int n, char *con
         MPI_Comm_rank(COMM(comm), &rank);
         undo_file_opening(name, amode, rank == 0);
     }
-    int rc = MPI_File_open(COMM(comm), name, amode, info, &f);
+    int rc = DEAF("File_open", MPI_File_open(COMM(comm), name, amode, info, &f));
     if (n)
         MPI_Info_free(&info);
     *out = (handle_t)f;
@@ -181,7 +180,7 @@ int lower_file_close(handle_t file)
 {
     MPI_File f = FILE_(file);
     undo_file_closed(file);
-    return checked(__func__, MPI_File_close(&f));
+    return error_out(DEAF("File_close", MPI_File_close(&f)));
 }
 int lower_file_delete(const char *name)
 {
@@ -192,6 +191,7 @@ int lower_file_delete(const char *name)
 int lower_file_set_view(handle_t file, long disp, handle_t etype, handle_t filetype,
                         const char *datarep)
 {
-    return checked(__func__, MPI_File_set_view(FILE_(file), disp, TYPE(etype), TYPE(filetype),
-                                               datarep, MPI_INFO_NULL));
+    return error_out(
+        DEAF("File_set_view", MPI_File_set_view(FILE_(file), disp, TYPE(etype), TYPE(filetype),
+                                                datarep, MPI_INFO_NULL)));
 }

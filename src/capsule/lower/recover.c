@@ -157,7 +157,7 @@ static void repair(void) /* on our own stack, in the main thread */
 {
     phases_begin();
     noticed_at = wall();
-    one_sided_calls = 0;
+    deaf_calls = 0;
     leave_upper(control);
     control = MPI_COMM_NULL;
     meet();
@@ -686,7 +686,10 @@ static void spare_wait(void)
                          MPI_STATUS_IGNORE)))
             held_reserve(room);
         MPIX_Comm_is_revoked(base, &revoked);
-        if (revoked || a_player_died())
+        int died = a_player_died();
+        if (died) /* the ranks may all be waiting for one that is stopped */
+            mend_event("recover.noticed", ev_str("how", "spare"));
+        if (revoked || died)
             break;
         struct timespec t = {0, 1000000};
         nanosleep(&t, NULL);

@@ -71,13 +71,13 @@ int held_copy(const struct held_image *own, const struct held_image *own_base, i
 
 /* --- recover_windows.c --- */
 extern int windows_open;           /* of the lower half */
-extern int one_sided_calls;        /* under way */
-void windows_watch(MPI_Comm comm); /* a failure in it ends one-sided calls that wait */
-#define ONE_SIDED(name, call)              \
+extern int deaf_calls;             /* under way, that do not hear of failures */
+void windows_watch(MPI_Comm comm); /* a failure in it ends them */
+#define DEAF(name, call)                   \
     ({                                     \
-        one_sided_calls++;                 \
+        deaf_calls++;                      \
         int result_ = GUARD(name, (call)); \
-        one_sided_calls--;                 \
+        deaf_calls--;                      \
         result_;                           \
     })
 

@@ -1,10 +1,11 @@
-/* recover_windows.c - one-sided communication while ranks die.
+/* recover_windows.c - one-sided communication and files while ranks die.
  *
  * Open MPI's windows know nothing of failures: a call on a window waits for ever for a dead process, or
- * for one that has left. Nor can operations that are under way be ended: one that completes late would
- * write into memory that was rolled back. So a job with open windows is not repaired in place:
- *   1. whoever waits in a call on a window looks now and then, from inside the library's own
- *      progress, whether a process has failed or somebody has revoked, and leaves the call for good;
+ * for one that has left. Files speak over communicators of their own, which nobody can revoke. So
+ *   1. whoever waits in a call on either looks now and then, from inside the library's own progress,
+ *      whether a process has failed or somebody has revoked, and leaves the call for good.
+ * Operations on windows that are under way cannot be ended: one that completes late would write into
+ * memory that was rolled back. So a job with open windows is not repaired in place:
  *   2. in the meeting everybody shows how many windows it has open;
  *   3. if there are any, the version in memory is put on disk and the job is launched again from it,
  *      with fresh processes (give_up in recover.c).
@@ -18,7 +19,7 @@
 #include <dlfcn.h>
 #include <mpi-ext.h>
 
-int windows_open, one_sided_calls;
+int windows_open, deaf_calls;
 static MPI_Comm watched = MPI_COMM_NULL;
 
 /* Called by the library whenever it makes progress: between two of its steps nothing is half done. */
@@ -28,7 +29,7 @@ static int look(void)
     enum { SELDOM = 256 };
     int revoked = 0, n = 0;
     MPI_Group dead;
-    if (!one_sided_calls || leaving || ++calls % SELDOM)
+    if (!deaf_calls || leaving || ++calls % SELDOM)
         return 0;
     MPIX_Comm_is_revoked(watched, &revoked);
     if (MPIX_Comm_get_failed(watched, &dead) == MPI_SUCCESS) {
@@ -37,9 +38,9 @@ static int look(void)
     }
     if (!revoked && !n)
         return 0;
-    one_sided_calls = 0;
+    deaf_calls = 0;
     mend_event("recover.noticed", ev_str("how", n ? "failure" : "revoke"),
-               ev_str("call", "one-sided"));
+               ev_str("call", "window or file"));
     leave_now();
 }
 
@@ -58,5 +59,5 @@ void windows_watch(MPI_Comm comm)
             "when a rank dies");
 }
 #else
-int windows_open, one_sided_calls;
+int windows_open, deaf_calls;
 #endif
