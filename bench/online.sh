@@ -25,12 +25,20 @@ for ((i = 0; i < times; i++)); do
     victim=$(grep '"rank":2,"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')
     k=$(now); kill -9 "$victim"; wait $runner
     cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
+    cp job/events.jsonl failed.events
     grep '"how":"resumed"' job/events.jsonl >r || { echo "the kill came too late: raise MEND_BENCH_STEPS"; continue; }
     t <r | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>in_place
     first=$(grep '"recover.noticed"' job/events.jsonl | t | sort -g | head -1); awk -v k="$k" -v f="$first" 'BEGIN{print f-k}' >>notice
     for p in revoke threads requests shrink plan flush world images load agree rebind barrier; do
         grep -o " \?$p=[0-9.]*" r | grep -o '[0-9.]*$' | sort -g | tail -1 >>phase.$p
     done
+    # the same run undisturbed: what the failure has cost beyond the work that was done again
+    rm -rf job; "$mend" run -n 4 --spares 1 --every 1s --levels memory,partner --dir job -q -- "${program[@]}" >got
+    v=$(grep -o '"version":[0-9]*' r | head -1 | grep -o '[0-9]*')
+    since=$(grep "\"checkpoint.commit\",\"version\":$v,\"level\":\"memory\"" failed.events | t | sort -g | head -1)
+    span() { awk -v a="$(grep '"run.launch"' "$1" | t)" -v b="$(grep '"run.end"' "$1" | t)" 'BEGIN{print b-a}'; }
+    awk -v f="$(span failed.events)" -v c="$(span job/events.jsonl)" 'BEGIN{print f-c}' >>cost
+    awk -v k="$k" -v s="$since" 'BEGIN{print k-s+1}' >>allowed
     # by relaunch: the launcher dies, mend run notices, starts anew, all ranks play again
     rm -rf job; "$mend" run -n 4 --spares 0 --every 1s --levels memory,global:1 --dir job -q -- "${program[@]}" >got 2>/dev/null & runner=$!
     wait_for '"level":"global"' job/events.jsonl 4 || break
@@ -45,6 +53,8 @@ row online.notice "$(median <notice)" s null null "" true
 for p in revoke threads requests shrink plan flush world images load agree rebind barrier; do
     row online.phase.$p "$(median <phase.$p)" ms null null "" true
 done
+x=$(median <cost) y=$(median <allowed)
+row online.one_failure "$x" s "$y" "$(awk -v a="$x" -v b="$y" 'BEGIN{print a/b}')" "<= rollback + 1 s" "$(le "$x" "$y")"
 a=$(now); "$mend" run -n 4 --spares 1 --every 10s --levels memory,partner --dir job2 -q -- "${program[@]}" >got; b=$(now)
 calm=$(awk -v a="$a" -v b="$b" 'BEGIN{print b-a}')
 row online.undisturbed "$calm" s "$plain" "$(awk -v a="$calm" -v b="$plain" 'BEGIN{print a/b}')" "" true

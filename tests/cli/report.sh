@@ -20,6 +20,7 @@ E
     for r in 0 1 2; do
         echo "{\"mend\":1,\"t\":1005.4,\"rank\":$r,\"event\":\"recover.resumed\",\"how\":\"resumed\",\"version\":2,\"repair\":1,\"seconds\":0.3,\"phases\":\"revoke=1.0 shrink=20.5 images=100 load=150 agree=28.5\"}"
     done
+    for pid in 7 8; do echo "{\"mend\":1,\"t\":1005.$((pid - 5)),\"rank\":1,\"event\":\"recover.playing\",\"version\":2,\"pid\":$pid,\"spares\":0}"; done
     echo 'this line is damaged'
     echo '{"mend":1,"t":1010.0,"rank":-1,"event":"run.end","code":0,"seconds":10}'
 } >job/events.jsonl
@@ -31,7 +32,7 @@ done
 grep -q '&lt;b&gt;4&lt;/b&gt;' page.html || fail "the program's name is not escaped"
 grep -Eiq '(src|href)=|<script|https?://' page.html && fail "the page is not self-contained"
 for fact in 'shrink 20.50 ms' 'load 150.00 ms' '<b>4</b><span>versions' '<b>300 ms</b>' '1 lines could not be read' \
-    'rank 1 (pid 7): killed' 'noticed in MPI_Allreduce' "<svg viewBox='0 0 1000"; do
+    'rank 1 (pid 7): killed' 'rank 1: process 7 is gone, process 8 takes its place' 'noticed in MPI_Allreduce' "<svg viewBox='0 0 1000"; do
     grep -qF "$fact" page.html || fail "not in the page: $fact"
 done
 [ "$(grep -o "class='recover' x=" page.html | wc -l)" -ge 3 ] || fail "recoveries of 3 ranks are not in the timeline"

@@ -1,6 +1,6 @@
 # Unmodified programs under `mend run`: real kills, output bitwise equal to that of a native run.
 if(TARGET capsule-openmpi)
-    foreach(case rank pair levels launcher exhausted files rewrite back refuse outside words during init)
+    foreach(case rank pair levels launcher exhausted spare files rewrite back refuse outside words during init)
         add_test(NAME online.${case} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online.sh ${case})
         set_tests_properties(online.${case} PROPERTIES TIMEOUT 600 PROCESSORS 2 SKIP_RETURN_CODE 77
             LABELS "fault;online" ENVIRONMENT
@@ -10,13 +10,21 @@ if(TARGET capsule-openmpi)
     add_test(NAME online.campaign COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_campaign.sh)
     set_tests_properties(online.campaign PROPERTIES TIMEOUT 14400 LABELS "campaign;online" ENVIRONMENT
         "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+    foreach(programs chapters lammps mtbf)
+        add_test(NAME online.${programs} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_programs.sh ${programs})
+        set_tests_properties(online.${programs} PROPERTIES TIMEOUT 14400 SKIP_RETURN_CODE 77 LABELS "campaign;online"
+            ENVIRONMENT "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+    endforeach()
 endif()
 if(TARGET capsule-openmpi)
     add_mpi_test(NAME online_nodes SCRIPT online_nodes.sh NP 8 NODES 4 TIMEOUT 400 LABELS online
         ENV MEND_BUILD=${CMAKE_BINARY_DIR})
     # no copy in memory anywhere: parity over four ranks on two nodes, one of which is lost with its storage
     add_mpi_test(NAME online_nodes_erasure SCRIPT online_nodes.sh NP 8 NODES 4 TIMEOUT 400 LABELS online
-        ENV MEND_BUILD=${CMAKE_BINARY_DIR} MEND_TEST_LEVELS=memory,erasure:2+2 MEND_TEST_LEVEL=erasure)
+        ENV MEND_BUILD=${CMAKE_BINARY_DIR} MEND_TEST_LEVELS=memory,erasure:2+2 MEND_TEST_LEVEL=erasure
+            MEND_TEST_HOSTFILE=1)
+    add_mpi_test(NAME online_nodes_random SCRIPT online_nodes_random.sh NP 8 NODES 4 TIMEOUT 7200 LABELS online campaign
+        ENV MEND_BUILD=${CMAKE_BINARY_DIR} "MEND_TEST_SEEDS=1 40")
 endif()
 if(TARGET capsule-openmpi)
     foreach(case ends signals restart folders streams auto windows stuck mpich)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
-# a native run, byte for byte. Cases: rank, pair, levels, launcher, exhausted, files, rewrite, back,
+# a native run, byte for byte. Cases: rank, pair, levels, launcher, exhausted, spare, files, rewrite, back,
 # refuse, outside, words, during, init.
 # Kills come when so many versions are complete, not by the clock: a loaded machine changes nothing.
 set -uo pipefail
@@ -81,6 +81,16 @@ exhausted) # more deaths than spares: what is in memory goes to disk, then a rel
     more 1; kill_ranks 2
     finish
     [ "$(count run.launch)" -ge 2 ] || fail "not launched again" ;;
+spare) # the last spare dies: nobody stops for it. Then a rank: what is in memory goes to disk, and a relaunch
+    start --spares 1 --every 200ms -- "${steady[@]}"
+    more 1
+    pids() { grep "\"event\":\"recover.$1\"" job/events.jsonl | grep -o '"pid":[0-9]*' | sort -u; }
+    last=$(comm -23 <(pids started) <(pids playing) | grep -o '[0-9]*'); kill -9 "$last" || fail "no spare"
+    more 2; [ "$(resumed)" = 0 ] || fail "the job was stopped by the death of a spare"
+    kill_ranks 0
+    finish
+    [ "$(count run.launch)" = 2 ] || fail "not launched again"
+    grep -q '"recover.gave_up".*"saved":1' job/events.jsonl || fail "what was in memory was not saved" ;;
 files) # files that grew since the version are cut back
     mkdir a b; native ./append a 8000 >want || exit 1
     start --spares 1 --every 200ms -- ./append b 8000

@@ -5,10 +5,14 @@ set -uo pipefail
 cd "$MEND_TEST_DIR" || exit 1
 fail() { echo "FAIL: $*"; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; exit 1; }
 mpicc.openmpi -O2 -o steady "$MEND_SOURCE/tests/fault/apps/steady.c" || exit 1
-hosts=node0:2,node1:2,node2:2,node3:2
+where=(--host node0:2,node1:2,node2:2,node3:2)
+if [ -n "${MEND_TEST_HOSTFILE:-}" ]; then
+    printf 'node%d slots=2\n' 0 1 2 3 >hosts
+    where=(--hostfile hosts)
+fi
 # shellcheck disable=SC2086
 $MEND_MPIRUN -n 4 ./steady 2000 4096 >want 2>native.err || { cat native.err; fail "native run"; }
-"$MEND_BUILD/bin/mend" run -n 4 --spares 4 --every 300ms --host $hosts --dir "$PWD/job" -q \
+"$MEND_BUILD/bin/mend" run -n 4 --spares 4 --every 300ms "${where[@]}" --dir "$PWD/job" -q \
     ${MEND_TEST_LEVELS:+--levels $MEND_TEST_LEVELS --local-dir /mnt/local} --launcher-args "--prtemca plm_ssh_agent /mnt/ctl/rsh" -- ./steady 2000 4096 >got 2>err & runner=$!
 for _ in $(seq 1200); do [ "$(grep -c "\"level\":\"${MEND_TEST_LEVEL:-memory}\"" job/events.jsonl 2>/dev/null)" -ge 8 ] && break; sleep 0.1; done
 "$MEND_SOURCE/tests/harness/node" ranks 1 capsule.openmpi || fail "node 1 could not be hit"

@@ -40,7 +40,8 @@ static const char style[] =
     ".legend{list-style:none;padding:0;margin:4px 0;display:flex;flex-wrap:wrap;gap:4px "
     "16px;font-size:.88em;color:var(--dim)}"
     "footer{margin-top:2.4em;color:var(--dim);font-size:.86em}"
-    "@media(max-width:560px){body{padding:12px;font-size:15px}th,td{padding:4px}}"
+    "@media(max-width:560px){body{padding:12px;font-size:15px}th,td{padding:4px}.wide "
+    "svg{min-width:0}.tick{font-size:22px}}"
     "@media(prefers-color-scheme:dark){:root{--ink:#e6ebf1;--dim:#9aa7b5;--paper:#12181f;--line:#"
     "2b3640;--work:#2a3846}}"
     "@media "
@@ -84,11 +85,12 @@ static void head(FILE *out, const struct report *r, const struct report_sums *s)
     snprintf(text, sizeof text, "%.2f s", s->seconds);
     tile(out, text, "from the first to the last event");
     snprintf(text, sizeof text, "%d", s->recoveries);
-    tile(out, text, "failures survived in place");
+    tile(out, text,
+         s->recoveries == 1 ? "failure survived in place" : "failures survived in place");
     snprintf(text, sizeof text, "%.0f ms", 1e3 * s->recovery_longest);
     tile(out, text, "longest recovery");
     snprintf(text, sizeof text, "%d", s->versions);
-    tile(out, text, "versions");
+    tile(out, text, s->versions == 1 ? "version" : "versions");
     snprintf(text, sizeof text, "%.1f MiB", s->bytes_mean / 1048576);
     tile(out, text, "per rank and version");
     snprintf(text, sizeof text, "%d", r->launches);
@@ -157,6 +159,28 @@ static void costs(FILE *out, const struct report *r, const struct report_sums *s
             s->seconds > 0 ? 100 * (s->saving + s->recovering + s->lost) / s->seconds : 0);
 }
 
+/* Who played the rank before mark i, in the same launch; 0: nobody. */
+static long player_before(const struct report *r, int i)
+{
+    for (int j = i - 1; j >= 0 && strcmp(r->mark[j].what, "launch") != 0; j--)
+        if (strcmp(r->mark[j].what, "playing") == 0 && r->mark[j].rank == r->mark[i].rank)
+            return (long)r->mark[j].value;
+    return 0;
+}
+
+static void replaced(FILE *out, const struct report *r)
+{
+    for (int i = 0; i < r->marks; i++) {
+        long now = (long)r->mark[i].value;
+        long before = strcmp(r->mark[i].what, "playing") == 0 ? player_before(r, i) : 0;
+        if (before && before != now)
+            fprintf(out,
+                    "<tr><td>%.3f s</td><td>rank %d: process %ld is gone, process %ld takes its "
+                    "place</td></tr>",
+                    r->mark[i].t - r->begin, r->mark[i].rank, before, now);
+    }
+}
+
 static void failures(FILE *out, const struct report *r)
 {
     fputs("<section id='failures'><h2>Failures</h2><table><tr><th>time</th><th>what</th></tr>",
@@ -168,6 +192,7 @@ static void failures(FILE *out, const struct report *r)
         report_text(out, r->fault[i].what);
         fputs("</td></tr>", out);
     }
+    replaced(out, r);
     fputs(r->faults ? "</table></section>" : "<tr><td>-</td><td>none</td></tr></table></section>",
           out);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 1000, LEFT = 64, RIGHT = 14 };
+enum { WIDTH = 1000, LEFT = 80, RIGHT = 14 };
 
 static double at(const struct report *r, double t)
 {

@@ -149,6 +149,7 @@ static void begin_round(void)
     the.code = 0;
     the.bytes = the.slowest = 0;
     the.round_began = the.last_change = seconds_now();
+    the.went_on = 0; /* else a rank that ends during this round would be taken for one after it */
     for (int i = 0; i < the.ranks; i++) {
         struct member *m = &the.member[i];
         m->reported = m->stopped = m->drained = m->captured = m->saved = 0;
