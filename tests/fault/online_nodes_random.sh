@@ -3,7 +3,7 @@
 # output must equal that of a native run. MEND_TEST_SEEDS="FIRST COUNT". Called by tests/harness/mpitest on the head.
 set -uo pipefail
 cd "$MEND_TEST_DIR" || exit 1
-read -r seed count <<<"${MEND_TEST_SEEDS:-1 20}"
+read -r seed count <<<"${MEND_TEST_SEEDS:-1 40}"
 mpicc.openmpi -O2 -o steady "$MEND_SOURCE/tests/fault/apps/steady.c" || exit 1
 # shellcheck disable=SC2086
 $MEND_MPIRUN -n 4 ./steady 4000 4096 >want 2>native.err || { cat native.err; exit 1; }
