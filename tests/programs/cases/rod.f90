@@ -18,11 +18,13 @@ program rod
   counter = 0
   call atomic_define(tickets, 0)
   sync all
-  do step = 1, 300
+  do step = 1, 90
     u(n + 1)[left] = u(1)
     u(0)[right] = u(n)
-    if (all > 1) then
+    if (all > 2) then
       sync images([left, right])
+    else ! one neighbour, who must not be named twice
+      sync all
     end if
     new = u(1:n) + 0.2d0*(u(0:n - 1) - 2*u(1:n) + u(2:n + 1))
     lock (gate[1])
@@ -34,7 +36,7 @@ program rod
     u(1:n) = new
     total = sum(u(1:n))
     call co_sum(total)
-    if (me == 1 .and. mod(step, 30) == 0) then
+    if (me == 1 .and. mod(step, 9) == 0) then
       print '(i5, es24.16, i9, i9)', step, total, counter, tickets
       flush (6)
     end if
