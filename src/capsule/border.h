@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 7
+#define BORDER_VERSION 8
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower
@@ -118,6 +118,8 @@ struct wait_item {
     int error;
 };
 #define WAITING_FOR_ANY (-1)
+/* recv_or_stop returns one of these. Not begun: no message was asked for, item->error tells why. */
+enum { RECV_STOPPED, RECV_DONE, RECV_NOT_BEGUN };
 
 enum stop_role { STOP_ROLE_NONE, STOP_ROLE_SPEAKER, STOP_ROLE_LISTENER };
 enum stop_command { STOP_COMMAND_NONE, STOP_COMMAND_SAVE, STOP_COMMAND_GO_ON, STOP_COMMAND_LEAVE };

@@ -7,6 +7,7 @@
  *   thread_pointer_choose  how this half sets it from now on (struct lower says how it may)
  *   raw_syscall            a system call that touches no errno
  *   trap_argument/result   of the system call that a SIGSYS reports
+ *   interrupted_at         the instruction that a signal interrupted
  *   signal_frame           where rt_sigreturn expects the stack pointer
  *   clone_into_frame       a thread whose first act is rt_sigreturn through a saved frame
  *   return_through_frame   the same for the calling thread

@@ -516,42 +516,48 @@ static int may_go_on(int *turn)
 }
 
 /* All of them, quickly: until they are complete, until a checkpoint wants us, or for some turns.
- * Those that are done have the null handle afterwards. 1: there were errors, and every status tells.
+ * Those that are done have the null handle afterwards. Returns 0 or an error: then every status
+ * tells, if somebody wants to learn something.
  *
  * The one that was begun last is often done last: it is polled alone, and the others are looked at
  * when it has come.
  */
 static int lower_waitall_or_stop(int n, handle_t *real, struct status *status, int learn)
 {
-    MPI_Status st[n];
     int flag = 0, rc, turn = 0;
     if (recovering) /* which requests a failed call has used up is known one by one only */
         return 0;
 #ifdef OPEN_MPI
     MPI_Request *q = (MPI_Request *)real; /* both are pointers */
+    MPI_Status st[learn ? n : 1];
+    MPI_Status *all = learn ? st : MPI_STATUSES_IGNORE, *last = learn ? &st[n - 1] : st;
 #else
     MPI_Request q[n];
     for (int i = 0; i < n; i++)
         q[i] = REQ(real[i]);
+    MPI_Status st[n], *all = st, *last = &st[n - 1]; /* errors are told only by them */
+    learn = 1;
 #endif
     do
-        rc = MPI_Test(&q[n - 1], &flag, &st[n - 1]);
+        rc = MPI_Test(&q[n - 1], &flag, last);
     while (rc == 0 && !flag && may_go_on(&turn));
-    st[n - 1].MPI_ERROR = rc;
+    last->MPI_ERROR = rc;
     if (rc == 0 && flag)
         do
-            rc = MPI_Testall(n - 1, q, &flag, st);
+            rc = MPI_Testall(n - 1, q, &flag, all);
         while (rc == 0 && !flag && may_go_on(&turn));
+    if (__builtin_expect(!learn, 1))
+        return error_out(rc);
     for (int i = 0; i < n; i++) {
 #ifndef OPEN_MPI
         real[i] = (handle_t)q[i];
 #endif
-        if ((learn || rc) && q[i] == MPI_REQUEST_NULL) {
+        if (q[i] == MPI_REQUEST_NULL) {
             status_out(&st[i], &status[i]);
             status[i].error = rc ? status[i].error : 0;
         }
     }
-    return rc != 0;
+    return error_out(rc);
 }
 
 handle_t receive_under_way;
@@ -559,16 +565,35 @@ static int lower_recv_or_stop(void *buf, int n, handle_t type, int source, int t
                               struct wait_item *item)
 {
     MPI_Request q;
-    item->error = GUARD("Irecv", MPI_Irecv(buf_in(buf), n, TYPE(type), rank_in(source), tag_in(tag),
-                                           COMM(comm), &q));
-    if (item->error) {
-        item->error = error_out(item->error);
-        return 1;
+    MPI_Status st, *wanted = item->status ? &st : MPI_STATUS_IGNORE;
+    unsigned turn = 0;
+    int flag = 0;
+    int rc = GUARD("Irecv", MPI_Irecv(buf_in(buf), n, TYPE(type), rank_in(source), tag_in(tag),
+                                      COMM(comm), &q));
+    if (__builtin_expect(rc, 0)) {
+        item->error = error_out(rc);
+        return RECV_NOT_BEGUN;
     }
-    receive_under_way = *item->real = (handle_t)q;
-    int done = wait_one(&q, item);
+    receive_under_way = (handle_t)q;
+    for (;;) {
+        rc = GUARD_REQUEST("Test", receive_under_way, q, MPI_Test(&q, &flag, wanted));
+        if (flag || __builtin_expect(rc, 0) || lower.upper->stop_phase == STOP_HERE)
+            break;
+        long_wait(&turn, item->peer);
+    }
     receive_under_way = (handle_t)MPI_REQUEST_NULL;
-    return done;
+    if (__builtin_expect(flag && !rc, 1)) {
+        if (item->status)
+            status_out(&st, item->status);
+        return RECV_DONE;
+    }
+    *item->real = (handle_t)q;
+    if (!rc)
+        return RECV_STOPPED;
+    if (flag && item->status)
+        status_out(&st, item->status);
+    item->error = error_out(rc);
+    return RECV_DONE;
 }
 
 /* Bytes of a message of any length. */

@@ -94,6 +94,7 @@ void know_comm(object *c, uint64_t id)
     c->comm.ranks = malloc(c->comm.size * sizeof(int));
     LOWER(comm_world_ranks, c->real, c->comm.ranks);
     c->comm.peers = c->comm.remote_size ? c->comm.remote_ranks : c->comm.ranks;
+    c->comm.n_peers = c->comm.remote_size ? c->comm.remote_size : c->comm.size;
     c->comm.card = new_card(c, id);
     if (c->comm.size + c->comm.remote_size > 1 && id) { /* alone one is always even with oneself */
         c->comm.card->next = upper.cards;
@@ -147,6 +148,7 @@ object *new_comm_like(const object *parent)
                (size_t)c->comm.remote_size * sizeof(int));
     }
     c->comm.peers = c->comm.remote_size ? c->comm.remote_ranks : c->comm.ranks;
+    c->comm.n_peers = c->comm.remote_size ? c->comm.remote_size : c->comm.size;
     uint64_t key = mix(mix(5, parent->comm.card->id), 0);
     c->comm.card = new_card(c, mix(key, times_seen(key)) | 2);
     show_card(c);

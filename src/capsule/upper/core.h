@@ -16,27 +16,37 @@ extern struct upper upper;
  */
 extern __thread volatile int in_library;
 
-/* Every call of the core by a face is enclosed by these: INSIDE(core_Name(...)). */
-#define ENTER()                                                                          \
-    do {                                                                                 \
-        if (in_library++ == 0 && __builtin_expect(upper.stop_phase == STOP_HERE, 0))     \
+/* The busiest functions (fast.h) do without that: they lie in a section of their own, and a thread
+ * is known to be inside them by the instruction at which a signal finds it. They call nothing but
+ * the lower half, where the thread pointer is another one, without setting in_library first.
+ */
+#define FAST_CODE __attribute__((section("mend_fast")))
+extern const char __start_mend_fast[], __stop_mend_fast[];
+static inline int in_fast_code(uintptr_t at)
+{
+    return at - (uintptr_t)__start_mend_fast < (size_t)(__stop_mend_fast - __start_mend_fast);
+}
+
+/* Every call of the core by a face is enclosed by this: INSIDE(core_Name(...)). Whatever interrupts
+ * the thread in between leaves in_library as it was, so it is not read again at the end.
+ */
+#define INSIDE(call)                                                                     \
+    ({                                                                                   \
+        int depth_ = in_library;                                                         \
+        in_library = depth_ + 1;                                                         \
+        if (__builtin_expect(upper.stop_phase == STOP_HERE, 0) && depth_ == 0)           \
             stop_now(); /* not inside a callback: the lower half waits for its return */ \
-    } while (0)
-#define LEAVE() ((void)in_library--)
-#define INSIDE(call)                            \
-    ({                                          \
-        ENTER();                                \
-        __typeof__(call) result_inside_ = call; \
-        LEAVE();                                \
-        result_inside_;                         \
+        __typeof__(call) result_inside_ = call;                                          \
+        in_library = depth_;                                                             \
+        result_inside_;                                                                  \
     })
 
 /* Call a function of the lower half: its thread-local storage is in force while it runs. One thread
- * at a time (MPI_THREAD_SERIALIZED): all use the one lower-half thread pointer. Inside ENTER/LEAVE.
+ * at a time (MPI_THREAD_SERIALIZED): all use the one lower-half thread pointer. Within INSIDE.
  */
 #define LOWER(function, ...)                                                               \
     ({                                                                                     \
-        void *pointer_above_ = thread_pointer_get();                                       \
+        void *pointer_above_ = __builtin_thread_pointer();                                 \
         const struct lower *lower_ = upper.lower;                                          \
         upper.thread_pointer_inside = pointer_above_;                                      \
         thread_pointer_set(lower_->thread_pointer);                                        \
@@ -44,14 +54,14 @@ extern __thread volatile int in_library;
         thread_pointer_set(pointer_above_);                                                \
         result_;                                                                           \
     })
-#define LOWER_VOID(function, ...)                     \
-    do {                                              \
-        void *pointer_above_ = thread_pointer_get();  \
-        const struct lower *lower_ = upper.lower;     \
-        upper.thread_pointer_inside = pointer_above_; \
-        thread_pointer_set(lower_->thread_pointer);   \
-        lower_->function(__VA_ARGS__);                \
-        thread_pointer_set(pointer_above_);           \
+#define LOWER_VOID(function, ...)                          \
+    do {                                                   \
+        void *pointer_above_ = __builtin_thread_pointer(); \
+        const struct lower *lower_ = upper.lower;          \
+        upper.thread_pointer_inside = pointer_above_;      \
+        thread_pointer_set(lower_->thread_pointer);        \
+        lower_->function(__VA_ARGS__);                     \
+        thread_pointer_set(pointer_above_);                \
     } while (0)
 
 typedef struct object object;
@@ -77,6 +87,7 @@ struct object {
             int size, rank, *ranks;         /* members as world ranks */
             int remote_size, *remote_ranks; /* inter-communicators; else 0 */
             const int *peers;               /* whom ranks of messages mean: one of the two */
+            int n_peers;
             struct comm_card *card;
             int released; /* MPI_Comm_free was called: requests may hold it, nobody may probe it */
             int has_topology, ndims, *dims; /* dims[ndims], periods[ndims] */
@@ -94,12 +105,13 @@ struct object {
             int commute, fortran, slot;
         } op;
         struct {
-            int is_recv, done, freed, orphan, error;
-            struct special_request *special; /* not one request of the lower half: special.c */
-            void *buf;
-            int n;
+            void *buf; /* in the order in which a new one is filled */
             object *type, *comm;
-            int peer, tag;
+            int n, peer, tag, error;
+            unsigned char is_recv, done, orphan, live, freed;
+            struct special_request *special; /* not one request of the lower half: special.c.
+                                              * NULL and freed = 0 in spare ones. */
+            uint64_t order;                  /* of creation */
             struct status status;
         } req;
         struct {
@@ -194,10 +206,70 @@ static inline void collective_enter(const object *comm)
 
 /* --- request.c, drain.c --- */
 extern const struct status empty_status;
-object *new_request(int is_recv, void *buf, int n, object *type, int peer, int tag, object *comm);
+extern struct books { /* what the busiest functions need, side by side */
+    object *spare;    /* requests to be used again */
+    /* Every send that was complete before its call returned has this one request: nothing is to be
+     * remembered of it, and it is never retired.
+     */
+    object *sent;
+    uint64_t made;           /* requests so far */
+    int careful;             /* one of the next two is not empty */
+    int orphans;             /* requests that the program has freed while they were under way */
+    struct message *drained; /* oldest first */
+} books;
+static inline void books_changed(void)
+{
+    books.careful = books.orphans || books.drained;
+}
+/* Requests are no list but slabs that are never given back: all that were ever live at once. */
+enum { SLAB = 64 };
+struct slab {
+    struct slab *next;
+    object at[SLAB];
+};
+extern struct slab *slabs;
+#define EACH_REQUEST(r)                                  \
+    for (struct slab *s_ = slabs; s_; s_ = s_->next)     \
+        for (object *r = s_->at; r < s_->at + SLAB; r++) \
+            if (r->req.live)
+void slab_new(void);
+object *spare_request(void); /* the first of books.spare, after some housekeeping */
+/* Take `r`, the first of books.spare. */
+static inline object *take_request(object *r, int is_recv, void *buf, int n, object *type, int peer,
+                                   int tag, object *comm)
+{
+    books.spare = r->next;
+    r->req.buf = buf;
+    r->req.type = type;
+    r->req.comm = comm;
+    r->req.n = n;
+    r->req.peer = peer;
+    r->req.tag = tag;
+    r->req.error = 0;
+    r->req.is_recv = is_recv != 0;
+    r->req.done = r->req.orphan = 0;
+    r->req.live = 1;
+    r->req.order = books.made++;
+    if (__builtin_expect(!(type->predefined & comm->predefined), 0)) {
+        type->refs++; /* of predefined ones nobody cares for it */
+        comm->refs++;
+    }
+    return r;
+}
+static inline object *new_request(int is_recv, void *buf, int n, object *type, int peer, int tag,
+                                  object *comm)
+{
+    object *r = books.spare;
+    if (__builtin_expect(r == NULL || books.orphans, 0))
+        r = spare_request();
+    return take_request(r, is_recv, buf, n, type, peer, tag, comm);
+}
 object *sent_request(handle_t real, const void *buf, int n, object *type, int dest, int tag,
                      object *comm); /* for a send that the lower half has begun */
 void requests_init(void);
+/* What a blocking receive does that did not just receive (p2p.c). */
+int recv_otherwise(int got, void *b, int n, object *t, int source, int tag, object *c,
+                   const struct wait_item *item, struct status *st);
 int request_poll(object *request); /* is it complete? Never retires it. */
 void rebind_requests(void);
 void unbind_requests(void);
@@ -222,7 +294,6 @@ static inline void count_recv(const object *c, const struct status *s)
     count_recv_from(c, s->source);
 }
 struct message; /* received while draining, not yet asked for */
-extern struct message *drained;
 struct message *find_drained(int source, int tag, const object *comm, int take);
 const struct status *drained_status(const struct message *m);
 int deliver_drained(struct message *m, void *buf, int n, object *type, struct status *s);
@@ -234,7 +305,7 @@ void keep_free(void *p);
 
 /* --- stop.c --- */
 extern double wtime_shift; /* keeps MPI_Wtime going on across a restart */
-void stop_now(void);       /* inside ENTER/LEAVE, at a place where objects are whole */
+void stop_now(void);       /* within INSIDE, at a place where objects are whole */
 void stop_from_signal(void);
 
 /* --- os_*.c --- */
@@ -244,6 +315,7 @@ void os_go_on(void);        /* after the image, in the old process */
 void os_resumed(void);      /* after a restart, in the new process */
 void block_signals(uint64_t *old);
 void restore_signals(const uint64_t *old);
+int signal_is_pending(int sig); /* blocked, and not yet taken */
 extern __thread volatile unsigned interruptions; /* of this thread by our signal, see os_waits.c */
 extern __thread volatile unsigned handled_signals; /* by handlers of the application */
 double core_clock(void);                           /* seconds; goes on across a restart */

@@ -67,19 +67,19 @@ struct message {
     struct status status;
     char data[];
 };
-struct message *drained;
-static struct message **drained_end = &drained;
+static struct message **drained_end = &books.drained;
 
 /* Oldest drained message that (source, tag, comm) would match, unlinked if take. */
 struct message *find_drained(int source, int tag, const object *c, int take)
 {
-    for (struct message **p = &drained, *m; (m = *p); p = &m->next)
+    for (struct message **p = &books.drained, *m; (m = *p); p = &m->next)
         if (m->comm == c && (source == NEUTRAL_ANY_SOURCE || source == m->status.source) &&
             (tag == NEUTRAL_ANY_TAG || tag == m->status.tag)) {
             if (take) {
                 *p = m->next;
                 if (!*p)
                     drained_end = p;
+                books_changed();
             }
             return m;
         }
@@ -132,6 +132,7 @@ static void probe_and_keep(object *c)
         count_recv(c, &m->status);
         *drained_end = m;
         drained_end = &m->next;
+        books_changed();
     }
 }
 
@@ -141,7 +142,7 @@ static void probe_and_keep(object *c)
 int drain_step(void)
 {
     int quiet = 1;
-    EACH_LIVE(r, KIND_REQ)
+    EACH_REQUEST(r)
     if (!r->req.special && !request_poll(r) && !r->req.is_recv)
         quiet = 0;
     drain_matched();

@@ -69,9 +69,9 @@ _Static_assert(MPI_PROC_NULL == NEUTRAL_PROC_NULL && MPI_ANY_SOURCE == NEUTRAL_A
 PREDEF_STRUCT(communicator_t, 512)
 PREDEF_STRUCT(datatype_t, 512)
 PREDEF_STRUCT(op_t, 2048)
-PREDEF_STRUCT(request_t, 256) PREDEF_STRUCT(group_t, 256) PREDEF_STRUCT(errhandler_t, 1024)
-    PREDEF_STRUCT(info_t, 256) PREDEF_STRUCT(win_t, 512) PREDEF_STRUCT(file_t, 1536)
-        PREDEF_STRUCT(message_t, 256)
+PREDEF_STRUCT(request_t, 256)
+PREDEF_STRUCT(group_t, 256) PREDEF_STRUCT(errhandler_t, 1024) PREDEF_STRUCT(info_t, 256)
+    PREDEF_STRUCT(win_t, 512) PREDEF_STRUCT(file_t, 1536) PREDEF_STRUCT(message_t, 256)
 #define TYPE_OF_COMM                            struct ompi_predefined_communicator_t
 #define TYPE_OF_TYPE                            struct ompi_predefined_datatype_t
 #define TYPE_OF_OP                              struct ompi_predefined_op_t
@@ -101,7 +101,23 @@ struct ompi_predefined_instance_t {
     char nothing[512];
 } ompi_mpi_instance_null;
 
+/* Those that are written by hand (fast.h) have another one behind them, made from the table. */
+#define PMPI_Send  slow_Send
+#define PMPI_Isend slow_Isend
+#define PMPI_Recv  slow_Recv
+#define PMPI_Irecv slow_Irecv
+#pragma GCC visibility push(hidden)
+__typeof__(MPI_Send) slow_Send;
+__typeof__(MPI_Isend) slow_Isend;
+__typeof__(MPI_Recv) slow_Recv;
+__typeof__(MPI_Irecv) slow_Irecv;
+#pragma GCC visibility pop
 #include "face_c.h"
+#undef PMPI_Send
+#undef PMPI_Isend
+#undef PMPI_Recv
+#undef PMPI_Irecv
+#include "fast.h"
 
 void face_call_op(object *op, void *in, void *inout, int *n, object *type)
 {
@@ -128,7 +144,8 @@ void face_call_op(object *op, void *in, void *inout, int *n, object *type)
 F2C(Comm, MPI_Comm, KIND_COMM)
 F2C(Type, MPI_Datatype, KIND_TYPE)
 F2C(Op, MPI_Op, KIND_OP)
-F2C(Request, MPI_Request, KIND_REQ) F2C(Group, MPI_Group, KIND_GROUP) F2C(Info, MPI_Info, KIND_INFO)
+F2C(Request, MPI_Request, KIND_REQ)
+F2C(Group, MPI_Group, KIND_GROUP) F2C(Info, MPI_Info, KIND_INFO)
     F2C(Errhandler, MPI_Errhandler, KIND_ERRH) F2C(Win, MPI_Win, KIND_WIN)
         F2C(File, MPI_File, KIND_FILE) F2C(Message, MPI_Message, KIND_MSG)
 

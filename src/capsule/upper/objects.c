@@ -59,6 +59,33 @@ object *object_new(int kind)
     object_live(o);
     return o;
 }
+
+struct slab *slabs;
+void slab_new(void)
+{
+    enum { LINE = 64 };
+    struct slab *s;
+    if (posix_memalign((void **)&s, LINE, sizeof *s)) {
+        file_say("no memory for requests", "");
+        abort();
+    }
+    memset(s, 0, sizeof *s);
+    if (table[KIND_REQ].n < FIRST_DYNAMIC)
+        table[KIND_REQ].n = FIRST_DYNAMIC;
+    for (int i = SLAB - 1; i >= 0; i--) {
+        object *o = &s->at[i];
+        o->kind = KIND_REQ;
+        o->refs = 1;
+        o->index = table[KIND_REQ].n + i;
+        table_put(o);
+        o->next = books.spare;
+        books.spare = o;
+    }
+    table[KIND_REQ].n += SLAB;
+    s->next = slabs;
+    slabs = s;
+}
+
 void object_delete(object *o)
 {
     extra_free(o);

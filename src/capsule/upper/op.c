@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 static object *user_ops[MAX_USER_OPS];
-void run_user_op(int slot, void *in, void *inout, int *n, handle_t type)
+static void user_op(int slot, void *in, void *inout, int *n, handle_t type)
 {
     object *t = NULL;
     for (int i = 0; i < N_PREDEFINED && !t; i++)
@@ -17,6 +17,13 @@ void run_user_op(int slot, void *in, void *inout, int *n, handle_t type)
             break;
         }
     face_call_op(user_ops[slot], in, inout, n, t ? t : predef[PRE_MPI_DATATYPE_NULL]);
+}
+/* Called from below, maybe by a function that has not set in_library: no image is taken here. */
+FAST_CODE void run_user_op(int slot, void *in, void *inout, int *n, handle_t type)
+{
+    in_library++;
+    user_op(slot, in, inout, n, type);
+    in_library--;
 }
 void rebind_ops(void)
 {

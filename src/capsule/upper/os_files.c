@@ -205,8 +205,14 @@ void note_files(void)
     raw_syscall(SYS_getcwd, (long)folder, sizeof folder, 0, 0, 0, 0);
     mask_of_new_files = (int)raw_syscall(SYS_umask, 0, 0, 0, 0, 0, 0);
     raw_syscall(SYS_umask, mask_of_new_files, 0, 0, 0, 0, 0);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
+        static const int signal_of[] = {SIGALRM, SIGVTALRM, SIGPROF};
         raw_syscall(SYS_getitimer, i, (long)&timers[i], 0, 0, 0, 0);
+        /* It has run out, but its signal is blocked: the kernel sets it anew when that is taken. */
+        if (!timers[i].it_value.tv_sec && !timers[i].it_value.tv_usec &&
+            signal_is_pending(signal_of[i]))
+            timers[i].it_value.tv_usec = 1;
+    }
 }
 
 static void reopen(const struct file *f)

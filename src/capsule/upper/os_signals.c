@@ -39,6 +39,19 @@ void install_handler(int sig, void (*handler)(int, siginfo_t *, void *), int fla
     raw_syscall(SYS_rt_sigaction, sig, (long)&k, 0, 8, 0, 0);
 }
 
+/* With the upper half's thread pointer in force; no part of on_signal(), for that may have looked up
+ * thread-local variables of the other half. */
+static __attribute__((noinline)) void call_handler(int sig, siginfo_t *si, void *uc, int inside)
+{
+    in_library += inside;
+    handled_signals++;
+    if (actions[sig].sa_flags & SA_SIGINFO)
+        actions[sig].sa_sigaction(sig, si, uc);
+    else
+        actions[sig].sa_handler(sig);
+    in_library -= inside;
+}
+
 static void on_signal(int sig, siginfo_t *si, void *uc)
 {
     void *pointer = thread_pointer_get();
@@ -56,11 +69,7 @@ static void on_signal(int sig, siginfo_t *si, void *uc)
     }
     if (inside)
         thread_pointer_set(upper.thread_pointer_inside);
-    handled_signals++;
-    if (actions[sig].sa_flags & SA_SIGINFO)
-        actions[sig].sa_sigaction(sig, si, uc);
-    else
-        actions[sig].sa_handler(sig);
+    call_handler(sig, si, uc, inside || in_fast_code(interrupted_at(uc)));
     if (inside)
         thread_pointer_set(pointer);
 }
@@ -136,6 +145,13 @@ void block_signals(uint64_t *old)
 void restore_signals(const uint64_t *old)
 {
     raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)old, 0, 8, 0, 0);
+}
+
+int signal_is_pending(int sig)
+{
+    uint64_t set = 0;
+    raw_syscall(SYS_rt_sigpending, (long)&set, 8, 0, 0, 0, 0);
+    return !!(set & BIT(sig));
 }
 
 /* Of the thread that takes the image, which will be another one's. (The others have theirs in the

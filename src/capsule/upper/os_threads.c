@@ -40,10 +40,11 @@ static long futex(int *word, int operation, int value, const struct timespec *li
 static void on_park(int sig, siginfo_t *si, void *uc)
 {
     (void)sig;
+    uintptr_t at = interrupted_at(uc);
     if ((uintptr_t)thread_pointer_get() >= UPPER_END)
         return; /* of the lower half */
     interruptions++;
-    if (in_library || my_slot < 0)
+    if (in_library || my_slot < 0 || at >= UPPER_END || in_fast_code(at))
         return; /* not now: asked again */
     if (!parking) {
         if (my_slot == MAIN_SLOT && upper.stop_phase == STOP_HERE &&

@@ -100,8 +100,13 @@ int timer_delete(timer_t handle)
 void note_timers(void)
 {
     for (int i = 0; i < TIMERS; i++)
-        if (timers[i].used)
+        if (timers[i].used) {
+            struct timespec *left = &timers[i].left.it_value;
             raw_syscall(SYS_timer_gettime, timers[i].kernel, (long)&timers[i].left, 0, 0, 0, 0);
+            if (!left->tv_sec && !left->tv_nsec && timers[i].event.sigev_notify == SIGEV_SIGNAL &&
+                signal_is_pending(timers[i].event.sigev_signo))
+                left->tv_nsec = 1; /* it has run out, but its signal is blocked */
+        }
     if (not_kept)
         file_say("a timer that runs a thread is not kept by the image", "note");
 }

@@ -3,18 +3,13 @@
 
 #include <stdlib.h>
 
-static int peer_count(const object *c)
-{
-    return c->comm.remote_size ? c->comm.remote_size : c->comm.size;
-}
-
 /* Messages are counted before they are sent; a blocking send is marked, for a checkpoint may find
  * it waiting for its receiver, who will then drain it (drain.c).
  */
 #define BLOCKING_SEND(Name)                                                                   \
     int core_##Name(const void *b, int n, object *t, int dest, int tag, object *c)            \
     {                                                                                         \
-        if (dest >= peer_count(c) || dest < NEUTRAL_PROC_NULL)                                \
+        if (dest >= c->comm.n_peers || dest < NEUTRAL_PROC_NULL)                              \
             return NEUTRAL_MPI_ERR_RANK;                                                      \
         count_send(c, dest);                                                                  \
         __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the agent's membarrier() does the rest */ \
@@ -33,7 +28,7 @@ BLOCKING_SEND(Rsend)
     int core_##Name(const void *b, int n, object *t, int dest, int tag, object *c, object **out) \
     {                                                                                            \
         handle_t real;                                                                           \
-        if (dest >= peer_count(c) || dest < NEUTRAL_PROC_NULL)                                   \
+        if (dest >= c->comm.n_peers || dest < NEUTRAL_PROC_NULL)                                 \
             return NEUTRAL_MPI_ERR_RANK;                                                         \
         int rc = LOWER(Name, b, n, t->real, dest, tag, c->real, &real);                          \
         if (__builtin_expect(rc, 0))                                                             \
@@ -55,11 +50,20 @@ static int recv_as_request(void *b, int n, object *t, int source, int tag, objec
     return core_Wait(&r, st);
 }
 
+int recv_otherwise(int got, void *b, int n, object *t, int source, int tag, object *c,
+                   const struct wait_item *item, struct status *st)
+{
+    return got == RECV_STOPPED ? recv_as_request(b, n, t, source, tag, c, *item->real, st)
+                               : item->error; /* it was not even begun */
+}
+
 int core_Recv(void *b, int n, object *t, int source, int tag, object *c, struct status *st)
 {
     struct message *m;
     struct status s;
-    if (__builtin_expect(drained != NULL, 0) && (m = find_drained(source, tag, c, 1)))
+    if (source >= c->comm.n_peers)
+        return NEUTRAL_MPI_ERR_RANK;
+    if (books.drained && (m = find_drained(source, tag, c, 1)))
         return deliver_drained(m, b, n, t, st ? st : &s);
 
     handle_t h;
@@ -67,8 +71,9 @@ int core_Recv(void *b, int n, object *t, int source, int tag, object *c, struct 
     struct wait_item item = {&h, learn ? &s : NULL,
                              source >= 0 ? c->comm.peers[source] : WAITING_FOR_ANY, 0};
     s.source = source;
-    if (!LOWER(recv_or_stop, b, n, t->real, source, tag, c->real, &item))
-        return recv_as_request(b, n, t, source, tag, c, h, st);
+    int got = LOWER(recv_or_stop, b, n, t->real, source, tag, c->real, &item);
+    if (got != RECV_DONE)
+        return recv_otherwise(got, b, n, t, source, tag, c, &item, st);
     count_recv(c, &s);
     if (st)
         *st = s;
@@ -77,10 +82,11 @@ int core_Recv(void *b, int n, object *t, int source, int tag, object *c, struct 
 
 int core_Irecv(void *b, int n, object *t, int source, int tag, object *c, object **out)
 {
-    object *r = new_request(1, b, n, t, source, tag, c);
     struct message *m;
-    *out = r;
-    if (__builtin_expect(drained != NULL, 0) && (m = find_drained(source, tag, c, 1))) {
+    if (source >= c->comm.n_peers)
+        return NEUTRAL_MPI_ERR_RANK;
+    object *r = *out = new_request(1, b, n, t, source, tag, c);
+    if (books.drained && (m = find_drained(source, tag, c, 1))) {
         r->req.done = 1;
         r->req.error = deliver_drained(m, b, n, t, &r->req.status);
         return 0;

@@ -71,7 +71,7 @@ int core_Improbe(int src, int tag, object *c, int *flag, object **out, struct st
         }
         return 0;
     }
-    struct message *kept = drained ? find_drained(src, tag, c, 1) : NULL;
+    struct message *kept = books.drained ? find_drained(src, tag, c, 1) : NULL;
     handle_t h = 0;
     int rc = 0;
     if (kept) {

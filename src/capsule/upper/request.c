@@ -3,17 +3,11 @@
 
 const struct status empty_status = {NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, 0, 0, 0};
 
-/* Requests that the application has freed while they were under way (MPI_Request_free). */
-static int orphans;
-
-/* Every send that was complete before its call returned has this one request: nothing is to be
- * remembered of it, and it is never retired.
- */
-static object *sent;
+struct books books;
 
 static inline void retire(object *r)
 {
-    if (r == sent)
+    if (r == books.sent)
         return;
     if (!r->req.type->predefined)
         unref_type(r->req.type);
@@ -21,7 +15,9 @@ static inline void retire(object *r)
         unref_comm(r->req.comm);
     if (__builtin_expect(r->extra != NULL, 0))
         extra_free(r);
-    object_spare(r);
+    r->req.live = 0;
+    r->next = books.spare;
+    books.spare = r;
 }
 
 void retire_request(object **h)
@@ -30,47 +26,24 @@ void retire_request(object **h)
     *h = predef[PRE_MPI_REQUEST_NULL];
 }
 
-static void retire_orphans(void)
+object *spare_request(void)
 {
-    for (object *r = live[KIND_REQ].next, *next; r != &live[KIND_REQ]; r = next) {
-        next = r->next;
-        if (r->req.orphan && request_poll(r)) {
-            orphans--;
-            retire(r);
-        }
+    if (books.orphans && books.made % 256 == 0)
+        EACH_REQUEST(r)
+    if (r->req.orphan && request_poll(r)) {
+        books.orphans--;
+        retire(r);
     }
-}
-
-object *new_request(int is_recv, void *buf, int n, object *t, int peer, int tag, object *c)
-{
-    static unsigned made;
-    if (__builtin_expect(orphans && ++made % 256 == 0, 0))
-        retire_orphans();
-    object *r = spare[KIND_REQ];
-    if (__builtin_expect(r != NULL, 1)) {
-        spare[KIND_REQ] = r->next;
-        object_live(r);
-        r->req.done = r->req.freed = r->req.orphan = r->req.error = 0;
-        r->req.special = NULL;
-    } else {
-        r = object_new(KIND_REQ);
-    }
-    r->req.is_recv = is_recv;
-    r->req.buf = buf;
-    r->req.n = n;
-    r->req.type = t;
-    r->req.comm = c;
-    r->req.peer = peer;
-    r->req.tag = tag;
-    t->refs++;
-    c->refs++;
-    return r;
+    books_changed();
+    if (!books.spare)
+        slab_new();
+    return books.spare;
 }
 
 object *sent_request(handle_t real, const void *b, int n, object *t, int dest, int tag, object *c)
 {
     if (real == upper.lower->sent_at_once)
-        return sent;
+        return books.sent;
     object *r = new_request(0, (void *)b, n, t, dest, tag, c);
     r->real = real;
     return r;
@@ -78,9 +51,24 @@ object *sent_request(handle_t real, const void *b, int n, object *t, int dest, i
 
 void requests_init(void)
 {
-    sent = object_new(KIND_REQ);
-    sent->req.done = 1;
-    sent->req.status = empty_status;
+    slab_new();
+    books.sent = books.spare;
+    books.spare = books.sent->next;
+    books.sent->req.live = books.sent->req.done = 1;
+    books.sent->req.status = empty_status;
+}
+
+/* Not qsort(): that may call malloc(), which may have been interrupted. */
+static void sort_by_order(object **r, size_t n)
+{
+    for (size_t gap = n / 2; gap; gap /= 2)
+        for (size_t i = gap; i < n; i++) {
+            object *one = r[i];
+            size_t at = i;
+            for (; at >= gap && r[at - gap]->req.order > one->req.order; at -= gap)
+                r[at] = r[at - gap];
+            r[at] = one;
+        }
 }
 
 /* After a restart nothing is under way but receives that had not been matched: post them again, in
@@ -88,11 +76,21 @@ void requests_init(void)
  */
 void rebind_requests(void)
 {
-    EACH_LIVE(r, KIND_REQ)
+    size_t n = 0, at = 0;
+    EACH_REQUEST(r)
+    n += r->req.is_recv && !r->req.done;
+    object **open = keep_alloc((n + 1) * sizeof *open);
+    EACH_REQUEST(r)
     if (r->req.is_recv && !r->req.done)
+        open[at++] = r;
+    sort_by_order(open, n);
+    for (at = 0; at < n; at++) {
+        object *r = open[at];
         LOWER(Irecv, r->req.buf, r->req.n, r->req.type->real,
               r->req.comm->comm.released ? NEUTRAL_ANY_SOURCE : r->req.peer, r->req.tag,
               r->req.comm->real, &r->real);
+    }
+    keep_free(open);
 }
 
 int request_idle(const object *r)
@@ -139,21 +137,20 @@ enum { BATCH = 128 }; /* requests that are waited for in one crossing */
  */
 static int finish_quickly(int n, object **h, struct status *st, char *finished)
 {
-    object *null = predef[PRE_MPI_REQUEST_NULL];
-    handle_t real[BATCH];
+    object *null = predef[PRE_MPI_REQUEST_NULL], *sent = st ? NULL : books.sent;
+    handle_t real[BATCH], gone = null->real;
     struct status status[BATCH];
     unsigned char place[BATCH];
     int count = 0, learn = st != NULL, left = 0;
     for (int i = 0; i < n; i++) {
         object *r = h[i];
-        finished[i] = 0;
-        if (r == sent && !st) {
+        finished[i] = r == sent;
+        if (r == sent) {
             h[i] = null;
-            finished[i] = 1;
         } else if (r->req.done || r->req.special || r == null) {
             left++;
         } else {
-            learn |= r->req.is_recv && r->req.peer == NEUTRAL_ANY_SOURCE;
+            learn |= r->req.peer == NEUTRAL_ANY_SOURCE;
             place[count] = (unsigned char)i;
             real[count++] = r->real;
         }
@@ -164,12 +161,12 @@ static int finish_quickly(int n, object **h, struct status *st, char *finished)
     for (int k = 0; k < count; k++) {
         int i = place[k];
         object *r = h[i];
-        r->real = real[k];
-        if (real[k] != null->real || failed) {
+        if (__builtin_expect(real[k] != gone || failed, 0)) {
             left++;
-            if (real[k] == null->real) { /* finish() tells */
-                r->req.status = status[k];
-                r->req.error = status[k].error;
+            r->real = real[k];
+            if (real[k] == gone) { /* finish() tells */
+                r->req.status = learn ? status[k] : (struct status){.source = r->req.peer};
+                r->req.error = learn ? status[k].error : failed;
                 completed(r);
             }
             continue;
@@ -354,7 +351,8 @@ int core_Request_free(object **h)
         retire(r);
     } else {
         r->req.orphan = 1;
-        orphans++;
+        books.orphans++;
+        books_changed();
     }
     return 0;
 }
@@ -376,13 +374,13 @@ int core_Cancel(object **h)
 /* A request that is not bound yet has the null handle: whoever walks the list may rely on it. */
 void unbind_requests(void)
 {
-    EACH_LIVE(r, KIND_REQ)
+    EACH_REQUEST(r)
     r->real = upper.lower->predef[PRE_MPI_REQUEST_NULL];
 }
 
 void each_request(void (*visit)(handle_t real, int is_receive))
 {
-    EACH_LIVE(r, KIND_REQ)
+    EACH_REQUEST(r)
     if (!r->req.done && !r->req.special)
         visit(r->real, r->req.is_recv);
 }

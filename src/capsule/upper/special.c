@@ -48,6 +48,7 @@ static void dismantle(object **h)
     free(s->inner);
     free(s);
     (*h)->req.special = NULL;
+    (*h)->req.freed = 0;
     retire_request(h);
 }
 int special_poll(object *r, int *error)

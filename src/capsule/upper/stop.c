@@ -75,7 +75,7 @@ double core_clock(void)
 
 static void leave_for_good(void)
 {
-    EACH_LIVE(r, KIND_REQ)
+    EACH_REQUEST(r)
     if (!r->req.done && !r->req.special)
         LOWER(Cancel, &r->real, &r->req.status);
     LOWER_VOID(agent_end);

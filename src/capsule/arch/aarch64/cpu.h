@@ -49,6 +49,11 @@ static inline void trap_result(ucontext_t *uc, long value)
     uc->uc_mcontext.regs[0] = (unsigned long)value;
 }
 
+static inline uintptr_t interrupted_at(const ucontext_t *uc)
+{
+    return uc->uc_mcontext.pc;
+}
+
 static inline void *signal_frame(void *siginfo, void *uc)
 {
     (void)uc;

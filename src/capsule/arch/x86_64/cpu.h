@@ -58,6 +58,11 @@ static inline void trap_result(ucontext_t *uc, long value)
     uc->uc_mcontext.gregs[REG_RAX] = value;
 }
 
+static inline uintptr_t interrupted_at(const ucontext_t *uc)
+{
+    return (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];
+}
+
 static inline void *signal_frame(void *siginfo, void *uc)
 {
     (void)siginfo;
