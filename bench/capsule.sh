@@ -26,9 +26,11 @@ for which in pingpong8:1.05 allreduce8:1.05 pingpong1M:1.01 waitall64:1.05; do
     row "capsule.${which%:*}" "${c:-0}" ns "${n:-0}" "${which#*:}"
 done
 MEND_CAPSULE_DIR=$work/img MEND_CAPSULE_EVERY=0.3 run "$capsule" "$work/image" 128 "$work" >"$work/i"
-plain=$(awk '/plain/{print $2}' "$work/i") resident=$(awk '/plain/{print $4}' "$work/i")
+resident=$(awk '/plain/{print $4}' "$work/i")
 write=$(grep -o '"write":[0-9.]*' "$work/img/events.jsonl" | cut -d: -f2 | sort -n | sed -n 1p)
 bytes=$(grep -o '"bytes":[0-9]*' "$work/img/events.jsonl" | cut -d: -f2 | tail -1)
+# the same bytes: an image also holds libraries and stacks
+plain=$(awk -v bytes="${bytes:-0}" '/plain/{print $2 * bytes / 2 / (128 * 1024 * 1024)}' "$work/i")
 stop=$(grep -o '"stop":[0-9.e-]*' "$work/img/events.jsonl" | cut -d: -f2 | sort -g | sed -n 2p)
 row capsule.image_write "${write:-0}" s "${plain:-0}" 1.1
 row capsule.image_size $((${bytes:-0} / 2)) B "${resident:-0}" 1.02

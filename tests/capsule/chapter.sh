@@ -47,6 +47,10 @@ for a in $at; do
         fail=1
         continue
     fi
+    if grep -vxFf "$work/native" "$work/part" >"$work/foreign"; then
+        echo "FAIL  stopped on $first at $a, printed what is not the program's: $(head -1 "$work/foreign")"
+        fail=1
+    fi
     mkdir -p "$work/files"
     cp "$work"/file* "$work/files" 2>/dev/null
     for second in openmpi mpich; do

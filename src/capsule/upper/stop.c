@@ -79,7 +79,7 @@ static void leave_for_good(void)
     if (!r->req.done && !r->req.special)
         LOWER(Cancel, &r->real, &r->req.status);
     LOWER_VOID(agent_end);
-    LOWER(Finalize);
+    LOWER_VOID(leave);
     _exit(0);
 }
 
