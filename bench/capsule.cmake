@@ -1,1 +1,2 @@
 mend_bench(NAME capsule SCRIPT capsule.sh)
+mend_bench(NAME capsule_lammps SCRIPT capsule_lammps.sh)
