@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # damage.sh TRIALS SEED: an image with a byte flipped, a stretch overwritten, cut short or made longer, at random places, or one
-# put in another rank's or version's place: a sentence and an exit code each time, and no word of the program.
+# put in another rank's or version's place, or with a wrong address or count but right checksums (forge): a sentence and an exit
+# code each time, and no word of the program.
 set -uo pipefail
 trials=$1; RANDOM=$2
 tests=$MEND_BUILD/tests/capsule capsule=$MEND_BUILD/lib/mend/capsule.openmpi
@@ -11,6 +12,7 @@ MEND_CAPSULE_AT=30 MEND_CAPSULE_EXIT=1 MEND_CAPSULE_DIR=$work/good run "$capsule
 run "$capsule" --restart "$work/good" >"$work/whole" 2>&1 || { echo "FAIL  the good image does not resume"; cat "$work/whole"; exit 1; }
 files=("$work"/good/versions/*.img)
 any() { echo $(((RANDOM << 30 | RANDOM << 15 | RANDOM) % $1)); }
+"$tests/forge" "${files[0]}" check 20000 "$2" || { echo "FAIL  the checks of a restart"; exit 1; }
 bad=0
 for ((t = 1; t <= trials; t++)); do
     rm -rf "$work/bad" && cp -r "$work/good" "$work/bad"
@@ -19,7 +21,7 @@ for ((t = 1; t <= trials; t++)); do
     at=$(any "$size")
     [ $((RANDOM % 2)) = 0 ] && at=$(any 8192) # the head and the tables more often
     [ "$at" -lt "$size" ] || at=0
-    case $((RANDOM % 6)) in
+    case $((RANDOM % 9)) in
         0 | 1) what="byte $at flipped"
             old=$(od -An -tu1 -j "$at" -N 1 "$f")
             printf "\\x$(printf %02x $((old ^ (1 << RANDOM % 8))))" | dd of="$f" bs=1 seek="$at" conv=notrunc 2>/dev/null ;;
@@ -32,6 +34,8 @@ for ((t = 1; t <= trials; t++)); do
         5) what="the other rank's image in its place"
             other=${files[0]}; [ "$(basename "$f")" = "$(basename "${files[0]}")" ] && other=${files[1]}
             cp "$other" "$f" ;;
+        *) seed=$(any 1000000000)
+            what="forged: $("$tests/forge" "$f" mutate "$seed") (seed $seed)" ;;
     esac
     run "$capsule" --restart "$work/bad" >"$work/out" 2>"$work/err"; rc=$?
     if [ $rc != 0 ] && [ $rc -lt 124 ] && [ ! -s "$work/out" ] && grep -q '^mend: ' "$work/err" && ! grep -qiE 'signal|segmentation|core dumped' "$work/err"; then

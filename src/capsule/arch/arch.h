@@ -3,6 +3,7 @@
  * In CPU/cpu.h:
  *   ARCH_NAME, ARCH_AUDIT, ARCH_MACHINE  as images, seccomp and ELF files name it
  *   struct context         callee-saved registers, filled by context_save()
+ *   context_target         where context_resume() would go on
  *   thread_pointer_get/set the register that leads to thread-local storage
  *   thread_pointer_choose  how this half sets it from now on (struct lower says how it may)
  *   raw_syscall            a system call that touches no errno

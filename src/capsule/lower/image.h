@@ -48,6 +48,10 @@ struct run {
 /* A message in mend_error_text() and MEND_ERR_DAMAGED if the three do not fit together. */
 int image_meta_check(const struct image_meta *meta, const struct mapping *mappings,
                      const struct run *runs);
+/* The same for the upper half's state that a restart relies on: every address that it would jump to,
+ * stand on or write to is in memory of the right kind. */
+int image_upper_check(const struct image_meta *meta, const struct mapping *mappings,
+                      const struct upper *upper);
 
 /* --- survey.c: what there is to save, while the upper half stands still --- */
 struct stretch { /* of pages that were touched, inside one mapping */

@@ -3,6 +3,7 @@
 
 #include <base/fail.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static int within(const struct image_meta *m, const struct mapping *maps, uint64_t at, uint64_t n)
 {
@@ -14,6 +15,53 @@ static int within(const struct image_meta *m, const struct mapping *maps, uint64
         n -= maps[i].to - at; /* it may go on in the next one */
         at = maps[i].to;
     }
+    return 0;
+}
+
+/* Is `at` in a mapping with these rights? */
+static int lies_in(const struct image_meta *m, const struct mapping *maps, uint64_t at, int rights)
+{
+    for (uint32_t i = 0; i < m->mappings; i++)
+        if (at >= maps[i].from && at < maps[i].to)
+            return (maps[i].prot & rights) == rights;
+    return 0;
+}
+
+static int threads_fit(const struct image_meta *m, const struct mapping *maps,
+                       const struct upper *u)
+{
+    if (u->nthreads < 1 || u->nthreads > MAX_THREADS)
+        return 0;
+    for (int i = 0; i < u->nthreads; i++) {
+        const struct upper_thread *t = &u->threads[i];
+        if (t->parked && (!lies_in(m, maps, (uint64_t)t->frame, PROT_WRITE) ||
+                          !lies_in(m, maps, (uint64_t)t->thread_pointer, PROT_WRITE) ||
+                          !lies_in(m, maps, (uint64_t)t->thread_pointer + (uint64_t)u->tid_offset,
+                                   PROT_WRITE)))
+            return 0;
+    }
+    return 1;
+}
+
+int image_upper_check(const struct image_meta *m, const struct mapping *maps, const struct upper *u)
+{
+    if (!lies_in(m, maps, context_target(&u->context), PROT_EXEC) ||
+        !lies_in(m, maps, (uint64_t)u->user_op, PROT_EXEC) ||
+        !lies_in(m, maps, (uint64_t)u->each_request, PROT_EXEC))
+        return mend_fail(MEND_ERR_DAMAGED, "its program would go on where no code is");
+    if (!lies_in(m, maps, u->context.sp, PROT_WRITE) ||
+        !lies_in(m, maps, (uint64_t)u->thread_pointer, PROT_WRITE) ||
+        !lies_in(m, maps, (uint64_t)u->thread_pointer + (uint64_t)u->tid_offset, PROT_WRITE) ||
+        !threads_fit(m, maps, u))
+        return mend_fail(MEND_ERR_DAMAGED, "its threads have no memory to stand on");
+    if (u->size < 1 || u->rank < 0 || u->rank >= u->size || (uint32_t)u->rank != m->rank ||
+        (uint32_t)u->size != m->size ||
+        !within(m, maps, (uint64_t)u->sent_to, (uint64_t)u->size * sizeof *u->sent_to) ||
+        !within(m, maps, (uint64_t)u->received_from,
+                (uint64_t)u->size * sizeof *u->received_from) ||
+        (u->cards && !within(m, maps, (uint64_t)u->cards, sizeof *u->cards)) ||
+        (m->robust_list && !lies_in(m, maps, (uint64_t)m->robust_list, PROT_WRITE)))
+        return mend_fail(MEND_ERR_DAMAGED, "the state of its upper half does not fit together");
     return 0;
 }
 

@@ -98,6 +98,39 @@ static int check_base(const struct loaded *l, const char *path)
     return 0;
 }
 
+/* Bytes of the upper half as the image has them; what is in no run is zero. */
+static int peek(struct loaded *l, uint64_t from, void *to, size_t count)
+{
+    uint64_t offset = 0, end = from + count;
+    memset(to, 0, count);
+    for (uint64_t i = 0; i < l->meta.runs && l->runs[i].from < end; i++) {
+        const struct run *r = &l->runs[i];
+        uint64_t a = r->from > from ? r->from : from, b = r->to < end ? r->to : end;
+        int rc = 0;
+        if (a < b && r->in_base)
+            rc = peek(l->base, a, (char *)to + (a - from), b - a);
+        else if (a < b)
+            rc = mend_image_read(l->image, l->memory_offset + offset + (a - r->from),
+                                 (char *)to + (a - from), b - a);
+        if (rc)
+            return rc;
+        offset += r->in_base ? 0 : r->to - r->from;
+    }
+    return 0;
+}
+
+static int check_upper(struct loaded *l, const char *path)
+{
+    struct upper *u = malloc(sizeof *u);
+    if (!u)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory to look at an image");
+    int rc = peek(l, (uint64_t)l->meta.upper, u, sizeof *u);
+    if (rc == 0)
+        rc = image_upper_check(&l->meta, l->mappings, u);
+    free(u);
+    return rc ? mend_fail_within(rc, "%s", path) : 0;
+}
+
 /* The tables, and the promise that every byte of the image is as it was written. */
 static int load_tables(struct loaded *l, const char *path, int verify)
 {
@@ -114,7 +147,7 @@ static int load_tables(struct loaded *l, const char *path, int verify)
     }
     for (struct loaded *at = l; rc == 0 && at; at = at->base)
         rc = check_base(at, path);
-    return rc;
+    return rc ? rc : check_upper(l, path);
 }
 
 static void loaded_free(struct loaded *l)

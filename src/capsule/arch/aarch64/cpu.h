@@ -9,6 +9,11 @@ struct context {
     uint64_t x[12], sp, d[8], fpcr; /* offsets are used in context.S */
 };
 
+static inline uint64_t context_target(const struct context *c)
+{
+    return c->x[11]; /* x30 */
+}
+
 static inline void *thread_pointer_get(void)
 {
     void *p;

@@ -10,6 +10,11 @@ struct context {
     uint32_t mxcsr, fpucw;
 };
 
+static inline uint64_t context_target(const struct context *c)
+{
+    return c->pc;
+}
+
 static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
     register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
