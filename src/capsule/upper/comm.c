@@ -261,6 +261,8 @@ int core_Comm_create_group(object *c, object *g, int tag, object **out)
 }
 int core_Comm_free(object **c)
 {
+    if ((*c)->predefined)
+        return NEUTRAL_MPI_ERR_COMM;
     int rc = attributes_delete_all(*c);
     if (rc)
         return rc;

@@ -16,13 +16,14 @@
 #define FACE(core, Name, name, ...)                                             \
     int PMPI_##Name(LIST(PARAM, __VA_ARGS__))                                   \
     {                                                                           \
-        EACH(BEFORE, __VA_ARGS__) int rc = INSIDE(core_##Name(LIST(ARG, __VA_ARGS__))); \
+        object *holder_ = NULL;                                                 \
+        EACH(HOLDER, __VA_ARGS__)                                               \
+        EACH(BEFORE, __VA_ARGS__)                                               \
+        int rc = IS_NO_COMM(holder_) ? NEUTRAL_MPI_ERR_COMM                     \
+                                     : INSIDE(core_##Name(LIST(ARG, __VA_ARGS__))); \
         EACH(AFTER, __VA_ARGS__)                                                \
-        if (__builtin_expect(rc, 0)) {                                          \
-            object *holder_ = NULL;                                             \
-            EACH(HOLDER, __VA_ARGS__)                                           \
+        if (__builtin_expect(rc, 0))                                            \
             rc = raise_error(rc, holder_, "MPI_" #Name);                        \
-        }                                                                       \
         return rc;                                                              \
     }                                                                           \
     WEAK(Name)

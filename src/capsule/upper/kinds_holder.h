@@ -1,7 +1,9 @@
-/* kinds_holder.h - whose error handler is called when a function fails: that of the communicator,
- * window or file among its arguments (the last one that is given), for a C face and for Fortran
- * alike.
+/* kinds_holder.h - whose error handler is called when a function fails: that of the first
+ * communicator, window or file among its arguments, for a C face and for Fortran alike. A null
+ * communicator there is an error that the core need not think of.
  */
+#define IS_NO_COMM(holder) \
+    __builtin_expect((holder) && (holder)->kind == KIND_COMM && !(holder)->comm.card, 0)
 // clang-format off
 #define HOLDER(kind, ...) HOLDER_##kind(__VA_ARGS__)
 #define HOLDER_ADDR NONE
@@ -9,7 +11,7 @@
 #define HOLDER_AINTS NONE
 #define HOLDER_BUF NONE
 #define HOLDER_CBUF NONE
-#define HOLDER_COMM(x) holder_ = ARG_COMM(x);
+#define HOLDER_COMM(x) holder_ = holder_ ? holder_ : ARG_COMM(x);
 #define HOLDER_COUNT64 NONE
 #define HOLDER_CSTATUS NONE
 #define HOLDER_DARGS NONE

@@ -86,6 +86,9 @@ int core_Type_get_contents(object *t, int max_i, int max_a, int max_t, int *i, l
 int core_Type_size_x(object *t, long *size)
 {
     int rc = 0;
+    *size = 0;
+    if (t == predef[PRE_MPI_DATATYPE_NULL])
+        return NEUTRAL_MPI_ERR_TYPE;
     if (t->type.bytes < 0)
         rc = LOWER(type_bytes, t->real, &t->type.bytes);
     *size = t->type.bytes;
