@@ -228,10 +228,13 @@ static bool sum_one(mend_store *store)
     pthread_mutex_unlock(&store->lock);
     uint64_t *sums = slot_sums(slot);
     pthread_mutex_lock(&store->lock);
-    slot->sums = sums;
+    if (slot->sums) /* a restore was faster */
+        free(sums);
+    else
+        slot->sums = sums;
     slot->users--;
     pthread_cond_broadcast(&store->changed);
-    return sums != NULL;
+    return slot->sums != NULL;
 }
 
 /* Called with the lock held, returns with it held. */

@@ -17,6 +17,7 @@
 #include <base/io.h>
 #include <image/folder.h>
 #include <image/image.h>
+#include <image/parity.h>
 
 #include "net.h"
 
@@ -26,7 +27,7 @@
 #define LEVELS_OWN_FILE                                                      \
     (MEND_LEVEL_BIT(MEND_LEVEL_LOCAL) | MEND_LEVEL_BIT(MEND_LEVEL_PARTNER) | \
      MEND_LEVEL_BIT(MEND_LEVEL_ERASURE))
-#define GROUP_MAX 32
+#define GROUP_MAX MEND_GROUP_MAX
 
 /* ---- place.c: who lives where, who helps whom. Pure functions of the cards that all ranks
  * exchanged. ------------- */
@@ -58,6 +59,8 @@ void place_partners(const struct card *cards, int size, int *partner, bool *apar
 void place_groups(const struct card *cards, int size, int k, int m, int rank, struct group *group,
                   bool *apart);
 int place_domain_from_file(const char *path, int rank, char domain[64]);
+int place_domain_from_text(const char *path, const char *text, size_t size, int rank,
+                           char domain[64]);
 
 /* ---- slot.c: one copy of one rank's data in memory
  * --------------------------------------------------------------- */
@@ -87,6 +90,7 @@ int slot_add(struct mend_store *store, struct slots *slots, struct slot **slot);
 void slot_forget(struct slot *slot); /* content is nothing any more */
 void slot_free(struct mend_store *store, struct slot *slot);
 uint64_t *slot_sums(const struct slot *slot);
+int slot_digest(struct mend_store *store, struct slot *slot, uint64_t *digest);
 int slot_verify(const struct slot *slot);
 int slot_set_head(struct slot *slot, const mend_image_head *head); /* copies the regions */
 /* May a copy that the memory level keeps be overwritten before its successor is committed? Called

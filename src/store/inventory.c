@@ -52,14 +52,18 @@ static int list_memory(mend_store *store, struct list *list)
     const struct slots *both[] = {&store->own, &store->held};
     for (int b = 0; b < 2; b++)
         for (int i = 0; i < both[b]->count; i++) {
-            const struct slot *s = both[b]->list[i];
+            struct slot *s = both[b]->list[i];
+            if (!s->complete || s->poisoned)
+                continue;
             struct item item = {.version = s->head.version,
                                 .id = s->head.save_id,
                                 .rank = s->head.rank,
                                 .ranks = s->head.ranks,
                                 .holder = store->rank,
                                 .kind = IN_MEMORY};
-            int rc = s->complete && !s->poisoned ? add(list, &item) : 0;
+            int rc = slot_digest(store, s, &item.bytes);
+            if (rc == 0)
+                rc = add(list, &item);
             if (rc)
                 return rc;
         }
@@ -152,6 +156,31 @@ static int list_folder(mend_store *store, const char *folder, struct list *list)
     return rc;
 }
 
+/* A copy in memory gets its sums a moment after it was made. If its memory changed before that, only
+ * the other copy can tell, and not which of the two is right: neither is used. */
+static void drop_contradictions(mend_store *store, struct inventory *inventory)
+{
+    int kept = 0;
+    for (int i = 0; i < inventory->count; i++) {
+        struct item *a = &inventory->items[i];
+        for (int j = 0; a->kind == IN_MEMORY && j < inventory->count; j++) {
+            const struct item *b = &inventory->items[j];
+            if ((b->kind == IN_MEMORY || b->kind == IN_DOUBT) && b->version == a->version &&
+                b->id == a->id && b->rank == a->rank && b->ranks == a->ranks &&
+                b->bytes != a->bytes) {
+                a->kind = IN_DOUBT;
+                mend_event("store.damaged", ev_str("store", store->name),
+                           ev_int("version", a->version), ev_int("part", a->rank),
+                           ev_str("error", "the copies in memory differ"));
+            }
+        }
+    }
+    for (int i = 0; i < inventory->count; i++)
+        if (inventory->items[i].kind != IN_DOUBT)
+            inventory->items[kept++] = inventory->items[i];
+    inventory->count = kept;
+}
+
 int inventory_take(mend_store *store, struct inventory *inventory)
 {
     struct list list = {0};
@@ -185,6 +214,7 @@ int inventory_take(mend_store *store, struct inventory *inventory)
         return rc;
     }
     *inventory = (struct inventory){list.items, list.count, !worst[1]};
+    drop_contradictions(store, inventory);
     MEND_FAULT_POINT(store_restore_plan);
     return 0;
 }
@@ -287,15 +317,13 @@ static bool data_there(const struct inventory *inventory, const struct attempt *
            (copy && copy->bytes == group->member_bytes[i]);
 }
 
-/* In every stripe to which the member gives data, at least k of the others' pieces must be there.
- */
 const struct item *inventory_group(const struct inventory *inventory, const struct attempt *a,
                                    int rank)
 {
     const struct item *group = group_of(inventory, a, rank);
     if (!group)
         return NULL;
-    int g = group->group_size, m = group->parity, x = 0;
+    int g = group->group_size, x = 0;
     bool data[GROUP_MAX], parity[GROUP_MAX];
 
     for (int i = 0; i < g; i++) {
@@ -304,14 +332,7 @@ const struct item *inventory_group(const struct inventory *inventory, const stru
         if (group->member[i] == rank)
             x = i;
     }
-    for (int s = 0; s < g; s++) {
-        int there = 0;
-        for (int i = 0; i < g; i++)
-            there += i != x && (stripe_row(g, m, s, i) >= 0 ? parity[i] : data[i]);
-        if (stripe_row(g, m, s, x) < 0 && there < g - m)
-            return NULL;
-    }
-    return group;
+    return mend_parity_suffices(g, group->parity, data, parity, x) ? group : NULL;
 }
 
 bool inventory_has(const struct inventory *inventory, const struct attempt *a, int rank)

@@ -5,7 +5,7 @@
 
 #include "internal.h"
 
-enum source_kind { IN_MEMORY, IN_OWN, IN_COPY, IN_PARITY, IN_GLOBAL, IN_BUNDLE };
+enum source_kind { IN_MEMORY, IN_OWN, IN_COPY, IN_PARITY, IN_GLOBAL, IN_BUNDLE, IN_DOUBT };
 
 struct item {
     int64_t version;
@@ -15,7 +15,7 @@ struct item {
     int32_t kind;
     int32_t bundle;
     int32_t whole;  /* the file is no delta */
-    uint64_t bytes; /* of the file */
+    uint64_t bytes; /* of the file; IN_MEMORY: a sum of the copy's sums */
     /* parity only: */
     int32_t group_size, parity, index, reserved;
     uint64_t chunk;
@@ -64,9 +64,7 @@ const struct item *inventory_group(const struct inventory *inventory, const stru
 const struct item *inventory_find(const struct inventory *inventory, const struct attempt *a,
                                   int rank, enum source_kind kind, int holder /* -1: any */);
 
-/* ---- stripes.c: how a group's files are cut. Stripe s of g: the members s, s+1, ... s+m-1 (mod g)
- * hold its parity rows 0..m-1, each other member gives one chunk of its file. Every member gives
- * g-m chunks: its whole file. ---- */
+/* ---- stripes.c: how a group's files are cut, see image/parity.h ---- */
 int stripe_row(int g, int m, int stripe, int member); /* -1: gives data */
 int stripe_column(int g, int m, int stripe,
                   int member); /* among those who give data; -1: holds parity */

@@ -11,17 +11,9 @@ enum { TAG_LENGTHS = 41, TAG_CHUNK, TAG_PIECE };
 
 #define STEP ((size_t)256 << 10) /* bytes of each chunk that are under way at once */
 
-/* What a parity image says of itself, as region 0. */
-struct meta {
-    int32_t group_size, parity, index, reserved;
-    uint64_t chunk;
-    int32_t member[GROUP_MAX];
-    uint64_t member_bytes[GROUP_MAX];
-};
+_Static_assert(sizeof(mend_parity_group) <= PAGE, "the meta data is one page of the stream");
 
-_Static_assert(sizeof(struct meta) <= PAGE, "the meta data is one page of the stream");
-
-static void parity_regions(mend_image_region regions[2], const struct meta *meta)
+static void parity_regions(mend_image_region regions[2], const mend_parity_group *meta)
 {
     regions[0] = (mend_image_region){.id = 0, .offset = 0, .bytes = sizeof *meta, .label = "group"};
     regions[1] = (mend_image_region){
@@ -30,29 +22,16 @@ static void parity_regions(mend_image_region regions[2], const struct meta *meta
 
 int parity_read_meta(mend_image *image, struct item *item)
 {
-    struct meta meta;
-    const mend_image_region *group = mend_image_find_region(image, 0),
-                            *parity = mend_image_find_region(image, 1);
-
-    if (!group || !parity || group->bytes != sizeof meta)
-        return mend_fail(MEND_ERR_DAMAGED, "a parity image without its group");
-    int rc = mend_image_read(image, group->offset, &meta, sizeof meta);
+    mend_parity_group group;
+    int rc = mend_parity_read(image, &group);
     if (rc)
         return rc;
-    int g = meta.group_size, m = meta.parity;
-    if (g < 2 || g > GROUP_MAX || m < 1 || m >= g || meta.index < 0 || meta.index >= g ||
-        meta.chunk > INT64_MAX / 64 || parity->bytes != meta.chunk * (uint64_t)m ||
-        meta.member[meta.index] != mend_image_info(image)->rank)
-        return mend_fail(MEND_ERR_DAMAGED, "a parity image with a group that cannot be");
-    for (int i = 0; i < g; i++)
-        if (meta.member_bytes[i] > meta.chunk * (uint64_t)(g - m))
-            return mend_fail(MEND_ERR_DAMAGED, "a parity image with lengths that cannot be");
-    item->group_size = g;
-    item->parity = m;
-    item->index = meta.index;
-    item->chunk = meta.chunk;
-    memcpy(item->member, meta.member, sizeof item->member);
-    memcpy(item->member_bytes, meta.member_bytes, sizeof item->member_bytes);
+    item->group_size = group.size;
+    item->parity = group.parity;
+    item->index = group.index;
+    item->chunk = group.chunk;
+    memcpy(item->member, group.member, sizeof item->member);
+    memcpy(item->member_bytes, group.member_bytes, sizeof item->member_bytes);
     return 0;
 }
 
@@ -61,7 +40,7 @@ int parity_read_meta(mend_image *image, struct item *item)
 struct encoder {
     mend_store *store;
     const struct group *group;
-    struct meta *meta;
+    mend_parity_group *meta;
     uint64_t *lengths; /* of the members' files */
     mend_source file;
     mend_code *code;
@@ -101,7 +80,7 @@ static int make_room(struct encoder *e)
         if (e->lengths[i] > longest)
             longest = e->lengths[i];
     }
-    *e->meta = (struct meta){.group_size = g->size, .parity = g->parity, .index = g->index};
+    *e->meta = (mend_parity_group){.size = g->size, .parity = g->parity, .index = g->index};
     e->meta->chunk = (longest + k - 1) / k;
     memcpy(e->meta->member, g->member, sizeof e->meta->member);
     memcpy(e->meta->member_bytes, e->lengths, (size_t)g->size * sizeof(uint64_t));

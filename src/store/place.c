@@ -1,4 +1,5 @@
-#include <stdio.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,33 +117,60 @@ int place_make(struct place *place, struct card *cards, int rank, int size, int 
     return 0;
 }
 
+/* One row, without its comment: RANK DOMAIN, or nothing. Returns 1 if it is the rank's, 0 if not,
+ * -1 if it has another form. */
+static int read_row(const char *row, size_t length, int rank, char domain[64])
+{
+    static const char blank[] = " \t\r";
+    char text[128], *end = NULL;
+    if (length >= sizeof text || memchr(row, 0, length))
+        return -1;
+    memcpy(text, row, length);
+    text[length] = 0;
+    char *at = text + strspn(text, blank);
+    if (!*at)
+        return 0;
+    errno = 0;
+    long number = strtol(at, &end, 10);
+    if (end == at || errno || number < 0 || number > INT_MAX || !strchr(blank, *end) || !*end)
+        return -1;
+    at = end + strspn(end, blank);
+    size_t word = strcspn(at, blank);
+    if (word == 0 || word > 63 || at[word + strspn(at + word, blank)])
+        return -1;
+    if (number != rank)
+        return 0;
+    memcpy(domain, at, word);
+    domain[word] = 0;
+    return 1;
+}
+
+int place_domain_from_text(const char *path, const char *text, size_t size, int rank,
+                           char domain[64])
+{
+    const char *at = text, *end = text + size;
+    for (int line = 1; at < end; line++) {
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        size_t length = (size_t)((next ? next : end) - at);
+        const char *comment = memchr(at, '#', length);
+        int found = read_row(at, comment ? (size_t)(comment - at) : length, rank, domain);
+        if (found < 0)
+            return mend_fail(MEND_ERR_CONFIG, "%s:%d: not a line of the form RANK DOMAIN", path,
+                             line);
+        if (found)
+            return 0;
+        at = next ? next + 1 : end;
+    }
+    return mend_fail(MEND_ERR_CONFIG, "%s has no line for rank %d", path, rank);
+}
+
 int place_domain_from_file(const char *path, int rank, char domain[64])
 {
     char *text = NULL;
     size_t size = 0;
-    int line = 0, rc = mend_io_read_file(path, 1 << 24, &text, &size);
-
-    if (rc)
-        return rc;
-    char *rest = text, *row;
-    bool found = false;
-    while (rc == 0 && !found && (row = strsep(&rest, "\n"))) {
-        int r, used = 0;
-        char name[64];
-        line++;
-        row[strcspn(row, "#")] = 0;
-        if (row[strspn(row, " \t\r")] == 0)
-            continue;
-        if (sscanf(row, "%d %63s %n", &r, name, &used) != 2 || row[used] || r < 0)
-            rc =
-                mend_fail(MEND_ERR_CONFIG, "%s:%d: not a line of the form RANK DOMAIN", path, line);
-        else if (r == rank) {
-            memcpy(domain, name, sizeof name);
-            found = true;
-        }
-    }
+    int rc = mend_io_read_file(path, 1 << 24, &text, &size);
+    if (rc == 0)
+        rc = place_domain_from_text(path, text, size, rank, domain);
     free(text);
-    if (rc == 0 && !found)
-        rc = mend_fail(MEND_ERR_CONFIG, "%s has no line for rank %d", path, rank);
     return rc;
 }

@@ -120,6 +120,27 @@ uint64_t *slot_sums(const struct slot *slot)
     return sums;
 }
 
+/* Sums now if the engine has not done so yet, and one number for all of them: two copies of one part
+ * that differ cannot both be right. Called without the lock; the engine may be summing it as well. */
+int slot_digest(mend_store *store, struct slot *slot, uint64_t *digest)
+{
+    uint64_t n = blocks_of(&slot->head);
+    pthread_mutex_lock(&store->lock);
+    bool summed = slot->sums != NULL;
+    pthread_mutex_unlock(&store->lock);
+    uint64_t *sums = summed ? NULL : slot_sums(slot);
+    pthread_mutex_lock(&store->lock);
+    if (!slot->sums)
+        slot->sums = sums;
+    else
+        free(sums);
+    summed = slot->sums != NULL;
+    if (summed)
+        *digest = mend_image_sum(slot->head.save_id, n, slot->sums, n * sizeof *slot->sums);
+    pthread_mutex_unlock(&store->lock);
+    return summed ? 0 : mend_fail(MEND_ERR_NO_MEMORY, "no memory for the sums of a copy");
+}
+
 int slot_verify(const struct slot *slot)
 {
     uint64_t n = blocks_of(&slot->head);

@@ -2,8 +2,7 @@
 
 int stripe_row(int g, int m, int stripe, int member)
 {
-    int row = (member - stripe % g + g) % g;
-    return row < m ? row : -1;
+    return mend_parity_row(g, m, stripe, member);
 }
 
 int stripe_column(int g, int m, int stripe, int member)

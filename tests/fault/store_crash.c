@@ -2,7 +2,8 @@
  * every system call on its files in turn; afterwards a fresh process must be able to restore what
  * was last acknowledged, or newer, bit by bit.
  *
- *     store_crash drive [CALL]   drive all of it, or one kind of system call; tells the verdict
+ *     store_crash drive [CALL]   drive all of it, or one kind of system call; tells the verdict.
+ *                            CALL+bundle: the shared files are bundles
  *     store_crash child      what is broken: saves, deltas, merges, prunes, global files
  *     store_crash check N    restore; N: the last version that was acknowledged (-1: none)
  */
@@ -17,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <mend/store.h>
+#include "../../src/store/internal.h"
 
 #define BYTES    (5 * 4096 + 77)
 #define VERSIONS 7
@@ -39,10 +40,14 @@ static mend_store *open_store(uint8_t *data)
     o.delta_chain = 4;
     o.level[MEND_LEVEL_LOCAL] = (mend_level_options){.every = 1, .keep = 1};
     o.level[MEND_LEVEL_GLOBAL] = (mend_level_options){.every = 3, .keep = 1};
-    if (mend_store_open_single("crash", &o, &s) == 0 &&
-        mend_store_region(s, 1, "data", data, BYTES) == 0)
-        return s;
-    return NULL;
+    o.global_files = getenv("CRASH_BUNDLES") != NULL;
+    if (o.global_files)
+        o.level[MEND_LEVEL_GLOBAL].every = 2;
+    if (mend_store_open_single("crash", &o, &s) != 0 ||
+        mend_store_region(s, 1, "data", data, BYTES) != 0)
+        return NULL;
+    s->alone = !o.global_files; /* bundles are of jobs: this one has a single rank */
+    return s;
 }
 
 static void fill(uint8_t *data, long version)
@@ -180,13 +185,18 @@ static bool one(const char *place, int hit, const char *action)
     return strcmp(action, "kill") == 0 ? killed : hit < 400;
 }
 
-static int drive(const char *only)
+static int drive(char *only)
 {
     const char *places[] = {"open",   "read",  "write",   "fsync", "rename",
                             "unlink", "mkdir", "opendir", "close"};
     const char *errors[] = {"eio", "enospc", "short"};
     snprintf(dir, sizeof dir, "%s/mend-crash-%d",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (int)getpid());
+    char *plus = only ? strchr(only, '+') : NULL;
+    if (plus) {
+        *plus = 0;
+        setenv("CRASH_BUNDLES", "1", 1);
+    }
     for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
         int hits = 0;
         if (only && strcmp(only, places[p]) != 0)

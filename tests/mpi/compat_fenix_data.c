@@ -81,6 +81,63 @@ static void save(void)
     CHECK(Fenix_Data_commit_barrier(GROUP, &stamp) == FENIX_SUCCESS);
 }
 
+static int calls_back;
+
+static void count_call(MPI_Comm comm, int code, void *arg)
+{
+    (void)comm;
+    (void)code;
+    *(int *)arg += 1;
+}
+
+/* Blocks of different lengths, stored without waiting, in a subset that may differ from rank to
+ * rank. */
+static void test_blocks(int group)
+{
+    enum { BLOCKS = 9 };
+    int from[] = {0, 4, 7}, to[] = {1, 4, 9}, numbers[10], copy[10] = {0}, stamp;
+    Fenix_Data_subset blocks, bad;
+    Fenix_Request request;
+    for (int i = 0; i < 10; i++)
+        numbers[i] = 7 * rank + i;
+    CHECK(Fenix_Data_member_create(group, BLOCKS, numbers, 10, MPI_INT) == FENIX_SUCCESS);
+    CHECK(Fenix_Data_subset_createv(0, from, to, &bad) == FENIX_ERROR_SUBSET_NUM_BLOCKS);
+    CHECK(Fenix_Data_subset_createv(1, to + 2, from, &bad) == FENIX_ERROR_SUBSET_END_OFFSET);
+    CHECK(Fenix_Data_subset_createv(3, from, to, &blocks) == FENIX_SUCCESS);
+    CHECK(Fenix_Data_member_istorev(group, BLOCKS, blocks, &request) == FENIX_SUCCESS);
+    CHECK(Fenix_Data_wait(request) == FENIX_SUCCESS);
+    CHECK(Fenix_Data_commit_barrier(group, &stamp) == FENIX_SUCCESS);
+    CHECK(Fenix_Data_member_restore(group, BLOCKS, copy, 10, stamp, FENIX_DATA_SUBSET_IGNORE) >=
+          FENIX_SUCCESS);
+    for (int i = 0; i < 10; i++)
+        CHECK(copy[i] == (i < 2 || i == 4 || i >= 7 ? numbers[i] : 0));
+    CHECK(Fenix_Data_subset_delete(&blocks) == FENIX_SUCCESS);
+    CHECK(Fenix_Data_member_delete(group, BLOCKS) == FENIX_SUCCESS);
+}
+
+/* Calls that have nothing to do with data; message logs say that they are missing. */
+static void test_other_calls(MPI_Comm comm)
+{
+    unsigned option = 99;
+    int role = -1;
+    CHECK(Fenix_get_option(FENIX_RESUME_MODE, &option) == FENIX_SUCCESS &&
+          option == FENIX_RESUME_JUMP);
+    CHECK(Fenix_get_option(FENIX_SETTING_NAME_MAXCODE, &option) ==
+          FENIX_ERROR_INVALID_SETTING_NAME);
+    CHECK(Fenix_get_rank_role(comm, size - 1, &role) == FENIX_SUCCESS &&
+          role == FENIX_ROLE_INITIAL_RANK);
+    CHECK(Fenix_get_rank_role(comm, size, &role) != FENIX_SUCCESS);
+    CHECK(Fenix_Callback_register(count_call, &calls_back) == FENIX_SUCCESS);
+    CHECK(Fenix_Callback_invoke_all() == FENIX_SUCCESS && calls_back == 1);
+    CHECK(Fenix_Callback_pop() == FENIX_SUCCESS);
+    CHECK(Fenix_Mlog_create(1, &comm, 2) != FENIX_SUCCESS);
+    CHECK(Fenix_Mlog_activate(1) != FENIX_SUCCESS &&
+          Fenix_Mlog_begin_region(1, 1) != FENIX_SUCCESS);
+    CHECK(Fenix_Mlog_sync(1, 1) != FENIX_SUCCESS && Fenix_Mlog_stage(1, 2, 3) != FENIX_SUCCESS);
+    CHECK(Fenix_Mlog_lrestore(1, 2, 3, 4) != FENIX_SUCCESS &&
+          Fenix_Mlog_delete(1) != FENIX_SUCCESS);
+}
+
 /* Every call that needs no failure, on a group of its own. */
 static void test_calls(MPI_Comm comm, int mode)
 {
@@ -156,6 +213,7 @@ static void test_calls(MPI_Comm comm, int mode)
     CHECK(Fenix_Data_barrier(OTHER) == FENIX_SUCCESS);
     CHECK(Fenix_Data_member_delete(OTHER, GROWING) == FENIX_SUCCESS);
     CHECK(Fenix_Data_subset_delete(&odd) == FENIX_SUCCESS);
+    test_blocks(OTHER);
     CHECK(Fenix_Data_group_delete(OTHER) == FENIX_SUCCESS);
     CHECK(Fenix_Data_group_delete(OTHER) == FENIX_ERROR_INVALID_GROUPID);
 }
@@ -179,8 +237,10 @@ int main(int argc, char **argv)
     CHECK(error == FENIX_SUCCESS);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    if (role == FENIX_ROLE_INITIAL_RANK)
+    if (role == FENIX_ROLE_INITIAL_RANK) {
         test_calls(comm, mode);
+        test_other_calls(comm);
+    }
     CHECK(Fenix_Data_group_create(GROUP, comm, 0, 0, FENIX_DATA_POLICY_IN_MEMORY_RAID, policy,
                                   &flag) == FENIX_SUCCESS);
     make_members();

@@ -165,6 +165,19 @@ static void test_named_regions(void)
     CHECK(VELOC_Mem_unprotect(99) == VELOC_FAILURE);
 }
 
+/* Without regions a checkpoint has nothing in it; protected anew, all is as before. */
+static void test_clear(void)
+{
+    CHECK(VELOC_Mem_clear() == VELOC_SUCCESS);
+    CHECK(VELOC_Mem_unprotect(0) == VELOC_FAILURE);
+    protect();
+    fill(9);
+    CHECK(VELOC_Checkpoint("cleared", 9) == VELOC_SUCCESS);
+    CHECK(VELOC_Checkpoint_wait() == VELOC_SUCCESS);
+    wipe();
+    CHECK(VELOC_Restart("cleared", 9) == VELOC_SUCCESS && is_filled(9));
+}
+
 static void test_wrong_use(void)
 {
     CHECK(VELOC_Mem_protect(3, NULL, 10, 8) == VELOC_FAILURE);
@@ -289,6 +302,7 @@ int main(int argc, char **argv)
         test_no_success();
         test_files();
         test_named_regions();
+        test_clear();
         test_cleanup();
         CHECK(VELOC_Finalize(1) == VELOC_SUCCESS);
         test_again(config);

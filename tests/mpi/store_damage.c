@@ -1,13 +1,32 @@
 /* Damage and errors on one rank: all ranks get the same verdict; what can be repaired is repaired in the same call. */
 #include "store_common.h"
 
+#include "../../src/store/internal.h"
+
 #include <base/fault.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 
 static int rank, size;
 
-/* Flip one byte in the middle of this rank's own file of a version. */
-static void flip(const char *name, long version)
+/* The byte in the middle of an own file is not what it was; or the file is another user's. */
+static void flip(const char *path)
+{
+    unsigned char byte;
+    int fd = open(path, O_RDWR);
+    CHECK(fd >= 0 && pread(fd, &byte, 1, 100000) == 1);
+    byte ^= 8;
+    CHECK(pwrite(fd, &byte, 1, 100000) == 1);
+    close(fd);
+}
+
+static void give_away(const char *path)
+{
+    CHECK(chown(path, 65534, 65534) == 0);
+}
+
+/* Do that to this rank's own file of a version. */
+static void harm(const char *name, long version, void (*how)(const char *path))
 {
     char dir[4200], mark[64], path[8192];
     struct dirent *e;
@@ -18,13 +37,8 @@ static void flip(const char *name, long version)
     while (d && (e = readdir(d))) {
         if (strncmp(e->d_name, mark, strlen(mark)) != 0)
             continue;
-        unsigned char byte;
         snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
-        int fd = open(path, O_RDWR);
-        CHECK(fd >= 0 && pread(fd, &byte, 1, 100000) == 1);
-        byte ^= 8;
-        CHECK(pwrite(fd, &byte, 1, 100000) == 1);
-        close(fd);
+        how(path);
         done = true;
     }
     closedir(d);
@@ -46,7 +60,7 @@ static mend_store *saved(const char *name, mend_store_options *o, struct data *d
     return s;
 }
 
-static void repaired(const char *name, mend_level level)
+static void repaired(const char *name, mend_level level, void (*how)(const char *path))
 {
     struct data d;
     long version = -1;
@@ -56,7 +70,7 @@ static void repaired(const char *name, mend_level level)
     data_make(&d, rank, 50000);
     mend_store *s = saved(name, &o, &d);
     if (rank == 1)
-        flip(name, 3);
+        harm(name, 3, how);
     memset(d.a, 0, d.n * 8);
     OK(mend_store_restore_newest(s, &version));
     CHECK(version == (level == MEND_LEVEL_LOCAL ? 2 : 3) && data_is(&d, rank, version));
@@ -68,6 +82,94 @@ static void repaired(const char *name, mend_level level)
     free(d.a);
     if (rank == 0)
         printf("%s: ok\n", name);
+}
+
+/* Nobody has restored before the first save, as in a process that took another's place: the versions
+ * of before stay until there are as many newer ones as are kept. */
+static void predecessors_kept(void)
+{
+    struct data d;
+    long version = -1;
+    mend_store_options o = plain_options(rank);
+    o.level[MEND_LEVEL_LOCAL] = (mend_level_options){.every = 1, .keep = 2};
+    data_make(&d, rank, 50000);
+    mend_store *s = saved("heir", &o, &d);
+    data_fill(&d, rank, 10);
+    OK(mend_store_save(s, 10));
+    OK(mend_store_wait(s));
+    OK(mend_store_close(s));
+    if (rank == 1)
+        harm("heir", 10, flip);
+    OK(mend_store_open(MPI_COMM_WORLD, -1, "heir", &o, &s));
+    data_register(s, &d);
+    OK(mend_store_restore_newest(s, &version));
+    CHECK(version == 3 && data_is(&d, rank, 3));
+    OK(mend_store_close(s));
+    free(d.a);
+    if (rank == 0)
+        printf("heir: ok\n");
+}
+
+/* A folder that cannot be read on one rank is no empty folder: beginning anew would be wrong. */
+static void unreadable(void)
+{
+    struct data d;
+    long version = -1;
+    mend_store_options o = plain_options(rank);
+    o.level[MEND_LEVEL_LOCAL] = (mend_level_options){.every = 1, .keep = 2};
+    data_make(&d, rank, 5000);
+    mend_store *s = saved("unreadable", &o, &d);
+    mend_fault_set_rank(rank);
+    OK(mend_fault_configure("io.opendir:rank=1:eio"));
+    CHECK(mend_store_newest(s, &version) == MEND_ERR_IO && version == -1);
+    OK(mend_fault_configure("io.opendir:rank=1:eio")); /* each comes once */
+    CHECK(mend_store_restore_newest(s, &version) == MEND_ERR_IO);
+    OK(mend_fault_configure(NULL));
+    OK(mend_store_restore_newest(s, &version)); /* it was only for a while */
+    CHECK(version == 3 && data_is(&d, rank, 3));
+    OK(mend_store_close(s));
+    free(d.a);
+    if (rank == 0)
+        printf("unreadable: ok\n");
+}
+
+/* A bit falls over in a copy in memory before it was summed: the other copy says so, and the version
+ * before is restored. Once summed, the other copy is used. */
+static void memory_changed(bool summed)
+{
+    struct data d;
+    long version = -1;
+    mend_store *s = NULL;
+    mend_store_options o = plain_options(rank);
+    o.level[MEND_LEVEL_MEMORY] = (mend_level_options){.every = 1, .keep = 2};
+    o.memory_tight = MEND_MEMORY_SAFE;
+    data_make(&d, rank, 5000);
+    OK(mend_store_open(MPI_COMM_WORLD, -1, summed ? "memory-summed" : "memory", &o, &s));
+    data_register(s, &d);
+    for (long v = 1; v <= 2; v++) {
+        data_fill(&d, rank, v);
+        OK(mend_store_save(s, v));
+        OK(mend_store_wait(s));
+    }
+    if (summed)
+        OK(mend_store_newest(s, &version)); /* sums what is not summed yet */
+    pthread_mutex_lock(&s->lock);
+    for (int i = 0; i < s->own.count; i++)
+        if (rank == 1 && s->own.list[i]->complete && s->own.list[i]->head.version == 2) {
+            CHECK(!s->own.list[i]->users);
+            if (!summed) {
+                free(s->own.list[i]->sums);
+                s->own.list[i]->sums = NULL;
+            }
+            s->own.list[i]->memory[777] ^= 16;
+        }
+    pthread_mutex_unlock(&s->lock);
+    OK(mend_store_restore_newest(s, &version));
+    CHECK(version == (summed ? 2 : 1) && data_is(&d, rank, version));
+    OK(mend_store_close(s));
+    free(d.a);
+    if (rank == 0)
+        printf("memory%s: ok\n", summed ? "-summed" : "");
 }
 
 /* A level that fails on one rank is not committed on any; the others are. */
@@ -139,9 +241,18 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    repaired("damage-local", MEND_LEVEL_LOCAL);
-    repaired("damage-partner", MEND_LEVEL_PARTNER);
-    repaired("damage-erasure", MEND_LEVEL_ERASURE);
+    repaired("damage-local", MEND_LEVEL_LOCAL, flip);
+    repaired("damage-partner", MEND_LEVEL_PARTNER, flip);
+    repaired("damage-erasure", MEND_LEVEL_ERASURE, flip);
+    if (geteuid() == 0) {
+        repaired("foreign-local", MEND_LEVEL_LOCAL, give_away);
+        repaired("foreign-partner", MEND_LEVEL_PARTNER, give_away);
+        repaired("foreign-erasure", MEND_LEVEL_ERASURE, give_away);
+    }
+    predecessors_kept();
+    unreadable();
+    memory_changed(false);
+    memory_changed(true);
     one_disk_full();
     disagreement();
     MPI_Barrier(MPI_COMM_WORLD);

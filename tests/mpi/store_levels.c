@@ -62,6 +62,129 @@ static void survive(const char *name, mend_store_options o, const int *lost, int
         printf("%s: ok\n", name);
 }
 
+/* Four saves under way at once, each at another level; each is whole where it should be. */
+static void side_by_side(void)
+{
+    static const mend_level kinds[] = {MEND_LEVEL_LOCAL, MEND_LEVEL_PARTNER, MEND_LEVEL_ERASURE,
+                                       MEND_LEVEL_GLOBAL};
+    struct data d;
+    mend_store_options o = plain_options(rank);
+    data_make(&d, rank, 50000);
+    for (int i = 0; i < 4; i++)
+        o.level[kinds[i]] = (mend_level_options){.every = 1, .keep = 2};
+    o.level[MEND_LEVEL_MEMORY] = (mend_level_options){.every = 1, .keep = 1};
+    o.erasure_k = size - 1;
+    o.buffers = 4;
+    mend_store *s = open_store("side", &o, &d);
+    for (long v = 1; v <= 8; v++) {
+        mend_save_options at = {.levels = MEND_LEVEL_BIT(kinds[(v - 1) % 4])};
+        data_fill(&d, rank, v);
+        OK(mend_store_save_with(s, v, &at));
+        memset(d.a, 0, d.n * sizeof *d.a);
+    }
+    OK(mend_store_wait(s));
+    for (long v = 1; v <= 8; v++) {
+        unsigned reached = 0;
+        OK(mend_store_reached(s, v, &reached));
+        CHECK(reached == MEND_LEVEL_BIT(kinds[(v - 1) % 4]));
+    }
+    for (long v = 8; v >= 1; v--) {
+        OK(mend_store_restore(s, v));
+        CHECK(data_is(&d, rank, v));
+    }
+    OK(mend_store_close(s));
+    free(d.a);
+    if (rank == 0)
+        printf("side by side: ok\n");
+}
+
+static int count_copies(const char *dir, int of)
+{
+    char mark[32];
+    int n = 0;
+    struct dirent *e;
+    DIR *d = opendir(dir);
+    snprintf(mark, sizeof mark, "copy-r%d-", of);
+    while (d && (e = readdir(d)))
+        n += strncmp(e->d_name, mark, strlen(mark)) == 0;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* The ranks are placed anew, and everybody has another partner: what the former one held goes. */
+static void former_partner(void)
+{
+    static char dir[4096], domain[64];
+    char folder[4200];
+    struct data d;
+    long version = -1;
+    int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+    mend_store_options o = plain_options(rank);
+    snprintf(dir, sizeof dir, "%s/kept-by-%d", getenv("MEND_TEST_DIR"), rank);
+    snprintf(folder, sizeof folder, "%s/moved", dir);
+    snprintf(domain, sizeof domain, "n%d", rank);
+    o.local_dir = dir;
+    o.domain = domain;
+    o.level[MEND_LEVEL_PARTNER] = (mend_level_options){.every = 1, .keep = 2};
+    data_make(&d, rank, 5000);
+    mend_store *s = open_store("moved", &o, &d);
+    for (long v = 1; v <= 2; v++) {
+        data_fill(&d, rank, v);
+        OK(mend_store_save(s, v));
+    }
+    OK(mend_store_close(s));
+    CHECK(count_copies(folder, previous) == 2 && count_copies(folder, next) == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    snprintf(domain, sizeof domain, "n%d",
+             size - rank); /* the order is reversed, and so is the ring */
+    s = open_store("moved", &o, &d);
+    OK(mend_store_restore_newest(s, &version));
+    CHECK(version == 2 && data_is(&d, rank, 2));
+    for (long v = 3; v <= 4; v++) {
+        data_fill(&d, rank, v);
+        OK(mend_store_save(s, v));
+    }
+    OK(mend_store_close(s));
+    CHECK(count_copies(folder, next) == 2 && count_copies(folder, previous) == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    free(d.a);
+    if (rank == 0)
+        printf("former partner: ok\n");
+}
+
+/* mend ls counts what parity can give. */
+static void listed(const char *program)
+{
+    char command[9000], text[4000] = "";
+    struct data d;
+    mend_store_options o = plain_options(rank);
+    o.level[MEND_LEVEL_ERASURE] = (mend_level_options){.every = 1, .keep = 2};
+    o.erasure_k = size - 1;
+    data_make(&d, rank, 5000);
+    mend_store *s = open_store("listed", &o, &d);
+    data_fill(&d, rank, 1);
+    OK(mend_store_save(s, 1));
+    OK(mend_store_close(s));
+    if (rank == 2)
+        lose_disk(rank, "listed");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        snprintf(command, sizeof command, "%.*s../bin/mend ls %s | grep '^listed '",
+                 (int)(strrchr(program, '/') + 1 - program), program, getenv("MEND_TEST_DIR"));
+        FILE *f = popen(command, "r");
+        CHECK(f && fgets(text, sizeof text, f));
+        pclose(f);
+        char shape[120];
+        snprintf(shape, sizeof shape, "parity %d/%d (%d+1)  1 from parity", size - 1, size,
+                 size - 1);
+        CHECK(strstr(text, "  complete") && strstr(text, shape));
+        printf("listed: ok\n");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    free(d.a);
+}
+
 /* Arrays that span ranks: saved by all, restored by fewer. */
 static void redistribute(int bundles)
 {
@@ -153,6 +276,9 @@ int main(int argc, char **argv)
     o.level[MEND_LEVEL_ERASURE] = (mend_level_options){.every = 3, .keep = 1};
     o.global_files = 0;
     survive("all", o, NULL, 0);
+    side_by_side();
+    former_partner();
+    listed(argv[0]);
     redistribute(0);
     redistribute(2);
 

@@ -38,6 +38,14 @@ static void print_version(const struct store_view *store, const struct version_v
         if (v->parts[k])
             printf("  %s %d/%d", mend_file_kind_name((enum mend_file_kind)k), v->parts[k],
                    v->ranks);
+    for (int i = 0, shown = 0; i < v->group_count; i++) { /* groups of one shape are named once */
+        int k = v->groups[i].size - v->groups[i].parity, m = v->groups[i].parity;
+        if (i == 0 || shown != k * MEND_GROUP_MAX + m)
+            printf(" (%d+%d)", k, m);
+        shown = k * MEND_GROUP_MAX + m;
+    }
+    if (v->rebuildable)
+        printf("  %d from parity", v->rebuildable);
     if (v->deltas)
         printf("  (%d deltas)", v->deltas);
     if (v->damaged)
@@ -53,9 +61,11 @@ static json_t *version_json(const struct version_view *v)
         json_object_set_new(parts, mend_file_kind_name((enum mend_file_kind)k),
                             json_integer(v->parts[k]));
     snprintf(id, sizeof id, "%016" PRIx64, v->save_id);
-    o = json_pack("{s:I, s:s, s:i, s:I, s:b, s:i, s:i, s:o}", "version", (json_int_t)v->version,
-                  "save_id", id, "ranks", v->ranks, "bytes", (json_int_t)v->bytes, "complete",
-                  v->complete, "deltas", v->deltas, "damaged", v->damaged, "parts", parts);
+    o = json_pack("{s:I, s:s, s:i, s:I, s:b, s:i, s:i, s:i, s:i, s:o}", "version",
+                  (json_int_t)v->version, "save_id", id, "ranks", v->ranks, "bytes",
+                  (json_int_t)v->bytes, "complete", v->complete, "from_parity", v->rebuildable,
+                  "groups", v->group_count, "deltas", v->deltas, "damaged", v->damaged, "parts",
+                  parts);
     return o;
 }
 

@@ -119,6 +119,26 @@ static int note_part(struct version_view *v, int rank, int ranks, enum mend_file
     return 0;
 }
 
+/* Every parity image knows its whole group: one of each is kept. */
+static int note_group(struct version_view *v, mend_image *image)
+{
+    mend_parity_group group;
+    if (mend_parity_read(image, &group)) {
+        v->damaged++;
+        return 0;
+    }
+    for (int i = 0; i < v->group_count; i++)
+        if (v->groups[i].size == group.size &&
+            memcmp(v->groups[i].member, group.member, sizeof group.member) == 0)
+            return 0;
+    mend_parity_group *bigger = realloc(v->groups, (size_t)(v->group_count + 1) * sizeof *bigger);
+    if (!bigger)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a list of groups");
+    v->groups = bigger;
+    v->groups[v->group_count++] = group;
+    return 0;
+}
+
 /* The store's name is that of its folder. */
 static const char *store_name(const char *folder)
 {
@@ -176,6 +196,8 @@ static int note_file(const char *folder, const mend_file *f, void *context)
     const mend_image_head *head = mend_image_info(image);
     v->deltas += head->base_version >= 0;
     int rc = note_part(v, f->rank, head->ranks, f->kind);
+    if (rc == 0 && f->kind == MEND_FILE_PARITY)
+        rc = note_group(v, image);
     mend_image_close(image);
     return rc;
 }
@@ -188,14 +210,42 @@ static int newest_first(const void *a, const void *b)
     return (x->save_id < y->save_id) - (x->save_id > y->save_id);
 }
 
-/* Every rank's data is there in some form. What parity could rebuild is not counted: that takes the running ranks. */
+static bool has(const struct version_view *v, int rank, unsigned kinds)
+{
+    return rank >= 0 && rank < v->ranks && (v->have[rank] & kinds);
+}
+
+/* Can a restore make rank's part from the rest of its group? */
+static bool can_be_rebuilt(const struct version_view *v, int rank)
+{
+    const unsigned files = 1u << MEND_FILE_OWN | 1u << MEND_FILE_COPY;
+    for (int i = 0; i < v->group_count; i++) {
+        const mend_parity_group *g = &v->groups[i];
+        bool data[MEND_GROUP_MAX], parity[MEND_GROUP_MAX];
+        int x = -1;
+        for (int j = 0; j < g->size; j++) {
+            data[j] = has(v, g->member[j], files);
+            parity[j] = has(v, g->member[j], 1u << MEND_FILE_PARITY);
+            if (g->member[j] == rank)
+                x = j;
+        }
+        if (x >= 0 && mend_parity_suffices(g->size, g->parity, data, parity, x))
+            return true;
+    }
+    return false;
+}
+
+/* Every rank's data is there in some form, or parity can give it. */
 static void judge(struct version_view *v)
 {
     const unsigned data = 1u << MEND_FILE_OWN | 1u << MEND_FILE_COPY | 1u << MEND_FILE_GLOBAL |
                           1u << MEND_FILE_BUNDLE;
     v->complete = v->ranks > 0;
-    for (int r = 0; r < v->ranks; r++)
-        v->complete = v->complete && (v->have[r] & data);
+    for (int r = 0; r < v->ranks; r++) {
+        bool rebuilt = !(v->have[r] & data) && can_be_rebuilt(v, r);
+        v->rebuildable += rebuilt;
+        v->complete = v->complete && (rebuilt || (v->have[r] & data));
+    }
 }
 
 int versions_read(const char *dir, struct store_view **stores, int *count)
@@ -220,8 +270,10 @@ int versions_read(const char *dir, struct store_view **stores, int *count)
 void versions_free(struct store_view *stores, int count)
 {
     for (int s = 0; s < count; s++) {
-        for (int i = 0; i < stores[s].count; i++)
+        for (int i = 0; i < stores[s].count; i++) {
             free(stores[s].versions[i].have);
+            free(stores[s].versions[i].groups);
+        }
         free(stores[s].versions);
     }
     free(stores);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include <image/folder.h>
+#include <image/parity.h>
 #include <mend/error.h>
 
 struct version_view {
@@ -15,9 +16,12 @@ struct version_view {
     int parts
         [MEND_FILE_KINDS]; /* ranks whose part is there in this form; bundles: ranks inside them */
     int deltas, damaged;
-    bool complete; /* every rank's data is in one of the files, as far as headers tell */
+    bool complete;   /* every rank's data is in one of the files, as far as headers tell */
+    int rebuildable; /* ranks whose data is in none, but can be made from their group's parity */
     /* while counting */
     unsigned char *have; /* by rank: bit per kind */
+    mend_parity_group *groups;
+    int group_count;
 };
 
 struct store_view {
