@@ -156,7 +156,7 @@ static void pause_between(const struct net *net, enum lane lane, unsigned turn)
  * any more. */
 static bool drain(MPI_Request *list, int count)
 {
-    double end = mend_now() + DRAIN_SECONDS;
+    double begin = mend_now();
     for (;;) {
         int open = 0;
         for (int i = 0; i < count; i++) {
@@ -171,8 +171,11 @@ static bool drain(MPI_Request *list, int count)
         }
         if (open == 0 || !ULFM)
             return open == 0;
-        if (mend_now() > end)
+        if (mend_now() > begin + DRAIN_SECONDS) { /* seconds that a recovery then lacks */
+            mend_event("store.undrained", ev_int("requests", open),
+                       ev_real("seconds", mend_now() - begin));
             return false;
+        }
         sched_yield();
     }
 }
