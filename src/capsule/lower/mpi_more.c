@@ -35,15 +35,38 @@ static int checked(const char *function, int rc)
     return error_out(GUARD(function, rc));
 }
 
+/* When the application is rolled back, the library still has the buffer of before, and may be reading
+ * from it: where that can happen it gets one of ours, which outlives the upper half. */
+static void *own_buffer;
+static int own_size;
+
 int lower_Buffer_attach(void *buf, int size)
 {
-    return error_out(MPI_Buffer_attach(buf, size));
+    if (!recovering)
+        return error_out(MPI_Buffer_attach(buf, size));
+    if (own_buffer && own_size >= size)
+        return 0;
+    int rc = own_buffer ? lower_Buffer_detach() : 0;
+    if (rc)
+        return rc;
+    own_size = size > 1 << 20 ? size : 1 << 20;
+    own_buffer = malloc((size_t)own_size);
+    rc = own_buffer ? MPI_Buffer_attach(own_buffer, own_size) : MPI_ERR_NO_MEM;
+    if (rc) {
+        free(own_buffer);
+        own_buffer = NULL;
+    }
+    return error_out(rc);
 }
 int lower_Buffer_detach(void)
 {
     void *buf;
-    int size;
-    return error_out(MPI_Buffer_detach(&buf, &size));
+    int size, rc = MPI_Buffer_detach(&buf, &size);
+    if (!rc) {
+        free(own_buffer);
+        own_buffer = NULL;
+    }
+    return error_out(rc);
 }
 /* `out` is filled when the request completes: it must not be on the stack */
 int lower_comm_idup(handle_t comm, handle_t *out, handle_t *request)
