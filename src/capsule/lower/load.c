@@ -108,6 +108,19 @@ static void map_elf(const char *path, struct elf *im)
     close(fd);
 }
 
+/* (Behind the environment on the stack it is only until somebody has called setenv.) */
+static int kernel_auxv(Elf64_auxv_t *av, int room)
+{
+    int fd = open("/proc/self/auxv", O_RDONLY | O_CLOEXEC), n = 0;
+    ssize_t bytes = fd < 0 ? -1 : read(fd, av, (size_t)room * sizeof *av);
+    if (bytes <= 0)
+        die("cannot read /proc/self/auxv: %s", strerror(errno));
+    close(fd);
+    while (n < bytes / (ssize_t)sizeof *av && av[n].a_type != AT_NULL)
+        n++;
+    return n;
+}
+
 /* Initial stack as the kernel builds it: argc, argv, envp, auxv, strings. */
 static void *build_stack(int argc, char **argv, const struct elf *ldso)
 {
@@ -131,10 +144,8 @@ static void *build_stack(int argc, char **argv, const struct elf *ldso)
     int envc = 0;
     while (env[envc])
         envc++;
-    Elf64_auxv_t *av = (Elf64_auxv_t *)(env + envc + 1);
-    int avc = 0;
-    while (av[avc].a_type != AT_NULL)
-        avc++;
+    Elf64_auxv_t av[64];
+    int avc = kernel_auxv(av, 64);
     uint64_t *w = calloc(1 + argc + 1 + envc + 1 + 2 * (avc + 8), sizeof *w), n = 0;
     w[n++] = argc;
     for (int i = 0; i < argc; i++)

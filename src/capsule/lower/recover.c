@@ -164,8 +164,7 @@ static void repair(void) /* on our own stack, in the main thread */
     die("a meeting ended without a decision");
 }
 
-/* A process that plays a rank is known to be dead. */
-static int a_player_died(void)
+int a_player_died(void)
 {
     MPI_Group dead, all;
     int n = 0, yes = 0;
@@ -207,17 +206,6 @@ void recover_error(int rc, const char *function)
         mend_event("recover.noticed",
                    ev_str("how", class == MPIX_ERR_REVOKED ? "revoke" : "failure"),
                    ev_str("call", function));
-        leave_now();
-    }
-    /* Some parts of the library report a dead process as something else. */
-    MPI_Group dead;
-    int n = 0;
-    if (base != MPI_COMM_NULL && MPIX_Comm_get_failed(base, &dead) == MPI_SUCCESS) {
-        MPI_Group_size(dead, &n);
-        MPI_Group_free(&dead);
-    }
-    if (n) {
-        mend_event("recover.noticed", ev_str("how", "failure"), ev_str("call", function));
         leave_now();
     }
     /* any other error is the program's: its own handler runs above */
@@ -711,6 +699,8 @@ void recover_main(int argc, char **argv)
     lower.rolls_back = 2;
     ended_watch();
     main_tid = (int)syscall(SYS_gettid);
+    setenv("OMPI_MCA_mpi_event_tick_rate", "1000",
+           0); /* us: a death is read as often, not every 10 ms */
     setenv("OMPI_MCA_async_mpi_finalize", "1", 0); /* else MPI_Finalize hangs after a failure */
     load_remember_environment();
     snprintf(path, sizeof path, "%s/events.jsonl", argv[1]);

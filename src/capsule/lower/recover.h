@@ -69,6 +69,8 @@ int held_copy(const struct held_image *own, const struct held_image *own_base, i
               struct held_image *copy, const struct held_image *copy_base, int from, MPI_Comm comm,
               size_t *sent);
 
+int a_player_died(void); /* a process that plays a rank is known to be dead */
+
 /* --- recover_windows.c --- */
 extern int windows_open;           /* of the lower half */
 extern int deaf_calls;             /* under way, that do not hear of failures */

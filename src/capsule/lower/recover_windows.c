@@ -27,19 +27,15 @@ static int look(void)
 {
     static unsigned calls;
     enum { SELDOM = 256 };
-    int revoked = 0, n = 0;
-    MPI_Group dead;
+    int revoked = 0;
     if (!deaf_calls || leaving || ++calls % SELDOM)
         return 0;
     MPIX_Comm_is_revoked(watched, &revoked);
-    if (MPIX_Comm_get_failed(watched, &dead) == MPI_SUCCESS) {
-        MPI_Group_size(dead, &n);
-        MPI_Group_free(&dead);
-    }
-    if (!revoked && !n)
+    int died = a_player_died();
+    if (!revoked && !died)
         return 0;
     deaf_calls = 0;
-    mend_event("recover.noticed", ev_str("how", n ? "failure" : "revoke"),
+    mend_event("recover.noticed", ev_str("how", died ? "failure" : "revoke"),
                ev_str("call", "window or file"));
     leave_now();
 }
