@@ -17,7 +17,7 @@ more_resumed() { [ "$(resumed)" -gt $before ]; }
 for ((s = seed; s < seed + count; s++)); do
     RANDOM=$s
     rm -rf job; : >done
-    "$MEND_BUILD/bin/mend" run -n 4 --spares 4 --every 200ms --hostfile hosts --dir "$PWD/job" -q --retries 9 \
+    timeout -k 10 600 "$MEND_BUILD/bin/mend" run -n 4 --spares 4 --every 200ms --hostfile hosts --dir "$PWD/job" -q --retries 9 \
         --levels memory,partner,erasure:2+2:2,global:3 --local-dir /mnt/local --launcher-args "--prtemca plm_ssh_agent /mnt/ctl/rsh" -- ./steady 4000 4096 >got 2>err & runner=$!
     free=4 row=""
     while [ $free -gt 0 ]; do # spares that are left
@@ -36,9 +36,7 @@ for ((s = seed; s < seed + count; s++)); do
         free=$((free - n)) kills=$((kills + n)) hits=$((hits + 1))
         until_true more_resumed || break
     done
-    ( sleep 400; kill $runner ) 2>/dev/null & guard=$!
     wait $runner; code=$?
-    kill $guard 2>/dev/null
     verdict=ok
     cmp -s got want || verdict=WRONG
     [ $code = 0 ] || verdict="FAILED($code)"

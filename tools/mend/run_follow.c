@@ -116,6 +116,8 @@ static void note_saved(struct run_follower *f, json_t *e, double t)
         return;
     if (version == p->version && t - p->version_at < 1)
         return; /* another rank's word of the same one */
+    p->repair_since =
+        0; /* all ranks took part: a notice was mended, or of a launch that has ended */
     p->version = version;
     p->version_at = t;
     p->checkpoint_seconds = seconds;

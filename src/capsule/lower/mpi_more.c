@@ -127,6 +127,7 @@ static int win_ready(int rc, MPI_Win w, handle_t *out)
 int lower_win_create(void *base, long size, int unit, handle_t comm, handle_t *out)
 {
     MPI_Win w = MPI_WIN_NULL;
+    windows_allowed();
     windows_open++; /* before: one that is half made cannot be repaired either */
     int rc = DEAF("Win_create", MPI_Win_create(base, size, unit, MPI_INFO_NULL, COMM(comm), &w));
     return win_ready(rc, w, out);
@@ -134,6 +135,7 @@ int lower_win_create(void *base, long size, int unit, handle_t comm, handle_t *o
 int lower_win_create_dynamic(handle_t comm, handle_t *out)
 {
     MPI_Win w = MPI_WIN_NULL;
+    windows_allowed();
     windows_open++;
     int rc = DEAF("Win_create_dynamic", MPI_Win_create_dynamic(MPI_INFO_NULL, COMM(comm), &w));
     return win_ready(rc, w, out);

@@ -75,6 +75,7 @@ int a_player_died(void); /* a process that plays a rank is known to be dead */
 extern int windows_open;           /* of the lower half */
 extern int deaf_calls;             /* under way, that do not hear of failures */
 void windows_watch(MPI_Comm comm); /* a failure in it ends them */
+void windows_allowed(void);        /* ends the process if they cannot be watched */
 #define DEAF(name, call)                   \
     ({                                     \
         deaf_calls++;                      \

@@ -21,6 +21,7 @@
 
 int windows_open, deaf_calls;
 static MPI_Comm watched = MPI_COMM_NULL;
+static int looking;
 
 /* Called by the library whenever it makes progress: between two of its steps nothing is half done. */
 static int look(void)
@@ -50,10 +51,18 @@ void windows_watch(MPI_Comm comm)
         void *symbol;
         int (*call)(int (*callback)(void));
     } library = {dlsym(RTLD_DEFAULT, "opal_progress_register")};
-    if (!library.symbol || library.call(look))
+    looking = library.symbol && library.call(look) == 0;
+}
+
+void windows_allowed(void)
+{
+    if (recovering && !looking)
         die("this Open MPI does not let us look at its progress: a job with windows would hang "
-            "when a rank dies");
+            "when a rank dies (mend run --no-online)");
 }
 #else
 int windows_open, deaf_calls;
+void windows_allowed(void)
+{
+}
 #endif

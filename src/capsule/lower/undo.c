@@ -265,11 +265,9 @@ static int before_open(int dir, const char *name, long flags)
 static void after_creation(int fd)
 {
     struct stat st;
-    if (CALL(fstat, fd, &st, 0, 0) == 0 && S_ISREG(st.st_mode) && !known(&st)) {
-        struct touched *t = add(&st);
-        t->size = 0;
-        t->created = 1;
-    }
+    /* not empty: another rank has given an older file this name meanwhile */
+    if (CALL(fstat, fd, &st, 0, 0) == 0 && S_ISREG(st.st_mode) && st.st_size == 0 && !known(&st))
+        add(&st)->created = 1;
 }
 
 /* Where a second name cannot be given: another file system, or one without links. */
