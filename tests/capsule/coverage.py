@@ -3,6 +3,10 @@
 
 Is the list of MPI functions complete? Every function that mpi.h declares or the real library exports is either carried by
 the face of that ABI or refused by name (src/capsule/refused.def). Prints the counts and the names that are missing.
+
+Fortran: Open MPI's libmpi_mpifh is replaced, so that every name of it that a compiler can ask for must be ours. The module
+libraries (libmpi_usempif08, libmpi_usempi_ignore_tkr) and MPICH's libmpichfort stay: all that they want of the C library
+must be ours.
 """
 import re
 import subprocess
@@ -25,6 +29,31 @@ def refused(source):
     text = "".join(f.read_text() for f in sorted((source / "src/capsule").glob("refused*.def")))
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
     return set(re.findall(r"^REFUSED\w*\((\w+),", text, flags=re.M))
+
+
+def replaced(names, face, no):
+    """Names of libmpi_mpifh: functions as gfortran calls them, and with none or two underscores. Names in capitals and those
+    that end in _f or _f08 are left out: no compiler for Linux makes them, they are for C inside Open MPI."""
+    wanted = {n for n in names if re.fullmatch(r"p?mpix?_[a-z]\w*?_{0,2}|ompix?_[a-z]\w*_f", n)}
+    functions = {n.strip("_") for n in wanted if re.fullmatch(r"mpix?_\w*[a-z0-9]_", n)}
+    absent = sorted(wanted - face)
+    refusals = {f for f in functions if f in {"mpi_" + n.lower() for n in no} or f.startswith("mpix_")}
+    print(f"Fortran (Open MPI): {len(functions)} functions under {len(wanted)} names: {len(functions) - len(refusals)} carried, "
+          f"{len(refusals)} refused by name, {len(absent)} names missing; {len(names - wanted)} names left out (capitals, _f, _f08)")
+    if absent:
+        print("  MISSING: " + " ".join(absent))
+    return bool(absent)
+
+
+def served(library, face):
+    text = subprocess.run(["nm", "-D", "--undefined-only", library], capture_output=True, text=True, check=True).stdout
+    wanted = {line.split()[-1].split("@")[0] for line in text.splitlines()}
+    wanted = {n for n in wanted if re.match(r"(P?MPI|MPIX|PMPIX|MPIR|MPII|MPIO|ompi|p?mpi|mpix|ompix)_", n, re.I)}
+    absent = sorted(wanted - face - exported(library))
+    print(f"{library.name}: wants {len(wanted)} names of MPI, {len(absent)} missing")
+    if absent:
+        print("  MISSING: " + " ".join(absent))
+    return bool(absent)
 
 
 def main():
@@ -51,13 +80,14 @@ def main():
         if absent:
             print("  MISSING: " + " ".join(absent))
             failed = True
-    fortran = {s for s in exported(sys.argv[5]) if re.fullmatch(r"p?mpi_[a-z]\w*[a-z0-9]_|ompi_[a-z]\w*_f", s)}
+    lib = Path(sys.argv[5])
     face = exported(build / "lib/mend/openmpi/libmpi.so.40")
-    absent = sorted(fortran - face)
-    print(f"Fortran (Open MPI): {len(fortran)} names, {len(absent)} missing")
-    if absent:
-        print("  MISSING: " + " ".join(absent))
-        failed = True
+    failed |= replaced(exported(lib), face, no)
+    for name in ("libmpi_usempif08.so.40", "libmpi_usempi_ignore_tkr.so.40"):
+        failed |= served(lib.parent / name, face)
+    if len(sys.argv) > 6:
+        failed |= served(Path(sys.argv[7]).resolve().parent / "libmpichfort.so.12",
+                         exported(build / "lib/mend/mpich/libmpi.so.12"))
     return 1 if failed else 0
 
 

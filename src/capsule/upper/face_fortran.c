@@ -7,6 +7,7 @@
 #include "core.h"
 
 #include "face_inside.h"
+#include "fortran_names.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,10 +32,13 @@ static object *at(int kind, int f)
 {
     return object_at(kind, f);
 }
+/* Open MPI drops the blanks on both sides of every string. */
 static char *str_in(const char *s, size_t n)
 {
     while (n && s[n - 1] == ' ')
         n--;
+    for (; n && *s == ' '; n--)
+        s++;
     char *c = malloc(n + 1);
     memcpy(c, s, n);
     c[n] = 0;
@@ -51,9 +55,7 @@ static void str_out(const char *c, char *s, size_t n)
 
 #include "kinds_fortran.h"
 
-#define ALIAS(name, ...)                                                       \
-    void pmpi_##name##_(__VA_ARGS__) __attribute__((alias("mpi_" #name "_"))); \
-    void ompi_##name##_f(__VA_ARGS__) __attribute__((alias("mpi_" #name "_")));
+#define ALIAS(name, ...) OTHER_NAMES(void, name, (__VA_ARGS__))
 #define FACE(core, Name, name, ...)                                                   \
     void mpi_##name##_(LIST(PARAM, __VA_ARGS__), int *ierr EACH(LENGTH, __VA_ARGS__)) \
     {                                                                                 \
@@ -100,14 +102,12 @@ double mpi_wtime_(void)
 {
     return core_Wtime();
 }
-double pmpi_wtime_(void) __attribute__((alias("mpi_wtime_")));
-double ompi_wtime_f(void) __attribute__((alias("mpi_wtime_")));
+OTHER_NAMES(double, wtime, (void))
 double mpi_wtick_(void)
 {
     return 1e-9;
 }
-double pmpi_wtick_(void) __attribute__((alias("mpi_wtick_")));
-double ompi_wtick_f(void) __attribute__((alias("mpi_wtick_")));
+OTHER_NAMES(double, wtick, (void))
 void mpi_op_create_(void *fn, int *commute, int *op, int *ierr)
 {
     object *o;
@@ -125,9 +125,11 @@ void mpi_alloc_mem_(long *size, int *info, void **base, int *ierr)
         *ierr = 0;
 }
 ALIAS(alloc_mem, long *size, int *info, void **base, int *ierr)
-void mpi_alloc_mem_cptr_(long *, int *, void **, int *) __attribute__((alias("mpi_alloc_mem_")));
-void pmpi_alloc_mem_cptr_(long *, int *, void **, int *) __attribute__((alias("mpi_alloc_mem_")));
-void ompi_alloc_mem_cptr_f(long *, int *, void **, int *) __attribute__((alias("mpi_alloc_mem_")));
+void mpi_alloc_mem_cptr_(long *size, int *info, void **base, int *ierr)
+{
+    mpi_alloc_mem_(size, info, base, ierr);
+}
+ALIAS(alloc_mem_cptr, long *size, int *info, void **base, int *ierr)
 void mpi_free_mem_(void *base, int *ierr)
 {
     free(base);

@@ -1,25 +1,21 @@
 /* face_fortran_more.c - Fortran on Open MPI's ABI: callbacks, attributes, addresses, and what
- * MPI-3.0 has removed. Every name exists as mpi_name_, pmpi_name_ and ompi_name_f (the last for
- * Debian's mpi_f08 library).
+ * MPI-3.0 has removed. Every name exists in all forms of fortran_names.h.
  */
 #include "core.h"
 
 #include "face_inside.h"
+#include "fortran_names.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIAS(name, ...)                                                       \
-    void pmpi_##name##_(__VA_ARGS__) __attribute__((alias("mpi_" #name "_"))); \
-    void ompi_##name##_f(__VA_ARGS__) __attribute__((alias("mpi_" #name "_")));
 #define BOTH(name, PARAMS, ...)                                          \
     void mpi_##name##_ PARAMS;                                           \
     void mpi_##name##_ PARAMS                                            \
     {                                                                    \
         __VA_ARGS__                                                      \
     }                                                                    \
-    void pmpi_##name##_ PARAMS __attribute__((alias("mpi_" #name "_"))); \
-    void ompi_##name##_f PARAMS __attribute__((alias("mpi_" #name "_")));
+    OTHER_NAMES(void, name, PARAMS)
 
 static void result(int *ierr, int rc, object *holder, const char *function)
 {
@@ -250,8 +246,7 @@ BOTH(address, (void *where, int *address, int *ierr), *address = (int)(long)wher
     {                                                                             \
         return *a OP * b;                                                         \
     }                                                                             \
-    long pmpi_##name##_(long *, long *) __attribute__((alias("mpi_" #name "_"))); \
-    long ompi_##name##_f(long *, long *) __attribute__((alias("mpi_" #name "_")));
+    OTHER_NAMES(long, name, (long *, long *))
 AINT_FUNCTION(aint_add, +)
 AINT_FUNCTION(aint_diff, -)
 BOTH(buffer_attach, (void *buf, int *size, int *ierr),
@@ -280,11 +275,13 @@ BOTH(status_f2f08, (void *f, void *f08, int *ierr), memcpy(f08, f, sizeof(struct
 BOTH(info_create_env, (int *info, int *ierr), object *o = NULL; int rc = core_Info_create_env(&o);
      *info = o->index; result(ierr, rc, NULL, "MPI_INFO_CREATE_ENV");)
 static void info_get_string(int *info, const char *key, int *buflen, char *value, int *flag,
-                            int *ierr, size_t key_len, size_t value_len)
+                            int *ierr, int key_len, int value_len)
 {
     char name[300], *tmp = calloc(1, value_len + 2);
     while (key_len && key[key_len - 1] == ' ')
         key_len--;
+    for (; key_len && *key == ' '; key_len--)
+        key++;
     if (key_len > 299)
         key_len = 299;
     memcpy(name, key, key_len);
@@ -294,7 +291,7 @@ static void info_get_string(int *info, const char *key, int *buflen, char *value
     if (!rc && *flag) {
         *buflen = room - 1;
         if (want) {
-            size_t n = strlen(tmp);
+            int n = (int)strlen(tmp);
             memcpy(value, tmp, n < value_len ? n : value_len);
             if (n < value_len)
                 memset(value + n, ' ', value_len - n);
@@ -304,8 +301,8 @@ static void info_get_string(int *info, const char *key, int *buflen, char *value
     result(ierr, rc, NULL, "MPI_INFO_GET_STRING");
 }
 BOTH(info_get_string,
-     (int *info, const char *key, int *buflen, char *value, int *flag, int *ierr, size_t key_len,
-      size_t value_len),
+     (int *info, const char *key, int *buflen, char *value, int *flag, int *ierr, int key_len,
+      int value_len),
      info_get_string(info, key, buflen, value, flag, ierr, key_len, value_len);)
 
 /* --- MPI_SIZEOF: one name for each type and rank of an array --- */
@@ -318,8 +315,7 @@ BOTH(info_get_string,
         if (ierr)                                                      \
             *ierr = 0;                                                 \
     }                                                                  \
-    void pmpi_sizeof_##type##_##shape##_(void *, int *, int *)         \
-        __attribute__((alias("mpi_sizeof_" #type "_" #shape "_")));
+    OTHER_NAMES(void, sizeof_##type##_##shape, (void *, int *, int *))
 #define SIZEOF(t, b)                                                                               \
     SIZEOF_ONE(t, scalar, b)                                                                       \
     SIZEOF_ONE(t, r1, b) SIZEOF_ONE(t, r2, b) SIZEOF_ONE(t, r3, b) SIZEOF_ONE(t, r4, b)            \

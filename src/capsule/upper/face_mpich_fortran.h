@@ -68,7 +68,7 @@ static int query_of_fortran(struct special_request *s, struct status *st)
     MPI_Status own;
     int rc = 0;
     status_out(st, &own);
-    ((void (*)(void *, MPI_Status *, int *))s->query)(&s->extra, &own, &rc);
+    ((void (*)(void *, MPI_Status *, int *))s->query)(s->extra, &own, &rc);
     status_in(&own, st);
     return rc;
 }

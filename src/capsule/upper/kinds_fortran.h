@@ -270,17 +270,18 @@
 #define ARG_CSTATUS(x) &x##_
 #define AFTER_CSTATUS NONE
 #define LENGTH_CSTATUS NONE
-/* strings */
+/* strings. Their lengths are int, as in Open MPI: its mpi_f08 passes no more, and what is above it on the stack is
+ * anything; gfortran's own size_t begins with the same four bytes. */
 #define FACE_STR(x) const char *x
 #define BEFORE_STR(x) char *x##_ = str_in(x, x##_len);
 #define ARG_STR(x) x##_
 #define AFTER_STR(x) free(x##_);
-#define LENGTH_STR(x) , size_t x##_len
+#define LENGTH_STR(x) , int x##_len
 #define FACE_OSTR(x, len, max) char *x
 #define BEFORE_OSTR(x, len, max) char x##_[8200] = "";
 #define ARG_OSTR(x, len, max) x##_
-#define AFTER_OSTR(x, len, max) str_out(x##_, x, x##_len); if (*len > (int)x##_len) *len = x##_len;
-#define LENGTH_OSTR(x, len, max) , size_t x##_len
+#define AFTER_OSTR(x, len, max) str_out(x##_, x, x##_len); /* *len may be longer, as with Open MPI */
+#define LENGTH_OSTR(x, len, max) , int x##_len
 // clang-format on
 #include "kinds_fortran_more.h"
 #include "kinds_holder.h"

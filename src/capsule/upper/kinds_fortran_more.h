@@ -135,12 +135,12 @@
 #define BEFORE_OKEY(x) char x##_[300] = "";
 #define ARG_OKEY(x) x##_
 #define AFTER_OKEY(x) str_out(x##_, x, x##_len);
-#define LENGTH_OKEY(x) , size_t x##_len
+#define LENGTH_OKEY(x) , int x##_len
 #define FACE_OSTRN(x, n) char *x
 #define BEFORE_OSTRN(x, n) char *x##_ = calloc(1, *n + 2);
 #define ARG_OSTRN(x, n) x##_
 #define AFTER_OSTRN(x, n) if (*flag) str_out(x##_, x, x##_len); free(x##_);
-#define LENGTH_OSTRN(x, n) , size_t x##_len
+#define LENGTH_OSTRN(x, n) , int x##_len
 #define FACE_IOSTATUS REF
 #define BEFORE_IOSTATUS(x) struct status x##_; memcpy(&x##_, x, sizeof x##_);
 #define ARG_IOSTATUS(x) &x##_

@@ -78,8 +78,13 @@ X(MPIX_Comm_revoke)
 X(MPIX_Comm_shrink)
 X(MPIX_Query_cuda_support)
 X(MPIX_Query_rocm_support)
-#define F(name)                                      \
-    MISSING(mpix_comm_##name##_, "MPIX_COMM_" #name) \
+#define F(name)                                        \
+    MISSING(mpix_comm_##name, "MPIX_COMM_" #name)      \
+    MISSING(mpix_comm_##name##_, "MPIX_COMM_" #name)   \
+    MISSING(mpix_comm_##name##__, "MPIX_COMM_" #name)  \
+    MISSING(pmpix_comm_##name, "MPIX_COMM_" #name)     \
+    MISSING(pmpix_comm_##name##_, "MPIX_COMM_" #name)  \
+    MISSING(pmpix_comm_##name##__, "MPIX_COMM_" #name) \
     MISSING(ompix_comm_##name##_f, "MPIX_COMM_" #name)
 F(ack_failed)
 F(agree)

@@ -3,6 +3,7 @@
  * parameters do not matter.
  */
 #include "core.h"
+#include "fortran_names.h"
 #include <stddef.h>
 
 static int refused(const char *function, const char *why)
@@ -31,8 +32,7 @@ static int refused(const char *function, const char *why)
         if (all[place])                                                                        \
             *(int *)all[place] = rc;                                                           \
     }                                                                                          \
-    void pmpi_##name##_(void) __attribute__((alias("mpi_" #name "_")));                        \
-    void ompi_##name##_f(void) __attribute__((alias("mpi_" #name "_")));
+    OTHER_NAMES(void, name, (void))
 #endif
 #define REFUSED(Name, name, place, why) C_NAMES(Name, why) FORTRAN_NAMES(Name, name, place, why)
 #define REFUSED_C(Name, why)            C_NAMES(Name, why)
