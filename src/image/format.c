@@ -51,10 +51,14 @@ int mend_image_check_head(const mend_image_head *head)
     return 0;
 }
 
+size_t mend_image_head_bytes(uint32_t region_count)
+{
+    return sizeof(struct disk_head) + region_count * sizeof(mend_image_region) + sizeof(uint64_t);
+}
+
 size_t packed_head_bytes(const mend_image_head *head)
 {
-    return sizeof(struct disk_head) + head->region_count * sizeof(mend_image_region) +
-           sizeof(uint64_t);
+    return mend_image_head_bytes(head->region_count);
 }
 
 void pack_head_into(const mend_image_head *head, uint8_t *p)

@@ -95,8 +95,9 @@ struct selection {
     struct run *runs;
     ptrdiff_t *shifts; /* of each run */
     uint64_t *sums;
-    uint8_t *head, *scratch; /* the image's first region, rounded up to a block */
+    uint8_t *head, *scratch; /* the image's first region, up to memory_offset */
     size_t head_bytes;
+    size_t lead; /* bytes of the file before the image */
     uint64_t memory_offset;
     uint64_t run_now, run_at; /* of the fetch */
 };

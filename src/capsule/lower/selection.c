@@ -124,6 +124,16 @@ static void choose_pages(struct selection *p)
     }
 }
 
+/* Where memory begins in the stream: so that each page of memory is one page of the file, for a page
+ * that goes into two is copied more slowly.
+ */
+enum { REGIONS = 2 };
+static uint64_t place_of_memory(const struct selection *p)
+{
+    size_t before = p->lead + mend_image_head_bytes(REGIONS);
+    return ROUND_UP(before + p->head_bytes, page_size) - before;
+}
+
 int selection_make(struct selection *p)
 {
     struct survey *s = p->survey;
@@ -133,7 +143,7 @@ int selection_make(struct selection *p)
     s->meta.bytes = p->found->bytes;
     size_t maps = s->meta.mappings * sizeof *s->mappings, runs = s->meta.runs * sizeof *p->runs;
     p->head_bytes = sizeof s->meta + maps + runs;
-    p->memory_offset = ROUND_UP(p->head_bytes, IMAGE_BLOCK);
+    p->memory_offset = place_of_memory(p);
     p->head = take(p, p->memory_offset);
     p->scratch = take(p, IMAGE_BLOCK);
     if (!p->head || !p->scratch)
@@ -165,15 +175,21 @@ static int is_moving(const struct selection *p, uint64_t from, size_t count)
 static const uint8_t *fetch(void *context, uint64_t at, size_t count)
 {
     struct selection *p = context;
-    if (at < p->memory_offset)
+    uint64_t place = 0, done = 0, i;
+    if (at + count <= p->memory_offset)
         return p->head + at;
-    uint64_t place = at - p->memory_offset, done = 0, i;
+    if (at < p->memory_offset) { /* the block where memory begins */
+        done = p->memory_offset - at;
+        memcpy(p->scratch, p->head + at, done);
+    } else {
+        place = at - p->memory_offset;
+    }
     while (p->run_at + stored(&p->runs[p->run_now]) <= place)
         p->run_at += stored(&p->runs[p->run_now]), p->run_now++;
     i = p->run_now;
     uint64_t skip = place - p->run_at;
     uint64_t from = p->runs[i].from + (uint64_t)p->shifts[i] + skip;
-    if (stored(&p->runs[i]) - skip >= count && !is_moving(p, from, count))
+    if (!done && stored(&p->runs[i]) - skip >= count && !is_moving(p, from, count))
         return (const uint8_t *)from;
     for (; done < count; i++, skip = 0) {
         uint64_t n = stored(&p->runs[i]) - skip;
@@ -200,7 +216,7 @@ int selection_write(struct selection *p, int64_t version, uint64_t save_id, int 
                     const char *path, uint64_t *bytes)
 {
     const struct image_meta *m = &p->survey->meta;
-    mend_image_region regions[2] = {
+    mend_image_region regions[REGIONS] = {
         {.id = IMAGE_META, .offset = 0, .bytes = p->head_bytes, .label = "capsule"},
         {.id = IMAGE_MEMORY, .offset = p->memory_offset, .bytes = m->bytes, .label = "memory"}};
     mend_image_head head = {.kind = MEND_IMAGE_DATA,
@@ -212,7 +228,7 @@ int selection_write(struct selection *p, int64_t version, uint64_t save_id, int 
                             .base_version = p->base ? p->base->version : -1,
                             .base_id = p->base ? p->base->save_id : 0,
                             .block = IMAGE_BLOCK,
-                            .region_count = 2,
+                            .region_count = REGIONS,
                             .stream_bytes = p->memory_offset + m->bytes,
                             .regions = regions};
     mend_image_write_options options = {

@@ -226,6 +226,7 @@ size_t snapshot_to(struct upper *u, int fd)
     int rc = survey_take(&s, u);
     if (rc == 0)
         rc = selection_prepare(&p, &s, NULL, 0);
+    p.lead = sizeof prefix;
     if (rc == 0)
         rc = selection_make(&p);
     if (rc == 0)

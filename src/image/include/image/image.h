@@ -84,6 +84,9 @@ typedef struct mend_image_write_options {
 int mend_image_write(const mend_image_head *head, const uint8_t *stream,
                      const mend_image_write_options *options, mend_sink sink, uint64_t *written);
 
+/* Bytes of the file before the first block, for as many regions. */
+size_t mend_image_head_bytes(uint32_t region_count);
+
 /* At most so long is the file of a whole image. */
 uint64_t mend_image_bound(const mend_image_head *head);
 
