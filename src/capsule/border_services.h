@@ -17,6 +17,7 @@
     /* windows: always inside an access epoch to everybody, see upper/window.c */ \
     X(int, win_create, (void *base, long size, int unit, handle_t comm, handle_t *out)) \
     X(int, win_create_dynamic, (handle_t comm, handle_t *out)) \
+    X(int, win_lock_words, (long *own, handle_t comm, long **word, handle_t *out)) \
     X(int, win_attach, (handle_t win, void *base, long size)) \
     X(int, win_detach, (handle_t win, const void *base)) \
     X(int, win_free, (handle_t win)) \

@@ -140,6 +140,26 @@ int lower_win_create_dynamic(handle_t comm, handle_t *out)
     int rc = DEAF("Win_create_dynamic", MPI_Win_create_dynamic(MPI_INFO_NULL, COMM(comm), &w));
     return win_ready(rc, w, out);
 }
+/* A window of one word per rank. MPICH asks the target's process to act on memory that it did not
+ * allocate itself: with more ranks than cores each try for a lock would wait until that one runs. So
+ * the word lies in memory of the library there, and gets the value of ours.
+ */
+int lower_win_lock_words(long *own, handle_t comm, long **word, handle_t *out)
+{
+#ifdef OPEN_MPI
+    *word = own;
+    return lower_win_create(own, sizeof *own, sizeof *own, comm, out);
+#else
+    MPI_Win w = MPI_WIN_NULL;
+    int rc = MPI_Win_allocate(sizeof *own, sizeof *own, MPI_INFO_NULL, COMM(comm), word, &w);
+    if (!rc) {
+        **word = *own;
+        rc = MPI_Barrier(COMM(comm)); /* nobody tries before all words are there */
+    }
+    windows_open++;
+    return win_ready(rc, w, out);
+#endif
+}
 int lower_win_attach(handle_t win, void *base, long size)
 {
     return error_out(DEAF("Win_attach", MPI_Win_attach(WIN(win), base, size)));

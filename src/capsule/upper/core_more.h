@@ -192,7 +192,8 @@ struct window {
     struct segment *segment;
     /* locks */
     handle_t locks_real; /* a window below over the words of all ranks */
-    long *lock_word;     /* ours: 0 free, -1 exclusive, n > 0: n shared */
+    long *lock_word;     /* ours: 0 free, -1 exclusive, n > 0: n shared; good in an image */
+    long *lock_live;     /* where the lower half has it, at other times */
     unsigned char *held; /* per target: what we hold */
     int lock_all;
     /* general active target */

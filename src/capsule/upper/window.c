@@ -24,8 +24,7 @@ static int below(struct window *w, handle_t *real)
 }
 static int lock_words_below(struct window *w)
 {
-    return LOWER(win_create, w->lock_word, sizeof(long), sizeof(long), w->comm->real,
-                 &w->locks_real);
+    return LOWER(win_lock_words, w->lock_word, w->comm->real, &w->lock_live, &w->locks_real);
 }
 
 static int make(object *comm, object *info, int flavor, int unit, void *base, long size,
@@ -427,6 +426,8 @@ void windows_before_image(void)
         LOWER(win_flush_all, o->real);
         LOWER(win_flush_all, o->win.w->locks_real);
         LOWER(win_sync, o->real);
+        LOWER(win_sync, o->win.w->locks_real);
+        *o->win.w->lock_word = *o->win.w->lock_live;
         segment_save(o->win.w);
     }
 }
