@@ -379,8 +379,7 @@ static int build_darray(int n, const int *i, MPI_Datatype o, MPI_Datatype *d)
     free(distribs);
     return rc;
 }
-/* Make a datatype from its recipe, at creation and again after a restart.  Always
- * committed: that costs little and saves a second step at restart. */
+/* Make a datatype from its recipe, at creation and again after a restart. */
 static int lower_type_build(int how, int n, const int *i, const long *a, const handle_t *t,
                             handle_t *out)
 {
@@ -414,10 +413,14 @@ static int lower_type_build(int how, int n, const int *i, const long *a, const h
         break;
     }
     }
-    if (!rc && how < RECIPE_F90_REAL)
-        rc = MPI_Type_commit(&d);
     *out = (handle_t)d;
     return error_out(rc);
+}
+/* Not before the program says so: the library refuses others in communication. */
+static int lower_Type_commit(handle_t t)
+{
+    MPI_Datatype d = TYPE(t);
+    return error_out(MPI_Type_commit(&d));
 }
 static int lower_Type_free(handle_t t)
 {

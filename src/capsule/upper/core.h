@@ -99,6 +99,7 @@ struct object {
         struct {
             long bytes; /* MPI_Type_size, -1: not yet */
             struct recipe *recipe;
+            int committed;
         } type;
         struct {
             void *fn;

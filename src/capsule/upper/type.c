@@ -24,7 +24,8 @@ static int build_type(object *t)
     handle_t h[r->n_types];
     for (int k = 0; k < r->n_types; k++)
         h[k] = r->types[k]->real;
-    return LOWER(type_build, r->how, r->n, r->ints, r->addresses, h, &t->real);
+    int rc = LOWER(type_build, r->how, r->n, r->ints, r->addresses, h, &t->real);
+    return rc || !t->type.committed ? rc : LOWER(Type_commit, t->real);
 }
 void rebind_types(void)
 {
@@ -147,6 +148,7 @@ int core_Type_dup(object *o, object **out)
 {
     object *t = cook(RECIPE_DUP, 0, 0, 0, 1);
     TYPES[0] = o;
+    t->type.committed = o->predefined || o->type.committed;
     int rc = served(t, out);
     return rc ? rc : attributes_copy(o, t);
 }
@@ -215,9 +217,12 @@ int core_Type_match_size(int class, int size, object **out)
 }
 int core_Type_commit(object **t)
 {
-    (void)t;
-    return 0;
-} /* every type is committed when it is built */
+    if ((*t)->predefined || (*t)->type.committed)
+        return *t == predef[PRE_MPI_DATATYPE_NULL] ? NEUTRAL_MPI_ERR_TYPE : 0;
+    int rc = LOWER(Type_commit, (*t)->real);
+    (*t)->type.committed = !rc;
+    return rc;
+}
 int core_Type_free(object **t)
 {
     if ((*t)->predefined)

@@ -193,6 +193,28 @@ static void transfer(MPI_Datatype type, int i, int r)
     CHECK(!memcmp(in, back, sizeof in));
 }
 
+/* A type is good for communication when it is committed, and so is its duplicate. */
+static void uncommitted(void)
+{
+    int buf[4] = {0}, class = 0;
+    MPI_Datatype raw, twin;
+    MPI_Errhandler old;
+    MPI_Comm_get_errhandler(MPI_COMM_SELF, &old);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Type_contiguous(2, MPI_INT, &raw);
+    MPI_Error_class(MPI_Send(buf, 1, raw, MPI_PROC_NULL, 0, MPI_COMM_SELF), &class);
+    CHECK(class == MPI_ERR_TYPE);
+    MPI_Type_commit(&raw);
+    MPI_Type_dup(raw, &twin);
+    SAME(MPI_Send(buf, 1, raw, MPI_PROC_NULL, 0, MPI_COMM_SELF), MPI_SUCCESS);
+    SAME(MPI_Send(buf, 1, twin, MPI_PROC_NULL, 0, MPI_COMM_SELF), MPI_SUCCESS);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, old);
+    if (old != MPI_ERRORS_ARE_FATAL && old != MPI_ERRORS_RETURN)
+        MPI_Errhandler_free(&old);
+    MPI_Type_free(&raw);
+    MPI_Type_free(&twin);
+}
+
 static void addresses(void)
 {
     struct thing t[2];
@@ -311,6 +333,7 @@ int main(int argc, char **argv)
         }
         transfer(orphan, 40, r);
         addresses();
+        uncommitted();
         named_types();
         /* one is made anew in each round: a recipe must not outlive its type */
         MPI_Type_free(&made[2]);
