@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 8
+#define BORDER_VERSION 9
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower
@@ -120,6 +120,8 @@ struct wait_item {
 #define WAITING_FOR_ANY (-1)
 /* recv_or_stop returns one of these. Not begun: no message was asked for, item->error tells why. */
 enum { RECV_STOPPED, RECV_DONE, RECV_NOT_BEGUN };
+/* waitall_or_stop returns this, an error, or 0: not all are complete, each handle tells. */
+enum { WAITALL_DONE = -1 };
 
 enum stop_role { STOP_ROLE_NONE, STOP_ROLE_SPEAKER, STOP_ROLE_LISTENER };
 enum stop_command { STOP_COMMAND_NONE, STOP_COMMAND_SAVE, STOP_COMMAND_GO_ON, STOP_COMMAND_LEAVE };
@@ -218,22 +220,32 @@ struct upper_thread { /* a thread of the upper half */
 
 struct upper {
     const struct lower *lower; /* replaced at restart */
+    struct { /* copies of what the busiest calls need of it (upper/fast.h) */
+        void *thread_pointer;
+        handle_t sent_at_once;
+#define COPY(function) __typeof__(((struct lower *)0)->function) function
+        COPY(Send);
+        COPY(Isend);
+        COPY(Irecv);
+        COPY(recv_or_stop);
+#undef COPY
+    } fast;
+    void *volatile thread_pointer_inside; /* of the thread that is inside the lower half */
+    long *sent_to, *received_from;        /* messages to / from each world rank */
+    volatile int stop_phase, activity, waiting_for;
+    volatile unsigned turns;   /* of loops that wait for a message */
     void *thread_pointer;      /* of the thread that took the image */
     struct context context;    /* its registers */
     uint64_t sigmask;          /* and its signal mask */
     ptrdiff_t tid_offset;      /* from a thread pointer to glibc's copy of the thread id */
     int rank, size, thread_level;
     /* stopping */
-    volatile int stop_phase, activity, waiting_for;
-    volatile unsigned turns;        /* of loops that wait for a message */
     int unsafe;                     /* >0: something is open that cannot be saved (RMA epochs) */
     long request_at, request_again; /* tests: ask for a checkpoint at this collective, and then */
     struct comm_card *cards;        /* newest first */
-    long *sent_to, *received_from;  /* messages to / from each world rank */
     /* threads */
     int nthreads;                         /* size of the part of threads[] in use */
     int release;                          /* futex: parked threads wait for it */
-    void *volatile thread_pointer_inside; /* of the thread that is inside the lower half */
     /* pending requests, for a lower half that must end them */
     void (*each_request)(void (*visit)(handle_t real, int is_receive));
     void (*user_op)(int slot, void *in, void *inout, int *n, handle_t type); /* called from below */

@@ -531,8 +531,8 @@ static int may_go_on(int *turn)
 }
 
 /* All of them, quickly: until they are complete, until a checkpoint wants us, or for some turns.
- * Those that are done have the null handle afterwards. Returns 0 or an error: then every status
- * tells, if somebody wants to learn something.
+ * Those that are done have the null handle afterwards. After an error every status tells, if
+ * somebody wants to learn something.
  *
  * The one that was begun last is often done last: it is polled alone, and the others are looked at
  * when it has come.
@@ -561,8 +561,9 @@ static int lower_waitall_or_stop(int n, handle_t *real, struct status *status, i
         do
             rc = MPI_Testall(n - 1, q, &flag, all);
         while (rc == 0 && !flag && may_go_on(&turn));
+    int result = rc ? error_out(rc) : flag ? WAITALL_DONE : 0;
     if (__builtin_expect(!learn, 1))
-        return error_out(rc);
+        return result;
     for (int i = 0; i < n; i++) {
 #ifndef OPEN_MPI
         real[i] = (handle_t)q[i];
@@ -572,7 +573,7 @@ static int lower_waitall_or_stop(int n, handle_t *real, struct status *status, i
             status[i].error = rc ? status[i].error : 0;
         }
     }
-    return error_out(rc);
+    return result;
 }
 
 handle_t receive_under_way;

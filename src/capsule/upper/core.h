@@ -77,11 +77,8 @@ struct recipe {
  * unchanged; only `real` is replaced.
  */
 struct object {
-    handle_t real;               /* handle of the lower half; first field */
-    object *next, *prev;         /* list of the live ones of its kind */
-    int kind, index, predefined; /* index: place in the table of its kind (integer handles) */
-    int refs;
-    struct extra *extra; /* attributes, name, hints: core_more.h */
+    handle_t real; /* handle of the lower half; first field */
+    object *next;  /* list of the live ones of its kind; with prev */
     union {
         struct {
             int size, rank, *ranks;         /* members as world ranks */
@@ -106,13 +103,18 @@ struct object {
             int commute, fortran, slot;
         } op;
         struct {
-            void *buf; /* in the order in which a new one is filled */
+            /* one cache line, up to here: all that most requests ever need. In the order in which a
+             * new one is filled. */
+            void *buf;
             object *type, *comm;
-            int n, peer, tag, error;
-            unsigned char is_recv, done, orphan, live, freed;
-            struct special_request *special; /* not one request of the lower half: special.c.
-                                              * NULL and freed = 0 in spare ones. */
-            uint64_t order;                  /* of creation */
+            uint64_t order; /* of creation */
+            int n, peer, tag;
+            unsigned char is_recv, done, live;
+            unsigned char holds; /* references to type and comm, or something in extra */
+            /* all 0 in spare ones: */
+            int error;
+            unsigned char orphan, freed;
+            struct special_request *special; /* not one request of the lower half: special.c */
             struct status status;
         } req;
         struct {
@@ -137,6 +139,10 @@ struct object {
             struct status status;
         } msg;
     };
+    object *prev;
+    int kind, index, predefined; /* index: place in the table of its kind (integer handles) */
+    int refs;
+    struct extra *extra; /* attributes, name, hints: core_more.h */
 };
 
 /* --- objects.c --- */
@@ -172,7 +178,7 @@ static inline handle_t real(const object *o)     /* an argument that is not sign
     return o ? o->real : 0;
 }
 void objects_init(void);
-void bind_predefined(void);
+void bind_predefined(void); /* to the lower half that is there now */
 
 /* --- comm.c, group.c, topology.c --- */
 /* An object for a communicator that was just made below. It gets an id that all members compute
@@ -223,16 +229,19 @@ static inline void books_changed(void)
     books.careful = books.orphans || books.drained;
 }
 /* Requests are no list but slabs that are never given back: all that were ever live at once. */
-enum { SLAB = 64 };
+enum { SLAB = 64, CACHE_LINE = 64 };
 struct slab {
+    union {
+        object object;
+        char lines[(sizeof(object) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE];
+    } at[SLAB];
     struct slab *next;
-    object at[SLAB];
 };
 extern struct slab *slabs;
-#define EACH_REQUEST(r)                                  \
-    for (struct slab *s_ = slabs; s_; s_ = s_->next)     \
-        for (object *r = s_->at; r < s_->at + SLAB; r++) \
-            if (r->req.live)
+#define EACH_REQUEST(r)                              \
+    for (struct slab *s_ = slabs; s_; s_ = s_->next) \
+        for (int i_ = 0; i_ < SLAB; i_++)            \
+            for (object *r = &s_->at[i_].object; r && r->req.live; r = NULL)
 void slab_new(void);
 object *spare_request(void); /* the first of books.spare, after some housekeeping */
 /* Take `r`, the first of books.spare. */
@@ -243,17 +252,18 @@ static inline object *take_request(object *r, int is_recv, void *buf, int n, obj
     r->req.buf = buf;
     r->req.type = type;
     r->req.comm = comm;
+    r->req.order = books.made++;
     r->req.n = n;
     r->req.peer = peer;
     r->req.tag = tag;
-    r->req.error = 0;
     r->req.is_recv = is_recv != 0;
-    r->req.done = r->req.orphan = 0;
+    r->req.done = 0;
     r->req.live = 1;
-    r->req.order = books.made++;
+    r->req.holds = 0;
     if (__builtin_expect(!(type->predefined & comm->predefined), 0)) {
         type->refs++; /* of predefined ones nobody cares for it */
         comm->refs++;
+        r->req.holds = 1;
     }
     return r;
 }

@@ -11,6 +11,8 @@ struct extra *extra_of(object *o)
 {
     if (!o->extra)
         o->extra = calloc(1, sizeof *o->extra);
+    if (o->kind == KIND_REQ)
+        o->req.holds = 1;
     return o->extra;
 }
 void extra_free(object *o)

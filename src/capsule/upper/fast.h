@@ -7,36 +7,67 @@
 #define UNLIKELY(x)       __builtin_expect(!!(x), 0)
 #define IS_PEER(c, rank)  ((unsigned)(rank) < (unsigned)(c)->comm.n_peers)
 
+/* As LOWER, by way of upper.fast and in two steps. The processor takes its time to change the thread
+ * pointer: what is to be done before the call is done in between.
+ */
+#define ENTER_LOWER                                    \
+    void *pointer_above_ = __builtin_thread_pointer(); \
+    thread_pointer_set(upper.fast.thread_pointer);     \
+    upper.thread_pointer_inside = pointer_above_
+#define LOWER_ENTERED(function, ...)                                                       \
+    ({                                                                                     \
+        __typeof__(upper.fast.function(__VA_ARGS__)) result_ = upper.fast.function(__VA_ARGS__); \
+        thread_pointer_set(pointer_above_);                                                \
+        result_;                                                                           \
+    })
+
 /* Messages are counted before they are sent; a blocking send is marked, for a checkpoint may find
  * it waiting for its receiver, who will then drain it (drain.c).
  */
+struct sending { /* in memory, not in registers that would have to be saved: seldom needed */
+    handle_t real;
+    const void *buf;
+    object *type, *comm;
+    MPI_Request *request;
+    int n, dest, tag;
+};
+FAST_CODE __attribute__((noinline)) static int send_failed(const struct sending *s, int rc,
+                                                           const char *name)
+{
+    count_failed_send(s->comm, s->dest);
+    upper.activity = ACTIVITY_NONE;
+    return raise_error(rc, s->comm, name);
+}
+
 FAST_CODE int PMPI_Send(const void *buf, int n, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
 {
     object *t = IN_TYPE(type), *c = IN_COMM(comm);
     if (UNLIKELY(upper.stop_phase == STOP_HERE || !IS_PEER(c, dest)))
         return slow_Send(buf, n, type, dest, tag, comm);
+    ENTER_LOWER;
+    struct sending s;
+    s.comm = c;
+    s.dest = dest;
     upper.sent_to[c->comm.peers[dest]]++;
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the agent's membarrier() does the rest */
     upper.activity = ACTIVITY_SENDING;
-    int rc = LOWER(Send, buf, n, t->real, dest, tag, c->real);
+    int rc = LOWER_ENTERED(Send, buf, n, t->real, dest, tag, c->real);
     if (UNLIKELY(rc))
-        count_failed_send(c, dest);
+        return send_failed(&s, rc, "MPI_Send");
     upper.activity = ACTIVITY_NONE;
-    return UNLIKELY(rc) ? raise_error(rc, c, "MPI_Send") : 0;
+    return 0;
 }
 
-/* What is needed only if the send is not complete at once: in memory, not in registers that would
- * have to be saved. */
-struct sending {
-    const void *buf;
-    object *type;
-    int n, tag;
-};
-FAST_CODE __attribute__((noinline)) static int remember_send(const struct sending *s, handle_t real,
-                                                             int dest, object *c, MPI_Request *out)
+/* The send is not complete yet, or has failed. */
+FAST_CODE __attribute__((noinline)) static int isend_otherwise(const struct sending *s, int rc)
 {
+    if (rc) {
+        *s->request = MPI_REQUEST_NULL;
+        return send_failed(s, rc, "MPI_Isend");
+    }
     in_library++;
-    *out = (MPI_Request)sent_request(real, s->buf, s->n, s->type, dest, s->tag, c);
+    *s->request =
+        (MPI_Request)sent_request(s->real, s->buf, s->n, s->type, s->dest, s->tag, s->comm);
     in_library--;
     return 0;
 }
@@ -45,72 +76,92 @@ FAST_CODE int PMPI_Isend(const void *buf, int n, MPI_Datatype type, int dest, in
                          MPI_Comm comm, MPI_Request *request)
 {
     object *t = IN_TYPE(type), *c = IN_COMM(comm);
-    handle_t real;
     if (UNLIKELY(upper.stop_phase == STOP_HERE || !IS_PEER(c, dest)))
         return slow_Isend(buf, n, type, dest, tag, comm, request);
-    struct sending s = {buf, t, n, tag};
-    int rc = LOWER(Isend, buf, n, t->real, dest, tag, c->real, &real);
-    if (UNLIKELY(rc))
-        return raise_error(rc, c, "MPI_Isend");
+    ENTER_LOWER;
+    struct sending s;
+    s.buf = buf;
+    s.type = t;
+    s.comm = c;
+    s.request = request;
+    s.n = n;
+    s.dest = dest;
+    s.tag = tag;
     upper.sent_to[c->comm.peers[dest]]++;
-    *request = (MPI_Request)books.sent;
-    return __builtin_expect(real == upper.lower->sent_at_once, 1)
-               ? 0
-               : remember_send(&s, real, dest, c, request);
+    *request = (MPI_Request)books.sent; /* most often it is */
+    int rc = LOWER_ENTERED(Isend, buf, n, t->real, dest, tag, c->real, &s.real);
+    if (UNLIKELY(rc || s.real != upper.fast.sent_at_once))
+        return isend_otherwise(&s, rc);
+    return 0;
+}
+
+struct posting { /* as struct sending */
+    MPI_Request *request;
+};
+FAST_CODE __attribute__((noinline)) static int irecv_failed(const struct posting *p, int rc)
+{
+    MPI_Request *request = p->request;
+    object *c = ((object *)*request)->req.comm;
+    in_library++;
+    retire_request((object **)request);
+    in_library--;
+    return raise_error(rc, c, "MPI_Irecv"); /* all is whole again: no longer inside */
 }
 
 FAST_CODE int PMPI_Irecv(void *buf, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                          MPI_Request *request)
 {
     object *t = IN_TYPE(type), *c = IN_COMM(comm), *r = books.spare;
-    if (UNLIKELY(upper.stop_phase == STOP_HERE || books.careful || !r || !IS_PEER(c, source)))
+    if (UNLIKELY(books.careful || !r)) /* a checkpoint can wait, and whatever is wrong is seen below */
         return slow_Irecv(buf, n, type, source, tag, comm, request);
+    ENTER_LOWER;
     take_request(r, 1, buf, n, t, source, tag, c);
-    int rc = LOWER(Irecv, buf, n, t->real, source, tag, c->real, &r->real);
+    struct posting p = {request};
     *request = (MPI_Request)r;
-    if (UNLIKELY(rc)) {
-        in_library++;
-        retire_request((object **)request);
-        in_library--;
-        return raise_error(rc, c, "MPI_Irecv"); /* all is whole again: no longer inside */
-    }
-    return 0;
+    int rc = LOWER_ENTERED(Irecv, buf, n, t->real, source, tag, c->real, &r->real);
+    return UNLIKELY(rc) ? irecv_failed(&p, rc) : 0;
 }
 
 struct receiving {
     struct wait_item item; /* first */
     handle_t real;
     void *buf;
-    object *type;
-    int n, tag;
+    object *type, *comm;
+    int n, source, tag;
 };
-FAST_CODE __attribute__((noinline)) static int recv_unusual(const struct receiving *r, int got,
-                                                            int source, object *c)
+FAST_CODE __attribute__((noinline)) static int recv_unusual(const struct receiving *r, int got)
 {
     int rc = r->item.error;
     if (got != RECV_DONE) {
+        upper.received_from[r->item.peer]--;
         in_library++;
-        rc = recv_otherwise(got, r->buf, r->n, r->type, source, r->tag, c, &r->item,
+        rc = recv_otherwise(got, r->buf, r->n, r->type, r->source, r->tag, r->comm, &r->item,
                             r->item.status);
         in_library--;
-    } else {
-        upper.received_from[r->item.peer]++;
     }
-    return rc ? raise_error(rc, c, "MPI_Recv") : 0;
+    return rc ? raise_error(rc, r->comm, "MPI_Recv") : 0;
 }
 
+/* The message is counted before it is here: there is time while we wait for it. Nobody looks at the
+ * counts before this call has ended, or has counted back.
+ */
 FAST_CODE int PMPI_Recv(void *buf, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                         MPI_Status *status)
 {
     object *t = IN_TYPE(type), *c = IN_COMM(comm);
-    if (UNLIKELY(upper.stop_phase == STOP_HERE || books.careful || !IS_PEER(c, source)))
+    if (UNLIKELY(books.careful || !IS_PEER(c, source))) /* recv_or_stop thinks of checkpoints */
         return slow_Recv(buf, n, type, source, tag, comm, status);
-    struct receiving r = {.buf = buf, .type = t, .n = n, .tag = tag};
+    ENTER_LOWER;
+    struct receiving r;
+    r.buf = buf;
+    r.type = t;
+    r.comm = c;
+    r.n = n;
+    r.source = source;
+    r.tag = tag;
     r.item = (struct wait_item){&r.real, status == MPI_STATUS_IGNORE ? NULL : (void *)status,
                                 c->comm.peers[source], 0};
-    int got = LOWER(recv_or_stop, buf, n, t->real, source, tag, c->real, &r.item);
-    if (UNLIKELY(got != RECV_DONE || r.item.error))
-        return recv_unusual(&r, got, source, c);
     upper.received_from[r.item.peer]++;
-    return 0;
+    int got = LOWER_ENTERED(recv_or_stop, buf, n, t->real, source, tag, c->real, &r.item);
+    return UNLIKELY(got != RECV_DONE || r.item.error) ? recv_unusual(&r, got) : 0;
 }

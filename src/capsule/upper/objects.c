@@ -35,6 +35,8 @@ void object_fix(object *o, int kind, int idx)
     o->refs = 1;
     if (kind == KIND_TYPE)
         o->type.bytes = -1;
+    if (kind == KIND_REQ)
+        o->req.done = 1; /* for the null request there is nothing to wait */
     table_put(o);
 }
 
@@ -63,9 +65,8 @@ object *object_new(int kind)
 struct slab *slabs;
 void slab_new(void)
 {
-    enum { LINE = 64 };
     struct slab *s;
-    if (posix_memalign((void **)&s, LINE, sizeof *s)) {
+    if (posix_memalign((void **)&s, CACHE_LINE, sizeof *s)) {
         file_say("no memory for requests", "");
         abort();
     }
@@ -73,7 +74,7 @@ void slab_new(void)
     if (table[KIND_REQ].n < FIRST_DYNAMIC)
         table[KIND_REQ].n = FIRST_DYNAMIC;
     for (int i = SLAB - 1; i >= 0; i--) {
-        object *o = &s->at[i];
+        object *o = &s->at[i].object;
         o->kind = KIND_REQ;
         o->refs = 1;
         o->index = table[KIND_REQ].n + i;
@@ -100,4 +101,10 @@ void bind_predefined(void)
 {
     for (int i = 0; i < N_PREDEFINED; i++)
         predef[i]->real = upper.lower->predef[i];
+    upper.fast.thread_pointer = upper.lower->thread_pointer;
+    upper.fast.sent_at_once = upper.lower->sent_at_once;
+    upper.fast.Send = upper.lower->Send;
+    upper.fast.Isend = upper.lower->Isend;
+    upper.fast.Irecv = upper.lower->Irecv;
+    upper.fast.recv_or_stop = upper.lower->recv_or_stop;
 }

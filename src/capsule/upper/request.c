@@ -5,16 +5,24 @@ const struct status empty_status = {NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, 0, 0, 0
 
 struct books books;
 
-static inline void retire(object *r)
+/* What a request holds, before it is retired. */
+static void let_go(object *r)
 {
-    if (r == books.sent)
-        return;
     if (!r->req.type->predefined)
         unref_type(r->req.type);
     if (!r->req.comm->predefined)
         unref_comm(r->req.comm);
-    if (__builtin_expect(r->extra != NULL, 0))
-        extra_free(r);
+    extra_free(r);
+}
+
+static void retire(object *r)
+{
+    if (r == books.sent)
+        return;
+    if (r->req.holds)
+        let_go(r);
+    r->req.error = 0;
+    r->req.orphan = 0;
     r->req.live = 0;
     r->next = books.spare;
     books.spare = r;
@@ -132,54 +140,102 @@ static int awaited(const object *r)
 
 enum { BATCH = 128 }; /* requests that are waited for in one crossing */
 
-/* Wait for several requests, but not for long: those that come are finished, and marked. Returns how
- * many are left.
- */
-static int finish_quickly(int n, object **h, struct status *st, char *finished)
+/* Messages received, in runs from one and the same rank. */
+struct run {
+    const object *comm;
+    int source;
+    long n;
+};
+static inline void run_end(const struct run *run)
 {
-    object *null = predef[PRE_MPI_REQUEST_NULL], *sent = st ? NULL : books.sent;
-    handle_t real[BATCH], gone = null->real;
+    if (run->n && run->source >= 0)
+        upper.received_from[run->comm->comm.peers[run->source]] += run->n;
+}
+static inline void run_add(struct run *run, const object *comm, int source)
+{
+    if (__builtin_expect(comm != run->comm || source != run->source, 0)) {
+        run_end(run);
+        *run = (struct run){comm, source, 0};
+    }
+    run->n++;
+}
+
+/* Not all could be finished: what the lower half says of each is kept, and those that are complete
+ * are marked. */
+static void note_unfinished(int n, object **r, const handle_t *real, const struct status *status,
+                            int failed)
+{
+    handle_t gone = predef[PRE_MPI_REQUEST_NULL]->real;
+    for (int k = 0; k < n; k++) {
+        r[k]->real = real[k];
+        if (real[k] != gone)
+            continue;
+        r[k]->req.status = status ? status[k] : (struct status){.source = r[k]->req.peer};
+        r[k]->req.error = status ? status[k].error : failed;
+        completed(r[k]);
+    }
+}
+
+static inline void retire_all(int n, object **open, const struct status *status)
+{
+    struct run run = {NULL, 0, 0};
+    object *spare = books.spare;
+    for (int k = 0; k < n; k++) {
+        object *r = open[k];
+        if (__builtin_expect(r->req.is_recv, 1))
+            run_add(&run, r->req.comm, status ? status[k].source : r->req.peer);
+        if (__builtin_expect(r->req.holds, 0)) {
+            run_end(&run); /* the communicator may be gone then */
+            run.n = 0;
+            let_go(r);
+        }
+        r->req.live = 0;
+        r->next = spare;
+        spare = r;
+    }
+    books.spare = spare;
+    run_end(&run);
+}
+
+/* Wait for several requests, but not for long. Returns 1 if all are finished and null; 0: nothing
+ * is finished, but those that are complete are marked.
+ *
+ * Every instruction in here counts: once per request.
+ */
+static inline __attribute__((always_inline)) int finish_quickly(int n, object **h,
+                                                                struct status *st)
+{
+    object *null = predef[PRE_MPI_REQUEST_NULL], *sent = books.sent, *open[BATCH];
+    handle_t real[BATCH];
     struct status status[BATCH];
-    unsigned char place[BATCH];
-    int count = 0, learn = st != NULL, left = 0;
+    int count = 0, learn = st != NULL;
     for (int i = 0; i < n; i++) {
         object *r = h[i];
-        finished[i] = r == sent;
-        if (r == sent) {
-            h[i] = null;
-        } else if (r->req.done || r->req.special || r == null) {
-            left++;
-        } else {
-            learn |= r->req.peer == NEUTRAL_ANY_SOURCE;
-            place[count] = (unsigned char)i;
-            real[count++] = r->real;
-        }
-    }
-    if (count < 2)
-        return left + count;
-    int failed = LOWER(waitall_or_stop, count, real, status, learn);
-    for (int k = 0; k < count; k++) {
-        int i = place[k];
-        object *r = h[i];
-        if (__builtin_expect(real[k] != gone || failed, 0)) {
-            left++;
-            r->real = real[k];
-            if (real[k] == gone) { /* finish() tells */
-                r->req.status = learn ? status[k] : (struct status){.source = r->req.peer};
-                r->req.error = learn ? status[k].error : failed;
-                completed(r);
-            }
+        if (r == sent)
             continue;
+        if (__builtin_expect(r->req.done, 0)) { /* null and special ones have it, too */
+            if (r == null)
+                continue;
+            return 0;
         }
-        if (r->req.is_recv)
-            count_recv_from(r->req.comm, learn ? status[k].source : r->req.peer);
-        if (st)
-            st[i] = status[k];
-        retire(r);
-        h[i] = null;
-        finished[i] = 1;
+        learn |= r->req.peer == NEUTRAL_ANY_SOURCE;
+        open[count] = r;
+        real[count++] = r->real;
     }
-    return left;
+    if (count) {
+        int rc = LOWER(waitall_or_stop, count, real, status, learn);
+        if (__builtin_expect(rc != WAITALL_DONE, 0)) {
+            note_unfinished(count, open, real, learn ? status : NULL, rc);
+            return 0;
+        }
+        retire_all(count, open, learn ? status : NULL);
+    }
+    for (int i = 0, k = 0; i < n; i++) {
+        if (st)
+            st[i] = h[i] == sent || h[i] == null ? empty_status : status[k++];
+        h[i] = null;
+    }
+    return 1;
 }
 
 /* Wait for up to BATCH requests; a checkpoint may come in between. */
@@ -265,24 +321,29 @@ int core_Test(object **h, int *flag, struct status *st)
     return *flag ? finish(h, st) : 0;
 }
 
+static int finish_slowly(int n, object **h, struct status *st)
+{
+    int rc = 0;
+    wait_batch(n, h, st != NULL);
+    for (int i = 0; i < n; i++) {
+        struct status *one = st ? &st[i] : NULL;
+        int error = h[i]->req.special || is_null(h[i]) ? core_Wait(&h[i], one) : finish(&h[i], one);
+        if (error)
+            rc = error;
+    }
+    return rc;
+}
+
 int core_Waitall(int n, object **h, struct status *st)
 {
     int rc = 0;
     for (int at = 0; at < n; at += BATCH) {
-        char finished[BATCH];
         int part = n - at < BATCH ? n - at : BATCH;
-        if (!finish_quickly(part, h + at, st ? st + at : NULL, finished))
+        if (st ? finish_quickly(part, h + at, st + at) : finish_quickly(part, h + at, NULL))
             continue;
-        wait_batch(part, h + at, st != NULL);
-        for (int i = at; i < at + part; i++) {
-            struct status *one = st ? &st[i] : NULL;
-            if (finished[i - at])
-                continue;
-            int error =
-                h[i]->req.special || is_null(h[i]) ? core_Wait(&h[i], one) : finish(&h[i], one);
-            if (error)
-                rc = error;
-        }
+        int error = finish_slowly(part, h + at, st ? st + at : NULL);
+        if (error)
+            rc = error;
     }
     return rc;
 }

@@ -140,5 +140,6 @@ __attribute__((constructor)) static void start_core(void)
     objects_init();
     requests_init();
     face_init();
+    bind_predefined();
     os_init();
 }
