@@ -24,85 +24,19 @@
  * later. A death of any rank, at any point: the files of this round stay incomplete and are never
  * used.
  */
-#include "agent.h"
+#include "coordinator.h"
 
-#include "control.h"
-#include "generations.h"
-
-#include <arpa/inet.h>
 #include <base/event.h>
 #include <base/io.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <ifaddrs.h>
-#include <image/folder.h>
 #include <mend/error.h>
-#include <netinet/tcp.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-enum { MAX_BACKLOG = 3 }; /* local versions that may wait for their copies, by time */
-enum state { IDLE, COLLECTING, STOPPING, SAVING };
+struct coordinator the = {.listener = -1};
 
-struct member {
-    int fd, bye, reported, stopped, drained, captured, saved;
-    struct control_clocks *clocks;
-    int64_t *sent;
-    uint64_t targets_sum; /* of the targets it was sent last */
-    int64_t flushed;      /* newest version that is in the job's folder */
-};
-
-struct target {
-    uint64_t id, count;
-    int even;
-};
-
-static struct {
-    pthread_t thread;
-    int running, listener, wake[2], ranks, present, leaving;
-    uint64_t cookie;
-    struct member *member;
-    enum state state;
-    uint32_t round;
-    struct control_save save, complete; /* this round's, the last complete version's */
-    int chain;                          /* incremental images since the last full one */
-    int64_t root, flushed;
-    struct generations global, local;
-    int leave;      /* stop the job when this round is done */
-    int wanted;     /* a checkpoint was asked for: 1, and stop: 2 */
-    char token[64]; /* by whom (request file), "" */
-    double started, round_began, stop_began, drained_at, went_on, last_change, not_before,
-        last_done;
-    int attempts;
-    struct target *target;
-    size_t targets, target_room;
-    int64_t code;
-    uint64_t bytes, slowest;
-} the = {.listener = -1};
-
-/* --- sending
- * ------------------------------------------------------------------------------------------ */
-static void tell(int rank, uint32_t type, const void *bytes, size_t count)
-{
-    control_send(the.member[rank].fd, type, the.round, bytes, count);
-}
-
-static void tell_all(uint32_t type, const void *bytes, size_t count)
-{
-    for (int i = 0; i < the.ranks; i++)
-        tell(i, type, bytes, count);
-}
-
-/* --- answers to `mend checkpoint`
- * ----------------------------------------------------------------------- */
-static void answer(const char *format, long long number)
+void answer(const char *format, long long number)
 {
     char path[4300], text[200];
     if (!the.token[0])
@@ -113,31 +47,12 @@ static void answer(const char *format, long long number)
     the.token[0] = 0;
 }
 
-static void look_for_request_file(void)
-{
-    char path[4300], taken[4300], *text = NULL;
-    size_t size = 0;
-    snprintf(path, sizeof path, "%s/request", settings.dir);
-    snprintf(taken, sizeof taken, "%s/request.taken", settings.dir);
-    if (!settings.dir[0] || access(path, F_OK) || the.token[0] || rename(path, taken))
-        return;
-    if (mend_io_read_file(taken, 4096, &text, &size) == 0) {
-        char what[16] = "";
-        if (sscanf(text, "%15s %63[0-9a-zA-Z-]", what, the.token) >= 1)
-            the.wanted = !strcmp(what, "stop") ? 2 : 1;
-        the.not_before = 0;
-    }
-    free(text);
-    mend_io_remove(taken);
-}
-
-/* ---- rounds ---------------------------------------------------------------------------------- */
-static int on_disk(void) /* else images are in memory (recover.c) */
+int on_disk(void) /* else images are in memory (recover.c) */
 {
     return settings.dir[0] && !recovering;
 }
 
-static void begin_round(void)
+void begin_round(void)
 {
     the.leave = the.wanted == 2 || settings.leave;
     the.wanted = 0;
@@ -159,7 +74,7 @@ static void begin_round(void)
     tell_all(CONTROL_COLLECT, NULL, 0);
 }
 
-static void give_up(const char *why)
+void give_up(const char *why)
 {
     uint64_t leave = 0;
     mend_event("checkpoint.given_up", ev_int("round", the.round), ev_str("why", why));
@@ -171,158 +86,17 @@ static void give_up(const char *why)
     the.not_before = seconds_now() + pause;
 }
 
-/* --- 1. collecting
- * ------------------------------------------------------------------------------------------ */
-static struct target *target_of(uint64_t id)
-{
-    /* open addressing in a table that is rebuilt for each round */
-    if (2 * the.targets >= the.target_room) {
-        size_t old_room = the.target_room;
-        struct target *old = the.target;
-        the.target_room = old_room ? 2 * old_room : 64;
-        the.target = calloc(the.target_room, sizeof *the.target);
-        if (!the.target)
-            die("no memory for the table of communicators");
-        the.targets = 0;
-        for (size_t i = 0; i < old_room; i++)
-            if (old[i].id)
-                *target_of(old[i].id) = old[i];
-        free(old);
-    }
-    size_t at = id & (the.target_room - 1);
-    while (the.target[at].id && the.target[at].id != id)
-        at = (at + 1) & (the.target_room - 1);
-    if (!the.target[at].id) {
-        the.target[at].id = id;
-        the.target[at].count = 0;
-        the.targets++;
-    }
-    return &the.target[at];
-}
-
-static int is_behind(const struct member *m)
-{
-    for (uint64_t i = 0; i < m->clocks->count; i++)
-        if (m->clocks->clock[i].begun < target_of(m->clocks->clock[i].id)->count)
-            return 1;
-    return 0;
-}
-
-static void send_targets(int rank)
-{
-    struct member *m = &the.member[rank];
-    uint64_t *pairs = malloc((2 * m->clocks->count + 1) * sizeof *pairs), n = 0, sum = 1;
-    if (!pairs)
-        return;
-    for (uint64_t i = 0; i < m->clocks->count; i++) {
-        const struct control_clock *c = &m->clocks->clock[i];
-        uint64_t count = target_of(c->id)->count;
-        if (c->begun < count) {
-            pairs[n++] = c->id;
-            pairs[n++] = count;
-            sum = sum * 0x100000001b3ull ^ c->id ^ count * 0x9e3779b97f4a7c15ull;
-        }
-    }
-    if (n && sum != m->targets_sum) {
-        m->targets_sum = sum;
-        tell(rank, CONTROL_TARGETS, pairs, n * sizeof *pairs);
-    }
-    free(pairs);
-}
-
-static void evaluate(void)
-{
-    int behind = 0;
-    for (int i = 0; i < the.ranks; i++)
-        if (!the.member[i].reported)
-            return;
-    for (int i = 0; i < the.ranks; i++)
-        for (uint64_t k = 0; k < the.member[i].clocks->count; k++) {
-            const struct control_clock *c = &the.member[i].clocks->clock[k];
-            struct target *t = target_of(c->id);
-            if (t->count < c->begun)
-                t->count = c->begun;
-        }
-    for (int i = 0; i < the.ranks; i++)
-        if (is_behind(&the.member[i])) {
-            behind = 1;
-            send_targets(i);
-        }
-    if (!behind) {
-        the.state = STOPPING;
-        the.stop_began = seconds_now();
-        tell_all(CONTROL_STOP, NULL, 0);
-    }
-}
-
-/* Nothing has moved for a while. Who is waited for by a rank that is behind, directly or through
- * others that wait for a message? Where such a rank stands at a door, the door is opened.
- */
-static void open_doors(void)
-{
-    char *needed = calloc((size_t)(unsigned)the.ranks, 1);
-    int opened = 0, grew = 1;
-    if (!needed)
-        return;
-    for (int i = 0; i < the.ranks; i++)
-        needed[i] = the.member[i].reported && is_behind(&the.member[i]);
-    while (grew) {
-        grew = 0;
-        for (int i = 0; i < the.ranks; i++) {
-            const struct control_clocks *c = the.member[i].clocks;
-            if (!needed[i] || !c || c->activity != ACTIVITY_WAITING)
-                continue;
-            for (int j = 0; j < the.ranks; j++)
-                if (!needed[j] && (c->waiting_for == 0 || c->waiting_for == (uint64_t)j + 1))
-                    needed[j] = 1, grew = 1;
-        }
-    }
-    for (int i = 0; i < the.ranks; i++) {
-        const struct control_clocks *c = the.member[i].clocks;
-        if (!needed[i] || !c || !c->door || is_behind(&the.member[i]))
-            continue;
-        for (uint64_t k = 0; k < c->count; k++)
-            if (c->clock[k].id == c->door) {
-                struct target *t = target_of(c->door);
-                if (t->count <= c->clock[k].begun) {
-                    t->count = c->clock[k].begun + 1;
-                    opened = 1;
-                }
-            }
-    }
-    free(needed);
-    if (opened)
-        evaluate();
-}
-
-static void take_clocks(struct member *m, void *payload, size_t bytes)
-{
-    struct control_clocks *c = payload;
-    if (bytes < sizeof *c || bytes != sizeof *c + c->count * sizeof c->clock[0])
-        return;
-    free(m->clocks);
-    m->clocks = malloc(bytes);
-    if (!m->clocks)
-        die("no memory for a report of %zu bytes", bytes);
-    memcpy(m->clocks, payload, bytes);
-    m->reported = 1;
-    the.last_change = seconds_now();
-    if (the.state == COLLECTING)
-        evaluate();
-}
-
 /* --- 2. stopping
  * --------------------------------------------------------------------------------------------- */
-static int all(size_t field)
+int all(size_t field)
 {
     for (int i = 0; i < the.ranks; i++)
         if (!*(int *)((char *)&the.member[i] + field))
             return 0;
     return 1;
 }
-#define ALL(field) all(offsetof(struct member, field))
 
-static void take_counts(struct member *m, const void *payload, size_t bytes)
+void take_counts(struct member *m, const void *payload, size_t bytes)
 {
     if (bytes != (size_t)the.ranks * sizeof(int64_t))
         return;
@@ -351,7 +125,7 @@ static void choose_base(void)
     the.save.base_id = delta ? the.complete.save_id : 0;
 }
 
-static void begin_saving(void)
+void begin_saving(void)
 {
     the.state = SAVING;
     the.drained_at = seconds_now();
@@ -392,7 +166,7 @@ static void commit(void)
 }
 
 /* A rank has copied its file to the job's folder, or could not. */
-static void take_flushed(struct member *m, const int64_t *words, size_t bytes)
+void take_flushed(struct member *m, const int64_t *words, size_t bytes)
 {
     if (bytes != 4 * sizeof *words)
         return;
@@ -447,7 +221,7 @@ static void finish_round(void)
 }
 
 /* In the background: a rank has its copy, or (where no child could be made) its file. */
-static void take_captured(struct member *m)
+void take_captured(struct member *m)
 {
     uint64_t leave = 0;
     m->captured = 1;
@@ -457,7 +231,7 @@ static void take_captured(struct member *m)
     tell_all(CONTROL_GO_ON, &leave, sizeof leave);
 }
 
-static void take_saved(struct member *m, const int64_t *words, size_t bytes)
+void take_saved(struct member *m, const int64_t *words, size_t bytes)
 {
     if (bytes != 3 * sizeof *words || m->saved)
         return;
@@ -470,261 +244,4 @@ static void take_saved(struct member *m, const int64_t *words, size_t bytes)
     take_captured(m);
     if (ALL(saved))
         finish_round();
-}
-
-/* --- messages and time
- * ------------------------------------------------------------------------------------------ */
-static void gone(int rank, const char *why)
-{
-    struct member *m = &the.member[rank];
-    close(m->fd);
-    m->fd = -1;
-    the.leaving = 1;
-    if (the.state != IDLE)
-        give_up(why);
-    the.wanted = 0;
-    answer("ended %lld\n", rank);
-}
-
-static void hear(int rank, const struct control_head *head, void *payload)
-{
-    struct member *m = &the.member[rank];
-    uint64_t *words = payload;
-    if (head->type == CONTROL_REQUEST) {
-        the.wanted = head->bytes && words[0] ? 2 : 1;
-        return;
-    }
-    if (head->type == CONTROL_BYE) {
-        m->bye = 1;
-        the.leaving = 1;
-        if (the.state != IDLE && !(the.went_on > 0))
-            give_up("the job is ending");
-        the.wanted = 0;
-        answer("ended %lld\n", rank);
-        return;
-    }
-    if (head->type == CONTROL_FLUSHED) {
-        take_flushed(m, payload, head->bytes);
-        return;
-    }
-    if (head->round != the.round)
-        return;
-    switch (head->type) {
-    case CONTROL_CLOCKS: take_clocks(m, payload, head->bytes); break;
-    case CONTROL_STOPPED: take_counts(m, payload, head->bytes); break;
-    case CONTROL_DRAINED:
-        m->drained = 1;
-        if (the.state == STOPPING && ALL(drained))
-            begin_saving();
-        break;
-    case CONTROL_CAPTURED:
-        if (the.state == SAVING)
-            take_captured(m);
-        break;
-    case CONTROL_SAVED:
-        if (the.state == SAVING)
-            take_saved(m, payload, head->bytes);
-        break;
-    }
-}
-
-/* DIR/every: seconds between checkpoints, as the planner of `mend run --every auto` has it by now. */
-static void follow_plan(double now)
-{
-    static double looked;
-    char path[4300], text[64];
-    if (!settings.dir[0] || now - looked < 1)
-        return;
-    looked = now;
-    snprintf(path, sizeof path, "%s/every", settings.dir);
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return;
-    double every = fgets(text, sizeof text, f) ? atof(text) : 0;
-    if (every > 0)
-        settings.every = every;
-    fclose(f);
-}
-
-static void pass_time(void)
-{
-    double now = seconds_now();
-    if (the.state == COLLECTING && now - the.last_change > 0.05) {
-        the.last_change = now;
-        if (ALL(reported))
-            open_doors();
-    }
-    if (the.state == STOPPING && now - the.stop_began > settings.patience)
-        give_up("a rank could not be stopped");
-    if (the.state != IDLE || the.present < the.ranks)
-        return;
-    look_for_request_file();
-    if (the.leaving) {
-        the.wanted = 0;
-        answer("ended %lld\n", 0);
-        return;
-    }
-    follow_plan(now);
-    int backlog = settings.local[0] && the.complete.version > the.flushed + MAX_BACKLOG;
-    if (settings.every > 0 && now - the.last_done >= settings.every && !backlog)
-        the.wanted = the.wanted ? the.wanted : 1;
-    if (settings.limit > 0 && now - the.started >= settings.limit) {
-        the.wanted = 2;
-        settings.limit = 0;
-    }
-    if (the.wanted && now >= the.not_before)
-        begin_round();
-}
-
-static void welcome(void)
-{
-    struct control_head head;
-    void *payload;
-    int fd = accept4(the.listener, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0)
-        return;
-    struct timeval limit = {5, 0};
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    int rc = control_receive(fd, &head, &payload);
-    uint64_t *words = payload;
-    if (rc == 1 && head.type == CONTROL_HELLO && head.bytes == 16 && words[0] == the.cookie &&
-        words[1] < (uint64_t)the.ranks && the.member[words[1]].fd < 0) {
-        limit.tv_sec = 0;
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-        the.member[words[1]].fd = fd;
-        the.present++;
-    } else {
-        close(fd);
-    }
-    free(payload);
-}
-
-static void *coordinator_main(void *unused)
-{
-    (void)unused;
-    struct pollfd *p = calloc((size_t)the.ranks + 2, sizeof *p);
-    if (!p)
-        die("no memory for the coordinator");
-    for (;;) {
-        for (int i = 0; i < the.ranks; i++)
-            p[i] = (struct pollfd){the.member[i].fd, POLLIN, 0};
-        p[the.ranks] = (struct pollfd){the.present < the.ranks ? the.listener : -1, POLLIN, 0};
-        p[the.ranks + 1] = (struct pollfd){the.wake[0], POLLIN, 0};
-        poll(p, (nfds_t)the.ranks + 2, the.state == IDLE ? 50 : 10);
-        if (p[the.ranks + 1].revents)
-            break;
-        if (p[the.ranks].revents)
-            welcome();
-        for (int i = 0; i < the.ranks; i++) {
-            if (!p[i].revents || the.member[i].fd < 0)
-                continue;
-            struct control_head head;
-            void *payload;
-            if (control_receive(the.member[i].fd, &head, &payload) == 1)
-                hear(i, &head, payload);
-            else
-                gone(i, "a rank is gone");
-            free(payload);
-        }
-        pass_time();
-    }
-    free(p);
-    return NULL;
-}
-
-/* --- start and end
- * -------------------------------------------------------------------------------------------- */
-static void own_addresses(struct control_address *a)
-{
-    struct ifaddrs *list;
-    gethostname(a->host, sizeof a->host - 1);
-    if (getifaddrs(&list))
-        return;
-    for (struct ifaddrs *i = list; i && a->count < 16; i = i->ifa_next)
-        if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET) {
-            uint32_t v = ((struct sockaddr_in *)i->ifa_addr)->sin_addr.s_addr;
-            if (v != htonl(INADDR_LOOPBACK))
-                a->address[a->count++] = v;
-        }
-    freeifaddrs(list);
-}
-
-int coordinator_start(int ranks, struct control_address *address)
-{
-    struct sockaddr_in at = {.sin_family = AF_INET};
-    socklen_t n = sizeof at;
-    the.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (the.listener < 0 || bind(the.listener, (struct sockaddr *)&at, sizeof at) ||
-        listen(the.listener, ranks + 16) || getsockname(the.listener, (struct sockaddr *)&at, &n) ||
-        pipe2(the.wake, O_CLOEXEC))
-        return -1;
-    if (getrandom(&the.cookie, sizeof the.cookie, 0) != sizeof the.cookie)
-        return -1;
-    the.cookie |= 1;
-    address->cookie = the.cookie;
-    address->port = ntohs(at.sin_port);
-    own_addresses(address);
-
-    the.ranks = ranks;
-    the.present = the.leaving = the.wanted = the.attempts = 0;
-    the.state = IDLE;
-    the.round = 0;
-    the.complete.version = -1;
-    the.chain = 0;
-    the.flushed = 0;
-    if (on_disk()) {
-        char folder[4300];
-        snprintf(folder, sizeof folder, "%s/versions", settings.dir);
-        generations_look(&the.global, folder, MEND_FILE_GLOBAL, settings.keep, -1);
-        if (settings.local[0])
-            generations_look(&the.local, settings.local, MEND_FILE_OWN, settings.keep, 0);
-        the.flushed = generations_newest(&the.global);
-    }
-    the.started = the.last_done = seconds_now();
-    the.member = calloc((size_t)ranks, sizeof *the.member);
-    if (!the.member)
-        return -1;
-    for (int i = 0; i < ranks; i++) {
-        the.member[i].fd = -1;
-        the.member[i].sent = calloc((size_t)ranks, sizeof(int64_t));
-        if (!the.member[i].sent)
-            return -1;
-    }
-    sigset_t every, old;
-    sigfillset(&every);
-    pthread_sigmask(SIG_SETMASK, &every, &old);
-    the.running = !pthread_create(&the.thread, NULL, coordinator_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return the.running ? 0 : -1;
-}
-
-/* Images in the background: their ranks are ending as we do, and report them first. */
-void coordinator_finish(void)
-{
-    while (the.running && __atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == SAVING)
-        usleep(1000);
-}
-
-void coordinator_end(void)
-{
-    if (!the.running)
-        return;
-    if (write(the.wake[1], "", 1) < 0)
-        return;
-    pthread_join(the.thread, NULL);
-    the.running = 0;
-    for (int i = 0; i < the.ranks; i++) {
-        if (the.member[i].fd >= 0)
-            close(the.member[i].fd);
-        free(the.member[i].clocks);
-        free(the.member[i].sent);
-    }
-    free(the.member);
-    free(the.target);
-    the.target = NULL;
-    the.target_room = 0;
-    close(the.listener);
-    close(the.wake[0]);
-    close(the.wake[1]);
 }

@@ -1,0 +1,78 @@
+/* coordinator.h - inside coordinator*.c. */
+#ifndef CAPSULE_COORDINATOR_H
+#define CAPSULE_COORDINATOR_H
+#include "agent.h"
+
+#include "control.h"
+#include "generations.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+enum state { IDLE, COLLECTING, STOPPING, SAVING };
+
+struct member {
+    int fd, bye, reported, stopped, drained, captured, saved;
+    struct control_clocks *clocks;
+    int64_t *sent;
+    uint64_t targets_sum; /* of the targets it was sent last */
+    int64_t flushed;      /* newest version that is in the job's folder */
+};
+
+struct target {
+    uint64_t id, count;
+    int even;
+};
+
+struct coordinator {
+    pthread_t thread;
+    int running, listener, wake[2], ranks, present, leaving;
+    uint64_t cookie;
+    struct member *member;
+    enum state state;
+    uint32_t round;
+    struct control_save save, complete; /* this round's, the last complete version's */
+    int chain;                          /* incremental images since the last full one */
+    int64_t root, flushed;
+    struct generations global, local;
+    int leave;      /* stop the job when this round is done */
+    int wanted;     /* a checkpoint was asked for: 1, and stop: 2 */
+    char token[64]; /* by whom (request file), "" */
+    double started, round_began, stop_began, drained_at, went_on, last_change, not_before,
+        last_done;
+    int attempts;
+    struct target *target;
+    size_t targets, target_room;
+    int64_t code;
+    uint64_t bytes, slowest;
+};
+extern struct coordinator the;
+
+static inline void tell(int rank, uint32_t type, const void *bytes, size_t count)
+{
+    control_send(the.member[rank].fd, type, the.round, bytes, count);
+}
+
+static inline void tell_all(uint32_t type, const void *bytes, size_t count)
+{
+    for (int i = 0; i < the.ranks; i++)
+        tell(i, type, bytes, count);
+}
+
+/* --- coordinator.c --- */
+int on_disk(void);
+void begin_round(void);
+void give_up(const char *why);
+int all(size_t field); /* of every member is not 0 */
+#define ALL(field) all(offsetof(struct member, field))
+void answer(const char *format, long long number); /* to `mend checkpoint` */
+void take_counts(struct member *m, const void *payload, size_t bytes);
+void begin_saving(void);
+void take_flushed(struct member *m, const int64_t *words, size_t bytes);
+void take_captured(struct member *m);
+void take_saved(struct member *m, const int64_t *words, size_t bytes);
+
+/* --- coordinator_collect.c --- */
+void take_clocks(struct member *m, void *payload, size_t bytes);
+void open_doors(void);
+#endif

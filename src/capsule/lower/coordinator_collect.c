@@ -1,0 +1,143 @@
+/* coordinator_collect.c - step 1 of a round (coordinator.c): how far ranks run before they stop. */
+#include "coordinator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct target *target_of(uint64_t id)
+{
+    /* open addressing in a table that is rebuilt for each round */
+    if (2 * the.targets >= the.target_room) {
+        size_t old_room = the.target_room;
+        struct target *old = the.target;
+        the.target_room = old_room ? 2 * old_room : 64;
+        the.target = calloc(the.target_room, sizeof *the.target);
+        if (!the.target)
+            die("no memory for the table of communicators");
+        the.targets = 0;
+        for (size_t i = 0; i < old_room; i++)
+            if (old[i].id)
+                *target_of(old[i].id) = old[i];
+        free(old);
+    }
+    size_t at = id & (the.target_room - 1);
+    while (the.target[at].id && the.target[at].id != id)
+        at = (at + 1) & (the.target_room - 1);
+    if (!the.target[at].id) {
+        the.target[at].id = id;
+        the.target[at].count = 0;
+        the.targets++;
+    }
+    return &the.target[at];
+}
+
+static int is_behind(const struct member *m)
+{
+    for (uint64_t i = 0; i < m->clocks->count; i++)
+        if (m->clocks->clock[i].begun < target_of(m->clocks->clock[i].id)->count)
+            return 1;
+    return 0;
+}
+
+static void send_targets(int rank)
+{
+    struct member *m = &the.member[rank];
+    uint64_t *pairs = malloc((2 * m->clocks->count + 1) * sizeof *pairs), n = 0, sum = 1;
+    if (!pairs)
+        return;
+    for (uint64_t i = 0; i < m->clocks->count; i++) {
+        const struct control_clock *c = &m->clocks->clock[i];
+        uint64_t count = target_of(c->id)->count;
+        if (c->begun < count) {
+            pairs[n++] = c->id;
+            pairs[n++] = count;
+            sum = sum * 0x100000001b3ull ^ c->id ^ count * 0x9e3779b97f4a7c15ull;
+        }
+    }
+    if (n && sum != m->targets_sum) {
+        m->targets_sum = sum;
+        tell(rank, CONTROL_TARGETS, pairs, n * sizeof *pairs);
+    }
+    free(pairs);
+}
+
+static void evaluate(void)
+{
+    int behind = 0;
+    for (int i = 0; i < the.ranks; i++)
+        if (!the.member[i].reported)
+            return;
+    for (int i = 0; i < the.ranks; i++)
+        for (uint64_t k = 0; k < the.member[i].clocks->count; k++) {
+            const struct control_clock *c = &the.member[i].clocks->clock[k];
+            struct target *t = target_of(c->id);
+            if (t->count < c->begun)
+                t->count = c->begun;
+        }
+    for (int i = 0; i < the.ranks; i++)
+        if (is_behind(&the.member[i])) {
+            behind = 1;
+            send_targets(i);
+        }
+    if (!behind) {
+        the.state = STOPPING;
+        the.stop_began = seconds_now();
+        tell_all(CONTROL_STOP, NULL, 0);
+    }
+}
+
+/* Nothing has moved for a while. Who is waited for by a rank that is behind, directly or through
+ * others that wait for a message? Where such a rank stands at a door, the door is opened.
+ */
+void open_doors(void)
+{
+    char *needed = calloc((size_t)(unsigned)the.ranks, 1);
+    int opened = 0, grew = 1;
+    if (!needed)
+        return;
+    for (int i = 0; i < the.ranks; i++)
+        needed[i] = the.member[i].reported && is_behind(&the.member[i]);
+    while (grew) {
+        grew = 0;
+        for (int i = 0; i < the.ranks; i++) {
+            const struct control_clocks *c = the.member[i].clocks;
+            if (!needed[i] || !c || c->activity != ACTIVITY_WAITING)
+                continue;
+            for (int j = 0; j < the.ranks; j++)
+                if (!needed[j] && (c->waiting_for == 0 || c->waiting_for == (uint64_t)j + 1))
+                    needed[j] = 1, grew = 1;
+        }
+    }
+    for (int i = 0; i < the.ranks; i++) {
+        const struct control_clocks *c = the.member[i].clocks;
+        if (!needed[i] || !c || !c->door || is_behind(&the.member[i]))
+            continue;
+        for (uint64_t k = 0; k < c->count; k++)
+            if (c->clock[k].id == c->door) {
+                struct target *t = target_of(c->door);
+                if (t->count <= c->clock[k].begun) {
+                    t->count = c->clock[k].begun + 1;
+                    opened = 1;
+                }
+            }
+    }
+    free(needed);
+    if (opened)
+        evaluate();
+}
+
+void take_clocks(struct member *m, void *payload, size_t bytes)
+{
+    struct control_clocks *c = payload;
+    if (bytes < sizeof *c || bytes != sizeof *c + c->count * sizeof c->clock[0])
+        return;
+    free(m->clocks);
+    m->clocks = malloc(bytes);
+    if (!m->clocks)
+        die("no memory for a report of %zu bytes", bytes);
+    memcpy(m->clocks, payload, bytes);
+    m->reported = 1;
+    the.last_change = seconds_now();
+    if (the.state == COLLECTING)
+        evaluate();
+}

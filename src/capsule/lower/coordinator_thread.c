@@ -1,0 +1,293 @@
+/* coordinator_thread.c - the coordinator's thread: connections, messages, time; its start and end. */
+#include "coordinator.h"
+
+#include <arpa/inet.h>
+#include <base/io.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <image/folder.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { MAX_BACKLOG = 3 }; /* local versions that may wait for their copies, by time */
+
+static void look_for_request_file(void)
+{
+    char path[4300], taken[4300], *text = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s/request", settings.dir);
+    snprintf(taken, sizeof taken, "%s/request.taken", settings.dir);
+    if (!settings.dir[0] || access(path, F_OK) || the.token[0] || rename(path, taken))
+        return;
+    if (mend_io_read_file(taken, 4096, &text, &size) == 0) {
+        char what[16] = "";
+        if (sscanf(text, "%15s %63[0-9a-zA-Z-]", what, the.token) >= 1)
+            the.wanted = !strcmp(what, "stop") ? 2 : 1;
+        the.not_before = 0;
+    }
+    free(text);
+    mend_io_remove(taken);
+}
+
+static void gone(int rank, const char *why)
+{
+    struct member *m = &the.member[rank];
+    close(m->fd);
+    m->fd = -1;
+    the.leaving = 1;
+    if (the.state != IDLE)
+        give_up(why);
+    the.wanted = 0;
+    answer("ended %lld\n", rank);
+}
+
+static void hear(int rank, const struct control_head *head, void *payload)
+{
+    struct member *m = &the.member[rank];
+    uint64_t *words = payload;
+    if (head->type == CONTROL_REQUEST) {
+        the.wanted = head->bytes && words[0] ? 2 : 1;
+        return;
+    }
+    if (head->type == CONTROL_BYE) {
+        m->bye = 1;
+        the.leaving = 1;
+        if (the.state != IDLE && !(the.went_on > 0))
+            give_up("the job is ending");
+        the.wanted = 0;
+        answer("ended %lld\n", rank);
+        return;
+    }
+    if (head->type == CONTROL_FLUSHED) {
+        take_flushed(m, payload, head->bytes);
+        return;
+    }
+    if (head->round != the.round)
+        return;
+    switch (head->type) {
+    case CONTROL_CLOCKS: take_clocks(m, payload, head->bytes); break;
+    case CONTROL_STOPPED: take_counts(m, payload, head->bytes); break;
+    case CONTROL_DRAINED:
+        m->drained = 1;
+        if (the.state == STOPPING && ALL(drained))
+            begin_saving();
+        break;
+    case CONTROL_CAPTURED:
+        if (the.state == SAVING)
+            take_captured(m);
+        break;
+    case CONTROL_SAVED:
+        if (the.state == SAVING)
+            take_saved(m, payload, head->bytes);
+        break;
+    }
+}
+
+/* DIR/every: seconds between checkpoints, as the planner of `mend run --every auto` has it by now. */
+static void follow_plan(double now)
+{
+    static double looked;
+    char path[4300], text[64];
+    if (!settings.dir[0] || now - looked < 1)
+        return;
+    looked = now;
+    snprintf(path, sizeof path, "%s/every", settings.dir);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return;
+    double every = fgets(text, sizeof text, f) ? atof(text) : 0;
+    if (every > 0)
+        settings.every = every;
+    fclose(f);
+}
+
+static void pass_time(void)
+{
+    double now = seconds_now();
+    if (the.state == COLLECTING && now - the.last_change > 0.05) {
+        the.last_change = now;
+        if (ALL(reported))
+            open_doors();
+    }
+    if (the.state == STOPPING && now - the.stop_began > settings.patience)
+        give_up("a rank could not be stopped");
+    if (the.state != IDLE || the.present < the.ranks)
+        return;
+    look_for_request_file();
+    if (the.leaving) {
+        the.wanted = 0;
+        answer("ended %lld\n", 0);
+        return;
+    }
+    follow_plan(now);
+    int backlog = settings.local[0] && the.complete.version > the.flushed + MAX_BACKLOG;
+    if (settings.every > 0 && now - the.last_done >= settings.every && !backlog)
+        the.wanted = the.wanted ? the.wanted : 1;
+    if (settings.limit > 0 && now - the.started >= settings.limit) {
+        the.wanted = 2;
+        settings.limit = 0;
+    }
+    if (the.wanted && now >= the.not_before)
+        begin_round();
+}
+
+static void welcome(void)
+{
+    struct control_head head;
+    void *payload;
+    int fd = accept4(the.listener, NULL, NULL, SOCK_CLOEXEC);
+    if (fd < 0)
+        return;
+    struct timeval limit = {5, 0};
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    int rc = control_receive(fd, &head, &payload);
+    uint64_t *words = payload;
+    if (rc == 1 && head.type == CONTROL_HELLO && head.bytes == 16 && words[0] == the.cookie &&
+        words[1] < (uint64_t)the.ranks && the.member[words[1]].fd < 0) {
+        limit.tv_sec = 0;
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        the.member[words[1]].fd = fd;
+        the.present++;
+    } else {
+        close(fd);
+    }
+    free(payload);
+}
+
+static void *coordinator_main(void *unused)
+{
+    (void)unused;
+    struct pollfd *p = calloc((size_t)the.ranks + 2, sizeof *p);
+    if (!p)
+        die("no memory for the coordinator");
+    for (;;) {
+        for (int i = 0; i < the.ranks; i++)
+            p[i] = (struct pollfd){the.member[i].fd, POLLIN, 0};
+        p[the.ranks] = (struct pollfd){the.present < the.ranks ? the.listener : -1, POLLIN, 0};
+        p[the.ranks + 1] = (struct pollfd){the.wake[0], POLLIN, 0};
+        poll(p, (nfds_t)the.ranks + 2, the.state == IDLE ? 50 : 10);
+        if (p[the.ranks + 1].revents)
+            break;
+        if (p[the.ranks].revents)
+            welcome();
+        for (int i = 0; i < the.ranks; i++) {
+            if (!p[i].revents || the.member[i].fd < 0)
+                continue;
+            struct control_head head;
+            void *payload;
+            if (control_receive(the.member[i].fd, &head, &payload) == 1)
+                hear(i, &head, payload);
+            else
+                gone(i, "a rank is gone");
+            free(payload);
+        }
+        pass_time();
+    }
+    free(p);
+    return NULL;
+}
+
+/* --- start and end
+ * -------------------------------------------------------------------------------------------- */
+static void own_addresses(struct control_address *a)
+{
+    struct ifaddrs *list;
+    gethostname(a->host, sizeof a->host - 1);
+    if (getifaddrs(&list))
+        return;
+    for (struct ifaddrs *i = list; i && a->count < 16; i = i->ifa_next)
+        if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET) {
+            uint32_t v = ((struct sockaddr_in *)i->ifa_addr)->sin_addr.s_addr;
+            if (v != htonl(INADDR_LOOPBACK))
+                a->address[a->count++] = v;
+        }
+    freeifaddrs(list);
+}
+
+int coordinator_start(int ranks, struct control_address *address)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t n = sizeof at;
+    the.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (the.listener < 0 || bind(the.listener, (struct sockaddr *)&at, sizeof at) ||
+        listen(the.listener, ranks + 16) || getsockname(the.listener, (struct sockaddr *)&at, &n) ||
+        pipe2(the.wake, O_CLOEXEC))
+        return -1;
+    if (getrandom(&the.cookie, sizeof the.cookie, 0) != sizeof the.cookie)
+        return -1;
+    the.cookie |= 1;
+    address->cookie = the.cookie;
+    address->port = ntohs(at.sin_port);
+    own_addresses(address);
+
+    the.ranks = ranks;
+    the.present = the.leaving = the.wanted = the.attempts = 0;
+    the.state = IDLE;
+    the.round = 0;
+    the.complete.version = -1;
+    the.chain = 0;
+    the.flushed = 0;
+    if (on_disk()) {
+        char folder[4300];
+        snprintf(folder, sizeof folder, "%s/versions", settings.dir);
+        generations_look(&the.global, folder, MEND_FILE_GLOBAL, settings.keep, -1);
+        if (settings.local[0])
+            generations_look(&the.local, settings.local, MEND_FILE_OWN, settings.keep, 0);
+        the.flushed = generations_newest(&the.global);
+    }
+    the.started = the.last_done = seconds_now();
+    the.member = calloc((size_t)ranks, sizeof *the.member);
+    if (!the.member)
+        return -1;
+    for (int i = 0; i < ranks; i++) {
+        the.member[i].fd = -1;
+        the.member[i].sent = calloc((size_t)ranks, sizeof(int64_t));
+        if (!the.member[i].sent)
+            return -1;
+    }
+    sigset_t every, old;
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &old);
+    the.running = !pthread_create(&the.thread, NULL, coordinator_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return the.running ? 0 : -1;
+}
+
+/* Images in the background: their ranks are ending as we do, and report them first. */
+void coordinator_finish(void)
+{
+    while (the.running && __atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == SAVING)
+        usleep(1000);
+}
+
+void coordinator_end(void)
+{
+    if (!the.running)
+        return;
+    if (write(the.wake[1], "", 1) < 0)
+        return;
+    pthread_join(the.thread, NULL);
+    the.running = 0;
+    for (int i = 0; i < the.ranks; i++) {
+        if (the.member[i].fd >= 0)
+            close(the.member[i].fd);
+        free(the.member[i].clocks);
+        free(the.member[i].sent);
+    }
+    free(the.member);
+    free(the.target);
+    the.target = NULL;
+    the.target_room = 0;
+    close(the.listener);
+    close(the.wake[0]);
+    close(the.wake[1]);
+}
