@@ -220,7 +220,7 @@ struct upper_thread { /* a thread of the upper half */
 
 struct upper {
     const struct lower *lower; /* replaced at restart */
-    struct { /* copies of what the busiest calls need of it (upper/fast.h) */
+    struct {                   /* copies of what the busiest calls need of it (upper/fast.h) */
         void *thread_pointer;
         handle_t sent_at_once;
 #define COPY(function) __typeof__(((struct lower *)0)->function) function
@@ -233,19 +233,19 @@ struct upper {
     void *volatile thread_pointer_inside; /* of the thread that is inside the lower half */
     long *sent_to, *received_from;        /* messages to / from each world rank */
     volatile int stop_phase, activity, waiting_for;
-    volatile unsigned turns;   /* of loops that wait for a message */
-    void *thread_pointer;      /* of the thread that took the image */
-    struct context context;    /* its registers */
-    uint64_t sigmask;          /* and its signal mask */
-    ptrdiff_t tid_offset;      /* from a thread pointer to glibc's copy of the thread id */
+    volatile unsigned turns; /* of loops that wait for a message */
+    void *thread_pointer;    /* of the thread that took the image */
+    struct context context;  /* its registers */
+    uint64_t sigmask;        /* and its signal mask */
+    ptrdiff_t tid_offset;    /* from a thread pointer to glibc's copy of the thread id */
     int rank, size, thread_level;
     /* stopping */
     int unsafe;                     /* >0: something is open that cannot be saved (RMA epochs) */
     long request_at, request_again; /* tests: ask for a checkpoint at this collective, and then */
     struct comm_card *cards;        /* newest first */
     /* threads */
-    int nthreads;                         /* size of the part of threads[] in use */
-    int release;                          /* futex: parked threads wait for it */
+    int nthreads; /* size of the part of threads[] in use */
+    int release;  /* futex: parked threads wait for it */
     /* pending requests, for a lower half that must end them */
     void (*each_request)(void (*visit)(handle_t real, int is_receive));
     void (*user_op)(int slot, void *in, void *inout, int *n, handle_t type); /* called from below */

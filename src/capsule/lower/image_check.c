@@ -34,10 +34,10 @@ static int threads_fit(const struct image_meta *m, const struct mapping *maps,
         return 0;
     for (int i = 0; i < u->nthreads; i++) {
         const struct upper_thread *t = &u->threads[i];
-        if (t->parked && (!lies_in(m, maps, (uint64_t)t->frame, PROT_WRITE) ||
-                          !lies_in(m, maps, (uint64_t)t->thread_pointer, PROT_WRITE) ||
-                          !lies_in(m, maps, (uint64_t)t->thread_pointer + (uint64_t)u->tid_offset,
-                                   PROT_WRITE)))
+        if (t->parked &&
+            (!lies_in(m, maps, (uint64_t)t->frame, PROT_WRITE) ||
+             !lies_in(m, maps, (uint64_t)t->thread_pointer, PROT_WRITE) ||
+             !lies_in(m, maps, (uint64_t)t->thread_pointer + (uint64_t)u->tid_offset, PROT_WRITE)))
             return 0;
     }
     return 1;

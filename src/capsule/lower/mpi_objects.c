@@ -184,8 +184,7 @@ static int build_darray(int n, const int *i, MPI_Datatype o, MPI_Datatype *d)
     return rc;
 }
 /* Make a datatype from its recipe, at creation and again after a restart. */
-int lower_type_build(int how, int n, const int *i, const long *a, const handle_t *t,
-                            handle_t *out)
+int lower_type_build(int how, int n, const int *i, const long *a, const handle_t *t, handle_t *out)
 {
     MPI_Datatype d = MPI_DATATYPE_NULL, o = how >= RECIPE_F90_REAL ? d : TYPE(t[0]);
     int rc = 0;

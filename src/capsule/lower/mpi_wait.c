@@ -120,7 +120,7 @@ int lower_waitall_or_stop(int n, handle_t *real, struct status *status, int lear
 
 handle_t receive_under_way;
 int lower_recv_or_stop(void *buf, int n, handle_t type, int source, int tag, handle_t comm,
-                              struct wait_item *item)
+                       struct wait_item *item)
 {
     MPI_Request q;
     MPI_Status st, *wanted = item->status ? &st : MPI_STATUS_IGNORE;
@@ -155,8 +155,7 @@ int lower_recv_or_stop(void *buf, int n, handle_t type, int source, int tag, han
 }
 
 /* Bytes of a message of any length. */
-int lower_recv_bytes(void *buf, size_t bytes, int source, int tag, handle_t comm,
-                            struct status *s)
+int lower_recv_bytes(void *buf, size_t bytes, int source, int tag, handle_t comm, struct status *s)
 {
     MPI_Status st;
     MPI_Datatype whole = MPI_BYTE;

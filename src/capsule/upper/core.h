@@ -326,7 +326,7 @@ void os_go_on(void);        /* after the image, in the old process */
 void os_resumed(void);      /* after a restart, in the new process */
 void block_signals(uint64_t *old);
 void restore_signals(const uint64_t *old);
-int signal_is_pending(int sig); /* blocked, and not yet taken */
+int signal_is_pending(int sig);                  /* blocked, and not yet taken */
 extern __thread volatile unsigned interruptions; /* of this thread by our signal, see os_waits.c */
 extern __thread volatile unsigned handled_signals; /* by handlers of the application */
 double core_clock(void);                           /* seconds; goes on across a restart */

@@ -142,14 +142,14 @@ static void probe_and_keep(object *c)
 int drain_step(void)
 {
     int quiet = 1;
-    EACH_REQUEST(r)
-    if (!r->req.special && !request_poll(r) && !r->req.is_recv)
-        quiet = 0;
+    EACH_REQUEST (r)
+        if (!r->req.special && !request_poll(r) && !r->req.is_recv)
+            quiet = 0;
     drain_matched();
     probe_and_keep(COMM_WORLD);
     probe_and_keep(COMM_SELF);
-    EACH_LIVE(c, KIND_COMM)
-    if (!c->comm.released)
-        probe_and_keep(c);
+    EACH_LIVE (c, KIND_COMM)
+        if (!c->comm.released)
+            probe_and_keep(c);
     return quiet;
 }

@@ -4,21 +4,21 @@
  *
  * All of this is FAST_CODE: core.h says what that means.
  */
-#define UNLIKELY(x)       __builtin_expect(!!(x), 0)
-#define IS_PEER(c, rank)  ((unsigned)(rank) < (unsigned)(c)->comm.n_peers)
+#define UNLIKELY(x)      __builtin_expect(!!(x), 0)
+#define IS_PEER(c, rank) ((unsigned)(rank) < (unsigned)(c)->comm.n_peers)
 
 /* As LOWER, by way of upper.fast and in two steps. The processor takes its time to change the thread
  * pointer: what is to be done before the call is done in between.
  */
 #define ENTER_LOWER                                    \
     void *pointer_above_ = __builtin_thread_pointer(); \
-    thread_pointer_set(upper.fast.thread_pointer);     \
-    upper.thread_pointer_inside = pointer_above_
-#define LOWER_ENTERED(function, ...)                                                       \
-    ({                                                                                     \
+    upper.thread_pointer_inside = pointer_above_;      \
+    thread_pointer_set(upper.fast.thread_pointer)
+#define LOWER_ENTERED(function, ...)                                                             \
+    ({                                                                                           \
         __typeof__(upper.fast.function(__VA_ARGS__)) result_ = upper.fast.function(__VA_ARGS__); \
-        thread_pointer_set(pointer_above_);                                                \
-        result_;                                                                           \
+        thread_pointer_set(pointer_above_);                                                      \
+        result_;                                                                                 \
     })
 
 /* Messages are counted before they are sent; a blocking send is marked, for a checkpoint may find
@@ -112,7 +112,8 @@ FAST_CODE int PMPI_Irecv(void *buf, int n, MPI_Datatype type, int source, int ta
                          MPI_Request *request)
 {
     object *t = IN_TYPE(type), *c = IN_COMM(comm), *r = books.spare;
-    if (UNLIKELY(books.careful || !r)) /* a checkpoint can wait, and whatever is wrong is seen below */
+    /* a checkpoint can wait, and whatever is wrong is seen below */
+    if (UNLIKELY(books.careful || !r))
         return slow_Irecv(buf, n, type, source, tag, comm, request);
     ENTER_LOWER;
     take_request(r, 1, buf, n, t, source, tag, c);

@@ -161,8 +161,7 @@ BEGIN(write_at_all, const, AN_OFFSET, THE_OFFSET)
 /* --- checkpoint and restart --- */
 void files_before_image(void)
 {
-    EACH_LIVE(o, KIND_FILE)
-    {
+    EACH_LIVE (o, KIND_FILE) {
         struct open_file *f = o->file.f;
         LOWER(File_get_position, o->real, &f->position);
         LOWER(File_get_position_shared, o->real, &f->shared_position);
@@ -172,8 +171,7 @@ void files_before_image(void)
 }
 void rebind_files(void)
 {
-    EACH_LIVE(o, KIND_FILE)
-    {
+    EACH_LIVE (o, KIND_FILE) {
         struct open_file *f = o->file.f;
         object *info = o->extra ? o->extra->info : NULL;
         int amode = f->amode & ~(MODE_EXCL | MODE_DELETE_ON_CLOSE);

@@ -11,11 +11,11 @@ static void user_op(int slot, void *in, void *inout, int *n, handle_t type)
         if (predef[i]->kind == KIND_TYPE && predef[i]->real == type)
             t = predef[i];
     if (!t)
-        EACH_LIVE(o, KIND_TYPE) if (o->real == type)
-        {
-            t = o;
-            break;
-        }
+        EACH_LIVE (o, KIND_TYPE)
+            if (o->real == type) {
+                t = o;
+                break;
+            }
     face_call_op(user_ops[slot], in, inout, n, t ? t : predef[PRE_MPI_DATATYPE_NULL]);
 }
 /* Called from below, maybe by a function that has not set in_library: no image is taken here. */
@@ -27,7 +27,8 @@ FAST_CODE void run_user_op(int slot, void *in, void *inout, int *n, handle_t typ
 }
 void rebind_ops(void)
 {
-    EACH_LIVE(o, KIND_OP) LOWER(op_create, o->op.slot, o->op.commute, &o->real);
+    EACH_LIVE (o, KIND_OP)
+        LOWER(op_create, o->op.slot, o->op.commute, &o->real);
 }
 int core_Op_create(void *fn, int commute, int fortran, object **out)
 {

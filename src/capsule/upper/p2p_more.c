@@ -158,8 +158,7 @@ int core_Imrecv(void *buf, int n, object *t, object **m, object **out)
 int drain_matched(void)
 {
     int any = 0;
-    EACH_LIVE(m, KIND_MSG)
-    {
+    EACH_LIVE (m, KIND_MSG) {
         if (m->msg.drained)
             continue;
         struct message *kept = new_message(m->msg.status.bytes);

@@ -37,11 +37,11 @@ void retire_request(object **h)
 object *spare_request(void)
 {
     if (books.orphans && books.made % 256 == 0)
-        EACH_REQUEST(r)
-    if (r->req.orphan && request_poll(r)) {
-        books.orphans--;
-        retire(r);
-    }
+        EACH_REQUEST (r)
+            if (r->req.orphan && request_poll(r)) {
+                books.orphans--;
+                retire(r);
+            }
     books_changed();
     if (!books.spare)
         slab_new();
@@ -85,12 +85,12 @@ static void sort_by_order(object **r, size_t n)
 void rebind_requests(void)
 {
     size_t n = 0, at = 0;
-    EACH_REQUEST(r)
-    n += r->req.is_recv && !r->req.done;
+    EACH_REQUEST (r)
+        n += r->req.is_recv && !r->req.done;
     object **open = keep_alloc((n + 1) * sizeof *open);
-    EACH_REQUEST(r)
-    if (r->req.is_recv && !r->req.done)
-        open[at++] = r;
+    EACH_REQUEST (r)
+        if (r->req.is_recv && !r->req.done)
+            open[at++] = r;
     sort_by_order(open, n);
     for (at = 0; at < n; at++) {
         object *r = open[at];
@@ -435,13 +435,13 @@ int core_Cancel(object **h)
 /* A request that is not bound yet has the null handle: whoever walks the list may rely on it. */
 void unbind_requests(void)
 {
-    EACH_REQUEST(r)
-    r->real = upper.lower->predef[PRE_MPI_REQUEST_NULL];
+    EACH_REQUEST (r)
+        r->real = upper.lower->predef[PRE_MPI_REQUEST_NULL];
 }
 
 void each_request(void (*visit)(handle_t real, int is_receive))
 {
-    EACH_REQUEST(r)
-    if (!r->req.done && !r->req.special)
-        visit(r->real, r->req.is_recv);
+    EACH_REQUEST (r)
+        if (!r->req.done && !r->req.special)
+            visit(r->real, r->req.is_recv);
 }

@@ -75,9 +75,9 @@ double core_clock(void)
 
 static void leave_for_good(void)
 {
-    EACH_REQUEST(r)
-    if (!r->req.done && !r->req.special)
-        LOWER(Cancel, &r->real, &r->req.status);
+    EACH_REQUEST (r)
+        if (!r->req.done && !r->req.special)
+            LOWER(Cancel, &r->real, &r->req.status);
     LOWER_VOID(agent_end);
     LOWER_VOID(leave);
     _exit(0);

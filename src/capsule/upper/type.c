@@ -29,7 +29,8 @@ static int build_type(object *t)
 }
 void rebind_types(void)
 {
-    EACH_LIVE(t, KIND_TYPE) build_type(t); /* oldest first: parts before the whole */
+    EACH_LIVE (t, KIND_TYPE)
+        build_type(t); /* oldest first: parts before the whole */
 }
 static object *cook(int how, int n, int ni, int na, int nt)
 {
@@ -176,12 +177,12 @@ int core_Type_create_darray(int size, int rank, int n, const int *gsizes, const 
 /* The same precision gives the same type: it is never freed. */
 static int f90_type(int how, int p, int r, object **out)
 {
-    EACH_LIVE(o, KIND_TYPE)
-    if (o->type.recipe->how == how && o->type.recipe->ints[0] == p &&
-        o->type.recipe->ints[1] == r) {
-        *out = o;
-        return 0;
-    }
+    EACH_LIVE (o, KIND_TYPE)
+        if (o->type.recipe->how == how && o->type.recipe->ints[0] == p &&
+            o->type.recipe->ints[1] == r) {
+            *out = o;
+            return 0;
+        }
     object *t = cook(how, 0, how == RECIPE_F90_INTEGER ? 1 : 2, 0, 0);
     INTS[0] = p;
     if (how != RECIPE_F90_INTEGER)

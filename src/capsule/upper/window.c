@@ -413,16 +413,14 @@ int core_Win_test(object *win, int *flag)
 /* --- checkpoint and restart --- */
 void windows_flush(void)
 {
-    EACH_LIVE(o, KIND_WIN)
-    {
+    EACH_LIVE (o, KIND_WIN) {
         LOWER(win_flush_all, o->real);
         LOWER(win_flush_all, o->win.w->locks_real);
     }
 }
 void windows_before_image(void)
 {
-    EACH_LIVE(o, KIND_WIN)
-    {
+    EACH_LIVE (o, KIND_WIN) {
         LOWER(win_flush_all, o->real);
         LOWER(win_flush_all, o->win.w->locks_real);
         LOWER(win_sync, o->real);
@@ -433,12 +431,12 @@ void windows_before_image(void)
 }
 void windows_go_on(void)
 {
-    EACH_LIVE(o, KIND_WIN) segment_restore(o->win.w, 0);
+    EACH_LIVE (o, KIND_WIN)
+        segment_restore(o->win.w, 0);
 }
 void rebind_windows(void)
 {
-    EACH_LIVE(o, KIND_WIN)
-    {
+    EACH_LIVE (o, KIND_WIN) {
         struct window *w = o->win.w;
         segment_restore(w, 1);
         below(w, &o->real);
