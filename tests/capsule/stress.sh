@@ -1,9 +1,18 @@
 #!/usr/bin/env bash
-# stress.sh TRIALS SEED: random checkpoints and resumes. Each trial takes a program, an MPI to start on, a
+# stress.sh TRIALS SEED [lammps]: random checkpoints and resumes. Each trial takes a program, an MPI to start on, a
 # random moment of the run at which `mend checkpoint --stop` is asked for, and an MPI to resume on, and
 # compares what is printed with an undisturbed run. On a failure the seed and the folder are kept.
+# `lammps`: with Debian 13's LAMMPS as the only program, in the root of tests/programs (77 if there is none).
 set -uo pipefail
-trials=$1; RANDOM=$2
+trials=$1 program=${3:-}; RANDOM=$2
+if [ "$program" = lammps ] && [ -z "${MEND_ENTERED_ROOT:-}" ]; then
+    env=$(cd "$MEND_SOURCE/.env" 2>/dev/null && pwd -P) root=
+    for ready in "$env"/programs-*/ready; do [ -e "$ready" ] && root=${ready%/ready}/root; done
+    [ -n "$root" ] || { echo "no root with LAMMPS here: tests/programs/try makes one"; exit 77; }
+    unset TMPDIR MEND_ENV MEND_ENV_ENTERED OPAL_PREFIX PRTE_PREFIX PMIX_PREFIX
+    MEND_ENTERED_ROOT=1 PATH=/usr/bin:/usr/sbin exec "$MEND_SOURCE/tests/programs/enter" "$root" "$MEND_SOURCE" "$env" "$MEND_BUILD" -- \
+        "$MEND_SOURCE/env/run" bash "$MEND_SOURCE/tests/capsule/stress.sh" "$@"
+fi
 build=$MEND_BUILD mend=$MEND_BUILD/bin/mend tests=$MEND_BUILD/tests/capsule
 work=$(mktemp -d)
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 OMP_NUM_THREADS=3 OMP_WAIT_POLICY=passive
@@ -19,14 +28,32 @@ launch() { # MPI ranks words…
     esac
 }
 other() { # MPI: the reference from the other one
-    local program=$tests/anything mpi=openmpi
-    [ "$1" = mpich ] || { program+=.mpich mpi=mpich; }
-    launch $mpi "$np" "$program" "${words[@]:1}" >"$key" 2>/dev/null
+    local other=$tests/anything mpi=openmpi
+    [ "$1" = mpich ] || { other+=.mpich mpi=mpich; }
+    launch $mpi "$np" "$other" "${words[@]:1}" >"$key.all" 2>/dev/null
+    shown "$key.all" >"$key"
 }
+shown() { # output…: what must be equal
+    if [ "$program" = lammps ]; then
+        cat "$@" | sed -n '/Step  /,/Loop time/p' | grep -v Loop; cat "$work/final.txt"
+    else
+        cat "$@" | sed -E 's/([0-9]\.[0-9]{9})[0-9]+/\1/g; s/([0-9]{6}\.[0-9]{6})[0-9]+/\1/g'
+    fi
+}
+if [ "$program" = lammps ]; then
+    export OMP_NUM_THREADS=1 HOME=/tmp LC_ALL=C PMIX_MCA_pcompress_base_silence_warning=1
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    cd "$work" || exit 1
+    sed 's/^run.*/run 1500\nwrite_dump all custom final.txt id x y z vx vy vz modify sort id format float %20.15g/' \
+        /usr/share/lammps/examples/melt/in.melt >in.melt
+fi
 bad=0 taken=0
 for ((t = 1; t <= trials; t++)); do
     np=$((RANDOM % 3 + 2)) one=$((RANDOM % 3 + 1))
-    case $((RANDOM % 10)) in
+    which=$((RANDOM % 10))
+    [ -z "$program" ] || which=$program
+    case $which in
+        lammps) words=("$(command -v lmp)" -in in.melt) ;;
         0) np=4 words=("$tests/heat2d" 200 600) ;;
         1) np=4 words=("$tests/inflight" 60) ;;
         2) np=2 words=("$tests/omp" 400) ;;
@@ -39,12 +66,16 @@ for ((t = 1; t <= trials; t++)); do
     a=${mpis[RANDOM % ${#mpis[@]}]} b=${mpis[RANDOM % ${#mpis[@]}]}
     key=$work/$(printf '%s_' "$np" "${words[@]##*/}") native=openmpi
     case ${words[0]} in *.mpich) native=mpich ;; esac
-    [ -s "$key" ] || launch $native "$np" "${words[@]}" >"$key" 2>/dev/null
+    if [ ! -s "$key" ]; then
+        launch $native "$np" "${words[@]}" >"$key.all" 2>/dev/null </dev/null
+        shown "$key.all" >"$key"
+    fi
     # some seeds are too much for one of the libraries itself; the other prints the same
     case $key in *anything*) tail -n 1 "$key" | grep ', ok$' >/dev/null || other "$native" ;; esac
     dir=$work/job.$t; rm -rf "$dir"; mkdir -m 700 "$dir"
     pause=0.$((RANDOM % 900 + 100))
-    MEND_CAPSULE_DIR=$dir launch "$a" "$np" "$build/lib/mend/capsule.$a" "${words[@]}" >"$dir.1" 2>"$dir.e1" &
+    rm -f "$work/final.txt"
+    MEND_CAPSULE_DIR=$dir launch "$a" "$np" "$build/lib/mend/capsule.$a" "${words[@]}" >"$dir.1" 2>"$dir.e1" </dev/null &
     job=$!
     sleep "$pause"
     for ((i = 0; i < 600; i++)); do [ -d "$dir/versions" ] && break; sleep 0.05; done
@@ -53,10 +84,9 @@ for ((t = 1; t <= trials; t++)); do
     : >"$dir.2"; how="ended before it could be asked"
     if [ $rc = 0 ]; then
         taken=$((taken + 1)) how="$a -> $b, $(cat "$dir.c")"
-        launch "$b" "$np" "$build/lib/mend/capsule.$b" --restart "$dir" >"$dir.2" 2>"$dir.e2"
+        launch "$b" "$np" "$build/lib/mend/capsule.$b" --restart "$dir" >"$dir.2" 2>"$dir.e2" </dev/null
     fi
-    round() { sed -E 's/([0-9]\.[0-9]{9})[0-9]+/\1/g; s/([0-9]{6}\.[0-9]{6})[0-9]+/\1/g' "$@"; }
-    if [ -s "$key" ] && cmp -s <(round "$key") <(cat "$dir.1" "$dir.2" | round); then echo "ok $t: $np ranks, ${words[*]##*/} at ${pause} s, $how"
+    if [ -s "$key" ] && cmp -s "$key" <(shown "$dir.1" "$dir.2"); then echo "ok $t: $np ranks, ${words[*]##*/} at ${pause} s, $how"
     else echo "FAIL $t: $np ranks, ${words[*]##*/} at ${pause} s, $how"; cat "$dir.1" "$dir.2" "$key"; tail -3 "$dir.c" "$dir.e1" "$dir.e2" 2>/dev/null; cat "$dir/events.jsonl"; bad=$((bad + 1)); fi
     rm -rf "$dir" "$dir".*
 done
