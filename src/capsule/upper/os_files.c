@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -112,11 +113,26 @@ void file_link(int fd, char *link, size_t room)
     snprintf(link, room, "/proc/self/fd/%d", fd);
 }
 
-static int standard_like(const struct stat *st)
+/* Is this file a copy of what the launcher gave us? /dev/null and its like never are: it may have
+ * been opened for reading there and for writing here. A file on disk that the program opened once
+ * more by its name has an offset of its own; where the kernel cannot tell the two apart (kcmp), it
+ * counts as a copy.
+ */
+static int standard_like(int fd, const struct stat *st)
 {
-    for (int k = 0; k < 3; k++)
-        if (st->st_dev == standard[k].device && st->st_ino == standard[k].inode)
-            return k;
+    enum { MEMORY_DEVICES = 1, KCMP_FILE = 0 };
+    if (S_ISCHR(st->st_mode) && major(st->st_rdev) == MEMORY_DEVICES)
+        return -1;
+    for (int k = 0; k < 3; k++) {
+        struct stat now;
+        if (st->st_dev != standard[k].device || st->st_ino != standard[k].inode)
+            continue;
+        long me = raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+        if (S_ISREG(st->st_mode) && !fstat(k, &now) && now.st_dev == st->st_dev &&
+            now.st_ino == st->st_ino && raw_syscall(SYS_kcmp, me, me, KCMP_FILE, k, fd, 0) > 0)
+            continue;
+        return k;
+    }
     return -1;
 }
 
@@ -156,7 +172,7 @@ static void note(int fd, const struct stat *st)
                        .flags = control(fd, F_GETFL, 0),
                        .cloexec = control(fd, F_GETFD, 0),
                        .at = lseek(fd, 0, SEEK_CUR),
-                       .standard = standard_like(st),
+                       .standard = standard_like(fd, st),
                        .size = st->st_size};
     file_link(fd, link, sizeof link);
     ssize_t n = readlink(link, f->path, sizeof f->path - 1);
@@ -177,7 +193,7 @@ static void look_at(int fd)
         !(fd == 0 && S_ISREG(st.st_mode)))
         return; /* the next launcher gives another one */
     if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISCHR(st.st_mode) ||
-        standard_like(&st) >= 0)
+        standard_like(fd, &st) >= 0)
         note(fd, &st);
     else if (fd >= 3 && !pipe_note(fd, &st))
         file_say("an open socket or the like is not kept by the image", "note");

@@ -128,6 +128,7 @@ int main(int argc, char **argv)
     unlink(scratch_name);
     FILE *temporary = tmpfile();
     int saved = dup(1);
+    int nowhere = open("/dev/null", O_WRONLY); /* standard input is /dev/null, too, but for reading */
     mkdir("d", 0700);
     close(open("d/one", O_CREAT | O_WRONLY, 0600));
     DIR *dir = opendir("d");
@@ -167,6 +168,7 @@ int main(int argc, char **argv)
 
         MPI_Barrier(MPI_COMM_WORLD); /* here an image may be taken */
 
+        CHECK("/dev/null", write(nowhere, "x", 1) == 1);
         char letters[8];
         uint64_t count = 3;
         CHECK("own pipe", write(nudge[1], "cd", 2) == 2 && read(nudge[0], letters, 2) == 2 &&
