@@ -41,8 +41,7 @@ struct mend_board {
     char name[40];
     int seat, seats, meeting, rank;
     double watchdog, hang_timeout;
-    void (*hung)(const char *who, void *arg);
-    void *arg;
+    struct mend_board_calls calls;
     bool guarded; /* the thread runs */
     pthread_t guard;
     pthread_mutex_t lock;
@@ -146,7 +145,10 @@ static void end_stopped(const struct mend_board *b, double own_delay)
 
 static double next_wake(const struct mend_board *b)
 {
+    const double tick = 0.25;
     double wake = b->hang_timeout > 0 ? b->hang_timeout / 10 : 3600;
+    if (b->phase != PHASE_SPARE && wake > tick)
+        wake = tick;
     if (b->watchdog > 0 && b->since > 0) {
         double left = b->since + b->watchdog - mend_now();
         if (left < wake)
@@ -169,6 +171,10 @@ static void *guard(void *arg)
         pthread_cond_timedwait(&b->changed, &b->lock, &until);
         if (b->closing)
             break;
+        enum mend_phase phase = b->phase;
+        pthread_mutex_unlock(&b->lock);
+        b->calls.tick(phase, b->calls.arg);
+        pthread_mutex_lock(&b->lock);
         if (b->hang_timeout > 0) {
             atomic_store(&b->sheet->slots[b->seat].beat, now_ms());
             end_stopped(b, mend_now() - from - wake);
@@ -177,7 +183,7 @@ static void *guard(void *arg)
             char who[600];
             name_absent(b, mend_now() - b->since, who, sizeof who);
             b->since = 0;
-            b->hung(who, b->arg);
+            b->calls.hung(who, b->calls.arg);
         }
     }
     pthread_mutex_unlock(&b->lock);
@@ -198,7 +204,7 @@ static int start_guard(struct mend_board *b)
 /* ---- the face -------------------------------------------------------------------------------- */
 
 struct mend_board *mend_board_open(int seat, int seats, double watchdog, double hang_timeout,
-                                   void (*hung)(const char *who, void *arg), void *arg)
+                                   const struct mend_board_calls *calls)
 {
     struct mend_board *b = calloc(1, sizeof *b);
     if (!b)
@@ -208,8 +214,7 @@ struct mend_board *mend_board_open(int seat, int seats, double watchdog, double 
     b->rank = -1;
     b->watchdog = watchdog;
     b->hang_timeout = hang_timeout;
-    b->hung = hung;
-    b->arg = arg;
+    b->calls = *calls;
     b->bytes = sizeof(struct sheet) + (size_t)seats * sizeof(struct slot);
     b->sheet = mmap(NULL, b->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (b->sheet == MAP_FAILED) {
@@ -223,7 +228,7 @@ struct mend_board *mend_board_open(int seat, int seats, double watchdog, double 
     pthread_condattr_destroy(&attr);
     pthread_mutex_init(&b->lock, NULL);
     sign(b);
-    if ((watchdog > 0 || hang_timeout > 0) && start_guard(b) != 0) {
+    if (start_guard(b) != 0) {
         mend_log(MEND_LOG_WARNING, "process: no guard thread: %s", strerror(errno));
         b->watchdog = b->hang_timeout = 0;
     }

@@ -23,11 +23,16 @@ enum mend_phase {
 };
 const char *mend_phase_name(enum mend_phase phase);
 
-/* `seats` processes at most; this one has `seat`. Nothing is shared yet. The guard thread starts if
- * one of the times is positive. When a phase lasts longer than `watchdog` seconds, `hung` is called
- * in the guard thread with a text that names those who are waited for. NULL: no memory. */
+/* What the guard thread calls. */
+struct mend_board_calls {
+    void (*hung)(const char *who, void *arg);       /* a phase lasts too long; who is waited for */
+    void (*tick)(enum mend_phase phase, void *arg); /* a few times a second, if not a spare */
+    void *arg;
+};
+/* `seats` processes at most; this one has `seat`. Nothing is shared yet. A phase may last `watchdog`
+ * seconds (0: for ever). NULL: no memory. */
 struct mend_board *mend_board_open(int seat, int seats, double watchdog, double hang_timeout,
-                                   void (*hung)(const char *who, void *arg), void *arg);
+                                   const struct mend_board_calls *calls);
 /* Share it with the other processes of this node, under a name that all know. The name is removed
  * by mend_board_unlink, when all have come. Without shared memory the board stays private. */
 void mend_board_share(struct mend_board *board, uint64_t name);

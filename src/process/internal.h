@@ -4,6 +4,7 @@
 
 #include "board.h"
 #include "comms.h"
+#include "nudge.h"
 #include "seating.h"
 #include "ulfm.h"
 
@@ -86,6 +87,7 @@ struct mend_process {
     int n_retired;
 
     struct mend_board *board;
+    struct mend_nudge *nudge;
     char hung_text[600];
     sigjmp_buf hung; /* where the watchdog throws a waiting call to */
 };

@@ -111,6 +111,7 @@ static bool shrink_base(mend_process *p, struct attempt *a)
     if (mend_ulfm_shrink(p->base, &alive) != MPI_SUCCESS)
         return false;
     PMPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
+    mend_nudge_watch(p->nudge, alive, MPI_COMM_NULL);
     if (!p->fresh)
         mend_process_retire(p, p->base);
     p->base = alive;
@@ -323,6 +324,7 @@ static int meet(mend_process *p)
         if (agreed && a.plan.action != PLAN_SPAWN)
             break;
         if (agreed) { /* the newcomers are part of the next attempt */
+            mend_nudge_watch(p->nudge, a.larger_base, MPI_COMM_NULL);
             mend_process_retire(p, p->base);
             p->base = a.larger_base;
         }

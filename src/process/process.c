@@ -140,12 +140,19 @@ static void on_hung(const char *who, void *arg)
     pthread_kill(p->owner, SIGURG);
 }
 
+static void tick(enum mend_phase phase, void *arg)
+{
+    mend_process *p = arg;
+    mend_nudge_tick(p->nudge, phase);
+}
+
 /* ---- start ----------------------------------------------------------------------------------- */
 
 static void destroy(mend_process *p)
 {
     if (!p)
         return;
+    mend_nudge_watch(p->nudge, MPI_COMM_NULL, MPI_COMM_NULL);
     if (p->family) {
         MPI_Comm world = mend_comms_root(p->family);
         mend_comms_set_errhandler(p->family, MPI_ERRORS_RETURN);
@@ -161,6 +168,7 @@ static void destroy(mend_process *p)
     if (p->handler != MPI_ERRHANDLER_NULL)
         PMPI_Errhandler_free(&p->handler);
     mend_board_close(p->board);
+    mend_nudge_close(p->nudge);
     if (mend_process_current == p)
         mend_process_current = NULL;
     free(p->domains);
@@ -209,6 +217,7 @@ static void survive_broken_pipes(void)
 static int prepare(mend_process *p, MPI_Comm base)
 {
     MPI_Comm parents;
+    struct mend_board_calls calls = {on_hung, tick, p};
     p->owner = pthread_self();
     p->handler = MPI_ERRHANDLER_NULL;
     p->now = (mend_repair){.generation = -1, .rank = -1, .comm = MPI_COMM_NULL};
@@ -216,11 +225,12 @@ static int prepare(mend_process *p, MPI_Comm base)
     p->base = base;
     p->fresh = true;
     p->domain = p->options.domain ? p->options.domain : node_domain();
+    p->nudge = mend_nudge_open();
     if (PMPI_Comm_create_errhandler(mend_process_on_mpi_error, &p->handler) != MPI_SUCCESS)
         return mend_fail(MEND_ERR_MPI, "cannot make an error handler");
     if (mend_spawn_is_child(&parents)) {
         p->seat = -1;
-        p->board = mend_board_open(0, 1, p->options.watchdog, 0, on_hung, p);
+        p->board = mend_board_open(0, 1, p->options.watchdog, 0, &calls);
         p->fresh = false;
         if (mend_spawn_join(parents, &p->base) != MPI_SUCCESS)
             return mend_fail(MEND_ERR_MPI, "a spawned process cannot join those that called it");
@@ -230,7 +240,7 @@ static int prepare(mend_process *p, MPI_Comm base)
         p->now.size = p->seats - p->options.spares;
         p->now.rank = p->seat < p->now.size ? p->seat : -1;
         p->board = mend_board_open(p->seat, p->seats, p->options.watchdog, p->options.hang_timeout,
-                                   on_hung, p);
+                                   &calls);
     }
     return p->board ? 0 : mend_fail(MEND_ERR_NO_MEMORY, "no memory for the board");
 }

@@ -15,7 +15,11 @@
  *   algorithm (eta) hangs even more;
  * - the run-time system's word that a process is dead is read every 10 ms only (while no tcp is in
  *   use), and a shrink waits for the last one to read it: most of a repair's time. Every
- *   millisecond costs nothing that could be measured. */
+ *   millisecond costs nothing that could be measured;
+ * - with MPI_THREAD_MULTIPLE a process waits for itself for ever when another one dies while a large
+ *   message to it is under way over tcp: the transport takes the connection's lock, gives the
+ *   message up, and if that was a put, the layer above sends the peer a last word over the same
+ *   connection. Messages in pieces have no last word. */
 __attribute__((constructor)) static void set_parameters(void)
 {
     const char *enabled = getenv("OMPI_MCA_mpi_ft_enable");
@@ -24,6 +28,7 @@ __attribute__((constructor)) static void set_parameters(void)
     setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
     setenv("OMPI_MCA_coll_ftagree_era_topology", "2", 0);
     setenv("OMPI_MCA_mpi_event_tick_rate", "1000", 0); /* microseconds */
+    setenv("OMPI_MCA_btl_tcp_flags", "send,inplace,need-ack,need-csum,hetero-rdma", 0); /* no put */
 }
 
 #if defined(OMPI_HAVE_MPI_EXT_FTMPI) && OMPI_HAVE_MPI_EXT_FTMPI

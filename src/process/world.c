@@ -122,6 +122,8 @@ int mend_world_adopt(mend_process *p, const struct mend_seating *plan,
         p->stage = STAGE_STOPPED;
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d ranks", plan->size);
     }
+    mend_nudge_watch(p->nudge, p->base, world);
+    mend_nudge_refill(p->nudge);
     bool was_active = p->now.rank >= 0 && p->now.generation >= 0;
     if (p->family) {
         MPI_Comm old = mend_comms_root(p->family);

@@ -19,6 +19,17 @@ foreach(case "rank_zero 4 2" "several 4 2" "all_active 4 4" "zero_spares_shrink 
 endforeach()
 add_mpi_test(NAME process_watchdog_away PROGRAM mpi_process_wrong NP 4 NODES 2 ARGS watchdog_away TIMEOUT 120
     LABELS process)
+if(MEND_WITH_MPI)
+    add_library(process_late_waits SHARED process_late_waits.c)
+    set_target_properties(process_late_waits PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_link_libraries(process_late_waits PRIVATE ${CMAKE_DL_LIBS})
+    add_executable(mpi_process_late process_late.c)
+    set_target_properties(mpi_process_late PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    mend_use_layers(mpi_process_late)
+    add_mpi_test(NAME process_late SCRIPT process_late.sh
+        ARGS $<TARGET_FILE:mpi_process_late> $<TARGET_FILE:process_late_waits> NP 4 SPARES 1 TIMEOUT 180 LABELS process)
+endif()
+add_mpi_test(NAME process_large SOURCES process_large.c NP 4 SPARES 2 NODES 3 TIMEOUT 180 LABELS process)
 foreach(kind dup idup split split_type create create_group cart graph dist_graph intercomm
         dup_of_split_with_handler)
     add_mpi_test(NAME process_derived_${kind} PROGRAM mpi_process_wrong NP 4 SPARES 1 ARGS derived ${kind}
