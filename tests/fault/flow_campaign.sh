@@ -1,27 +1,27 @@
 #!/usr/bin/env bash
-# flow_campaign.sh APPS FIRST LAST: one job per seed; ranks of heat or md die at random; the result must be bitwise that of
+# flow_campaign.sh APPS FIRST LAST [TIMES]: one job per seed, or so many; ranks of heat or md die at random; the result must be bitwise that of
 # the plain program on as many ranks. A seed decides: program, ranks, spares, interval, level, learn mode, and how ranks die: at
 # iterations (several at once, the last one, the first), at any moment by SIGKILL from outside, or inside a recovery
 # (fault points). Prints a line a job; the last line has the counts.
 set -uo pipefail
-apps=$1 first=$2 last=$3
-limit=${FLOW_CAMPAIGN_LIMIT:-120}
+apps=$1 first=$2 last=$3 times=${4:-1}
+. "$(dirname "$0")/flow_job.sh"
 work=$MEND_TEST_DIR/campaign
 mkdir -p "$work"
 declare -A expected
 heat=(-m 0.25 -s 150) md=(-c 6 -s 60)
 kills=0 jobs=0 bad=0 hung=0
 
-run() { # ranks program args: with the limit, in a process group of its own
+run() { # tag ranks program args
     # shellcheck disable=SC2086
-    setsid timeout -k 5 "$limit" $MEND_MPIRUN -n "$@" 2>"$work/err" </dev/null
+    run_watched "$1" "$2" "$work/events" "$work/out" "$work/err" $MEND_MPIRUN -n "${@:2}"
 }
 checksum() { grep -o 'checksum [0-9a-f]*' "$1" | tail -1; }
 baseline() { # program ranks
     local key=$1.$2 args
     [ "$1" = heat ] && args=("${heat[@]}") || args=("${md[@]}")
     if [ -z "${expected[$key]:-}" ]; then
-        run "$2" "$apps/$1" "${args[@]}" >"$work/out"
+        run "$$.plain" "$2" "$apps/$1" "${args[@]}"
         expected[$key]=$(checksum "$work/out")
         [ -n "${expected[$key]}" ] || { echo "the plain $1 gave no checksum on $2 ranks"; cat "$work/err"; exit 1; }
     fi
@@ -29,26 +29,24 @@ baseline() { # program ranks
 kill_from_outside() { # count: any ranks of the job at any moment
     local i pids
     # not inside MPI_Init: there MPI itself does not survive
-    for ((i = 0; i < 2 * limit; i++)); do grep -qs flow.meet "$work/events" && break; sleep 0.05; done
+    until grep -qs flow.meet "$work/events"; do [ ! -e "$work/over" ] || return; sleep 0.05; done
     for ((i = 0; i < $1; i++)); do
         sleep "0.$((RANDOM % 4))$((RANDOM % 10))"
-        mapfile -t pids < <(grep -lazs "^FLOW_CAMPAIGN_JOB=$tag\$" /proc/[0-9]*/environ |
-            sed 's|/proc/\([0-9]*\)/.*|\1|' | while read -r p; do
-                grep -qazs '^OMPI_COMM_WORLD_RANK=' "/proc/$p/environ" && echo "$p"; done)
+        mapfile -t pids < <(job_ranks "$tag")
         [ ${#pids[@]} -gt 0 ] || return
         kill -KILL "${pids[$((RANDOM % ${#pids[@]}))]}" 2>/dev/null && echo x >>"$work/killed"
     done
 }
 
-for ((seed = first; seed <= last; seed++)); do
-    RANDOM=$seed
+for ((turn = first * times; turn < (last + 1) * times; turn++)); do
+    seed=$((turn / times)) tag=$$.$turn RANDOM=$((turn / times))
     program=heat args=("${heat[@]}") steps=150
     [ $((RANDOM % 2)) = 0 ] || { program=md args=("${md[@]}") steps=60; }
     sizes=(2 3 4 6)
     np=${sizes[$((RANDOM % 4))]} deaths=$((1 + RANDOM % 3)) every=$((3 + RANDOM % 25)) how=$((RANDOM % 4))
     spares=$deaths fault='' outside=0
     baseline $program $np
-    rm -rf "$work/killed" "$work/events" "$work"/mark*
+    rm -rf "$work/killed" "$work/events" "$work/over" "$work"/mark*
     case $how in
         0 | 1) for ((i = 0; i < deaths; i++)); do args+=(-k "$((RANDOM % np))@$((RANDOM % steps))"); done ;;
         2) outside=$deaths ;;
@@ -60,8 +58,7 @@ for ((seed = first; seed <= last; seed++)); do
             fault="${places[$((RANDOM % ${#places[@]}))]}:rank=$second:hit=2:kill"
             spares=3 deaths=2 ;;
     esac
-    tag=$$.$seed
-    export FLOW_CAMPAIGN_JOB=$tag MEND_FLOW_EVERY=$every MEND_FLOW_SPARES=$spares MEND_FAULT=$fault MEND_FLOW_EVENTS=$work/events
+    export MEND_FLOW_EVERY=$every MEND_FLOW_SPARES=$spares MEND_FAULT=$fault MEND_FLOW_EVENTS=$work/events
     export MEND_STORE_LOCAL='' MEND_STORE_LOCAL_EVERY=0
     [ -n "$fault" ] || unset MEND_FAULT
     if [ $((RANDOM % 3)) = 0 ]; then export MEND_STORE_LOCAL=$MEND_TEST_LOCAL/store-$seed MEND_STORE_LOCAL_EVERY=2; fi
@@ -70,15 +67,16 @@ for ((seed = first; seed <= last; seed++)); do
     export MEND_FLOW_LEARN=$learn
     [ $outside = 0 ] || kill_from_outside $outside &
     killer=$!
-    run $((np + spares)) "$apps/${program}_flow" "${args[@]}" --mark "$work/mark" >"$work/out"
+    run "$tag" $((np + spares)) "$apps/${program}_flow" "${args[@]}" --mark "$work/mark"
     code=$?
+    touch "$work/over"
     wait $killer
     got=$(checksum "$work/out")
     marks=$(find "$work" -name 'mark*' | wc -l)
     [ -e "$work/killed" ] && marks=$(wc -l <"$work/killed")
     jobs=$((jobs + 1)) kills=$((kills + marks))
     verdict=ok
-    if [ $code = 124 ] || [ $code = 137 ]; then verdict=HUNG hung=$((hung + 1))
+    if [ $code = 124 ]; then verdict=HUNG hung=$((hung + 1))
     elif [ "$got" != "${expected[$program.$np]}" ]; then verdict=WRONG bad=$((bad + 1)); fi
     # both holders of a rank's data in memory may die at once: then the job must say so and stop, or start over
     echo "seed $seed $program np $np spares $spares every $every learn $learn how $how ${args[*]:4} ${fault:-} kills $marks: $verdict $got"

@@ -7,9 +7,10 @@ program=$1 first=$2 last=$3 np=3 bad=0 jobs=0 kills=0 hung=0
 work=$MEND_TEST_DIR/everything
 mkdir -p "$work"
 export MEND_FLOW_EVENTS=$work/events
+. "$(dirname "$0")/flow_job.sh"
 run() { # ranks args
     # shellcheck disable=SC2086
-    setsid timeout -k 5 "${FLOW_CAMPAIGN_LIMIT:-120}" $MEND_MPIRUN -n "$1" "$program" "${@:2}" >"$work/out" 2>"$work/err" </dev/null
+    run_watched "$$.${seed:-0}" "$1" "$work/events" "$work/out" "$work/err" $MEND_MPIRUN -n "$1" "$program" "${@:2}"
     code=$?
 }
 checksum() { grep -o 'checksum [0-9a-f]*' "$work/out" | tail -1; }
@@ -19,11 +20,10 @@ wrong() {
     bad=$((bad + 1))
 }
 kill_from_outside() {
-    local i pids
-    for ((i = 0; i < 2000; i++)); do grep -qs flow.meet "$work/events" && break; sleep 0.02; done
+    local pids
+    until grep -qs flow.meet "$work/events"; do [ ! -e "$work/over" ] || return; sleep 0.02; done
     sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
-    mapfile -t pids < <(grep -lazs "^FLOW_JOB=$1\$" /proc/[0-9]*/environ | sed 's|/proc/\([0-9]*\)/.*|\1|' |
-        while read -r p; do grep -qazs '^OMPI_COMM_WORLD_RANK=' "/proc/$p/environ" && echo "$p"; done)
+    mapfile -t pids < <(job_ranks "$$.$seed")
     [ ${#pids[@]} = 0 ] || { kill -KILL "${pids[$((RANDOM % ${#pids[@]}))]}" 2>/dev/null && echo x >>"$work/killed"; }
 }
 MEND_FLOW_EVERY=never MEND_FLOW_SPARES=0 run $np
@@ -33,8 +33,8 @@ for ((seed = first; seed <= last; seed++)); do
     RANDOM=$seed
     deaths=$((1 + RANDOM % 2)) args=() how=$((RANDOM % 10)) outside=''
     places=(flow.recover.repaired flow.recover.bound flow.recover.chosen flow.restored flow.save.before flow.save.after flow.finalize)
-    rm -rf "$work"/mark* "$work/events" "$work/killed" "$work/store"
-    export MEND_FLOW_EVERY=$((2 + RANDOM % 9)) MEND_FLOW_SPARES=$deaths FLOW_JOB=$$.$seed
+    rm -rf "$work"/mark* "$work/events" "$work/killed" "$work/store" "$work/over"
+    export MEND_FLOW_EVERY=$((2 + RANDOM % 9)) MEND_FLOW_SPARES=$deaths
     unset MEND_FAULT MEND_STORE_DELTA MEND_FLOW_PROCESS MEND_STORE_LOCAL MEND_STORE_LOCAL_EVERY MEND_STORE_SYNC
     [ $((RANDOM % 2)) = 0 ] || export MEND_STORE_DELTA=pages
     at=(); for ((s = 0; s < 60; s++)); do at+=("$s"); done
@@ -46,15 +46,16 @@ for ((seed = first; seed <= last; seed++)); do
             for ((i = 0; i < deaths; i++)); do run $np "${args[@]}" --mark "$work/mark"; done ;;
         1 | 2) export MEND_FLOW_SPARES=2 MEND_FAULT=${places[$((RANDOM % 7))]}:rank=$((RANDOM % (np + 1))):hit=2:kill
             args=("${args[@]:0:2}") ;;
-        3 | 4) args=() outside=1; kill_from_outside "$FLOW_JOB" & ;;
+        3 | 4) args=(); kill_from_outside & outside=$! ;;
     esac
     run $((np + MEND_FLOW_SPARES)) "${args[@]}" --mark "$work/mark"
-    [ -z "$outside" ] || wait $!
+    touch "$work/over"
+    [ -z "$outside" ] || wait "$outside"
     n=$(find "$work" -name 'mark*' | wc -l)
     [ ! -e "$work/killed" ] || n=$(wc -l <"$work/killed")
     kills=$((kills + n)) jobs=$((jobs + 1))
     echo "seed $seed how $how every $MEND_FLOW_EVERY ${MEND_STORE_DELTA:-} ${MEND_FAULT:-} ${args[*]}: kills $n, restores $(grep -c flow.restore "$work/events")"
-    [ $code != 124 ] && [ $code != 137 ] || hung=$((hung + 1))
+    [ $code != 124 ] || hung=$((hung + 1))
     [ "$(checksum)" = "$expected" ] || wrong "seed $seed"
 done
 if [ "$first" = 1 ]; then
