@@ -32,6 +32,9 @@ if(TARGET mend_flow)
         add_mpi_test(NAME flow_learn_${CMAKE_MATCH_1} SCRIPT flow_learn.sh
             ARGS $<TARGET_FILE:flow_learn> ${CMAKE_MATCH_1} ${CMAKE_MATCH_2} NP 3 TIMEOUT 600 LABELS flow)
     endforeach()
+    flow_program(flow_learn_heat flow_learn_heat.c)
+    add_mpi_test(NAME flow_learn_apps SCRIPT flow_learn_apps.sh
+        ARGS $<TARGET_FILE:flow_learn_heat> ${CMAKE_BINARY_DIR}/apps NP 3 TIMEOUT 600 LABELS flow)
 endif()
 if(TARGET mend_flow)
     flow_program(flow_misuse flow_misuse.c)
