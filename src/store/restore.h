@@ -4,6 +4,26 @@
 #include "inventory.h"
 
 int restore_agree(mend_store *store, int rc);
+
+/* which.c */
+
+/* Wait for the background, look what is there: complete attempts, newest first. All ranks get the
+ * same. The caller frees both. */
+int restore_look(mend_store *store, struct inventory *inv, struct attempt **attempts, int *count);
+/* The same from an inventory that is there. */
+int restore_list(mend_store *store, const struct inventory *inv, struct attempt **out, int *count);
+int restore_find(mend_store *store, const struct inventory *inv, int64_t version,
+                 struct attempt *out);
+/* It is not offered again. */
+void restore_mark_bad(mend_store *store, const struct attempt *a);
+
+/* settle.c */
+
+/* This version is the present now. */
+void restore_settle(mend_store *store, const struct inventory *inv, const struct attempt *a);
+/* Copies that this rank lacks are made in the background, from its part. */
+int restore_rebuild_later(mend_store *store, const struct inventory *inv, const struct attempt *a,
+                          struct part *part);
 /* Restore regions with a global layout from a version of another number of ranks. Collective;
  * agreed. */
 int redistribute(mend_store *store, const struct inventory *inventory,

@@ -1,0 +1,134 @@
+/* Which versions can be restored: those that are complete somewhere, of this past, and not known to be
+ * damaged. */
+#include <stdlib.h>
+
+#include "obtain.h"
+#include "restore.h"
+
+static bool is_bad(const mend_store *store, const struct attempt *a)
+{
+    for (int i = 0; i < store->bad_count; i++)
+        if (store->bad[i].version == a->version && store->bad[i].id == a->id)
+            return true;
+    return false;
+}
+
+void restore_mark_bad(mend_store *store, const struct attempt *a)
+{
+    struct known *bigger = realloc(store->bad, (size_t)(store->bad_count + 1) * sizeof *bigger);
+    if (!bigger)
+        return;
+    store->bad = bigger;
+    store->bad[store->bad_count++] = (struct known){.version = a->version, .id = a->id};
+}
+
+/* A complete attempt that was made later under a number that is not larger: the program had gone
+ * back (restored an older version, or begun anew) before it saved that one. What it had saved above
+ * belongs to an abandoned past, even where a level has not yet removed it. */
+static bool is_outlived(const struct attempt *a, const struct attempt *complete, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (complete[i].version <= a->version && complete[i].id > a->id)
+            return true;
+    return false;
+}
+
+/* Complete attempts, newest first, one per version number, none of an abandoned past. */
+int restore_list(mend_store *store, const struct inventory *inv, struct attempt **out, int *count)
+{
+    struct attempt *all = NULL;
+    int n = 0, complete = 0, total = 0, rc = inventory_attempts(inv, &all, &total);
+    if (rc)
+        return rc;
+    for (int i = 0; i < total; i++)
+        if (!is_bad(store, &all[i]) && inventory_complete(store, inv, &all[i]))
+            all[complete++] = all[i];
+    for (int i = 0; i < complete; i++) /* the list behind i is still whole: older versions */
+        if (!is_outlived(&all[i], all + i + 1, complete - i - 1) &&
+            (n == 0 || all[n - 1].version != all[i].version))
+            all[n++] = all[i];
+    *out = all;
+    *count = n;
+    return 0;
+}
+
+/* Wait for the background, look what is there. All get the same. */
+int restore_look(mend_store *store, struct inventory *inv, struct attempt **attempts, int *count)
+{
+    engine_drain(store);
+    int rc = inventory_take(store, inv);
+    if (rc)
+        return rc;
+    rc = restore_list(store, inv, attempts, count);
+    if (rc) {
+        net_break(store->net);
+        inventory_free(inv);
+    }
+    return rc;
+}
+
+int mend_store_newest_until(mend_store *store, long at_most, long *version)
+{
+    struct inventory inv = {0};
+    struct attempt *attempts = NULL;
+    int count = 0, i = 0;
+
+    if (!store || !version)
+        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
+    engine_hold(store);
+    int rc = restore_look(store, &inv, &attempts, &count);
+    engine_release(store);
+    if (rc)
+        return rc;
+    while (i < count && attempts[i].version > at_most)
+        i++;
+    if (i < count)
+        *version = (long)attempts[i].version;
+    else
+        rc = inventory_nothing(store, &inv);
+    free(attempts);
+    inventory_free(&inv);
+    return rc;
+}
+
+int mend_store_newest(mend_store *store, long *version)
+{
+    return mend_store_newest_until(store, INT64_MAX, version);
+}
+
+int mend_store_versions(mend_store *store, long *versions, int room, int *count)
+{
+    struct inventory inv = {0};
+    struct attempt *attempts = NULL;
+
+    if (!store || !count || (room > 0 && !versions))
+        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
+    engine_hold(store);
+    int rc = restore_look(store, &inv, &attempts, count);
+    engine_release(store);
+    if (rc)
+        return rc;
+    for (int i = 0; i < *count && i < room; i++)
+        versions[i] = (long)attempts[i].version;
+    free(attempts);
+    inventory_free(&inv);
+    return 0;
+}
+
+int restore_find(mend_store *store, const struct inventory *inv, int64_t version,
+                 struct attempt *out)
+{
+    struct attempt *attempts = NULL;
+    int count = 0, rc = restore_list(store, inv, &attempts, &count), i = 0;
+    if (rc)
+        return rc;
+    while (i < count && attempts[i].version != version)
+        i++;
+    if (i < count)
+        *out = attempts[i];
+    else
+        rc = mend_fail(MEND_ERR_NO_VERSION, "version %lld cannot be restored by every rank",
+                       (long long)version);
+    free(attempts);
+    return rc;
+}
