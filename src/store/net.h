@@ -1,4 +1,4 @@
-/* Messages between the ranks of a store. net.c is the only file of this layer that calls MPI.
+/* Messages between the ranks of a store. net*.c are the only files of this layer that call MPI.
  *
  * A net has two lanes, each a communicator of its own: `CALL` for the application's thread inside
  * store calls, `WORK` for the background thread. Ranks are logical ranks. Nothing here waits for

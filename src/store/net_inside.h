@@ -1,0 +1,40 @@
+/* What the files of the net share. They are the only ones of this layer that call MPI. */
+#ifndef STORE_NET_INSIDE_H
+#define STORE_NET_INSIDE_H
+
+#include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+
+#include "net.h"
+
+#include <stdatomic.h>
+
+#ifdef MPIX_ERR_PROC_FAILED
+#define ULFM 1
+#else
+#define ULFM 0
+#endif
+
+enum { TAG_COLLECTIVE = 1, TAG_NEVER = 2 };
+
+struct requests {
+    MPI_Request *list;
+    int count, room;
+};
+
+struct net {
+    bool alone, threads;
+    int rank, size;
+    MPI_Comm comm[2];
+    atomic_bool broken, urgent;
+    struct requests posted[2];
+};
+
+/* MEND_ERR_PEER_FAILED if the net is broken. */
+int net_check(struct net *net);
+/* The code for what MPI said; the net is broken after that. */
+int net_failed(struct net *net, int mpi_code);
+
+#endif
