@@ -93,6 +93,9 @@ uint64_t *slot_sums(const struct slot *slot);
 int slot_digest(struct mend_store *store, struct slot *slot, uint64_t *digest);
 int slot_verify(const struct slot *slot);
 int slot_set_head(struct slot *slot, const mend_image_head *head); /* copies the regions */
+/* A free copy with room for so much, for a save; waits at most max_stall seconds. */
+int slot_acquire(struct mend_store *store, size_t bytes, struct slot **slot);
+void slot_release(struct mend_store *store, struct slot *slot);
 /* May a copy that the memory level keeps be overwritten before its successor is committed? Called
  * with the lock held. */
 bool slots_tight(const struct mend_store *store);
@@ -289,7 +292,7 @@ void delta_committed(mend_store *store, struct job *job, enum base_kind kind, un
 void delta_reset(mend_store *store);
 void delta_free(mend_store *store);
 
-/* ---- pages.c ---- */
+/* ---- track.c ---- */
 bool pages_work(void); /* self-test, once */
 
 /* ---- restore.c ---- */

@@ -33,83 +33,6 @@ int mend_store_put(mend_store_sink *sink, const void *bytes, size_t count)
     return 0;
 }
 
-/* ---- a free copy ----------------------------------------------------------------------------- */
-
-static bool memory_level(const mend_store *store)
-{
-    return store->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY);
-}
-
-/* A slot that nobody reads and whose version the memory level need not keep; or, if memory is tight,
- * any that nobody reads. */
-static struct slot *free_slot(mend_store *store)
-{
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < store->own.count; i++) {
-            struct slot *s = store->own.list[i];
-            bool kept = s->complete && known_kept(store, s->head.version, s->head.save_id,
-                                                  MEND_LEVEL_BIT(MEND_LEVEL_MEMORY));
-            if (!s->users && !s->poisoned && (!kept || (pass && slots_tight(store))))
-                return s;
-        }
-    return NULL;
-}
-
-/* How many copies this store may have: those that the memory level keeps, and those for saves under
- * way. */
-static int slot_limit(const mend_store *store)
-{
-    int kept = memory_level(store) ? store->options.level[MEND_LEVEL_MEMORY].keep : 0;
-    return kept + store->options.buffers;
-}
-
-/* Wait for a free copy, at most max_stall seconds. */
-static int acquire_slot(mend_store *store, size_t bytes, struct slot **out)
-{
-    struct timespec end;
-    int rc = 0;
-
-    clock_gettime(CLOCK_REALTIME, &end);
-    double until = (double)end.tv_sec + (double)end.tv_nsec * 1e-9 + store->options.max_stall;
-    end.tv_sec = (time_t)until;
-    end.tv_nsec = (long)((until - (double)end.tv_sec) * 1e9);
-    pthread_mutex_lock(&store->lock);
-    while (!(*out = free_slot(store)) && rc == 0) {
-        if (store->own.count < slot_limit(store)) {
-            rc = slot_add(store, &store->own, out);
-            break;
-        }
-        if (!store->pending) /* all are kept, and nothing under way will change that */
-            rc = slot_add(store, &store->own, out);
-        else if (pthread_cond_timedwait(&store->changed, &store->lock, &end))
-            rc = mend_fail(MEND_ERR_BUSY,
-                           "no copy became free within %g s: the levels are slower than the saves",
-                           store->options.max_stall);
-        if (*out)
-            break;
-    }
-    if (rc == 0) {
-        (*out)->users++;
-        if (bytes > (*out)->room) {
-            slot_forget(*out); /* its memory goes, so it is no version any more */
-            rc = slot_reserve(store, *out, bytes);
-        }
-        if (rc)
-            (*out)->users--;
-    }
-    pthread_mutex_unlock(&store->lock);
-    return rc;
-}
-
-static void release_slot(mend_store *store, struct slot *slot)
-{
-    if (!slot)
-        return;
-    pthread_mutex_lock(&store->lock);
-    slot->users--;
-    pthread_mutex_unlock(&store->lock);
-}
-
 /* ---- agreement ------------------------------------------------------------------------------- */
 
 /* Larger is later, and no two attempts have the same. */
@@ -155,7 +78,8 @@ static int begin_agreement(mend_store *store, int rc, int64_t version, const men
         [NO_CHOICE] = -choice,
         [LAST] = -store->last,
         [TURN] = -store->turn,
-        [STEADY] = rc == 0 && memory_level(store) && memory_steady(store),
+        [STEADY] =
+            rc == 0 && (store->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)) && memory_steady(store),
         [ID] = store->rank == 0 || store->alone ? new_id() : INT64_MAX,
     };
     return net_min_begin(store->net, CALL, v, AGREED, operation);
@@ -295,7 +219,7 @@ static int prepare(mend_store *store, const mend_save_options *o, struct making 
     if (rc == 0 && !(m->job = calloc(1, sizeof *m->job)))
         rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for a save");
     if (rc == 0)
-        rc = acquire_slot(store, m->head.stream_bytes, &m->slot);
+        rc = slot_acquire(store, m->head.stream_bytes, &m->slot);
     return rc;
 }
 
@@ -413,7 +337,7 @@ int mend_store_save_with(mend_store *store, long version, const mend_save_option
     if (m.job)
         m.job->version = version;
     rc = make_version(store, &m, rc, o);
-    release_slot(store, m.slot);
+    slot_release(store, m.slot);
     if (m.job)
         free(m.job->changed);
     free(m.job);
@@ -430,85 +354,4 @@ int mend_store_save_with(mend_store *store, long version, const mend_save_option
 int mend_store_save(mend_store *store, long version)
 {
     return mend_store_save_with(store, version, NULL);
-}
-
-/* ---- waiting --------------------------------------------------------------------------------- */
-
-static int result_text(mend_store *store, int rc)
-{
-    if (rc == MEND_ERR_DEGRADED)
-        return mend_fail(rc, "version %lld was not saved at every level it was meant for",
-                         (long long)store->last);
-    if (rc == MEND_ERR_NOT_SAVED)
-        return mend_fail(rc, "version %lld was not saved at any level", (long long)store->last);
-    return rc ? mend_fail(rc, "a process died while version %lld was being saved",
-                          (long long)store->last)
-              : 0;
-}
-
-int mend_store_wait(mend_store *store)
-{
-    if (!store)
-        return mend_fail(MEND_ERR_ARGUMENT, "no store");
-    engine_drain(store);
-    int64_t worst =
-        store->result; /* commits are agreed, so all have the same, unless somebody died */
-    int broken = net_all_min(store->net, CALL, &worst, 1);
-    return broken ? broken : result_text(store, (int)worst);
-}
-
-int mend_store_test(mend_store *store, int *done)
-{
-    if (!store || !done)
-        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
-    pthread_mutex_lock(&store->lock);
-    *done = store->pending == 0;
-    int rc = *done ? store->result : 0;
-    pthread_mutex_unlock(&store->lock);
-    return result_text(store, rc);
-}
-
-int mend_store_progress(mend_store *store, mend_store_progress_info *info)
-{
-    if (!store || !info)
-        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
-    pthread_mutex_lock(&store->lock);
-    *info = (mend_store_progress_info){
-        .version = store->current ? (long)store->current->version : (long)store->last,
-        .pending = store->pending,
-        .level = (mend_level)atomic_load(&store->level_now),
-        .bytes_done = atomic_load(&store->bytes_done),
-        .bytes_total = atomic_load(&store->bytes_total),
-    };
-    if (info->bytes_done > info->bytes_total)
-        info->bytes_done = info->bytes_total;
-    pthread_mutex_unlock(&store->lock);
-    return 0;
-}
-
-int mend_store_cancel(mend_store *store)
-{
-    if (!store)
-        return mend_fail(MEND_ERR_ARGUMENT, "no store");
-    atomic_store(&store->cancel, true);
-    engine_drain(store);
-    int64_t nothing = 0;
-    int rc = net_all_min(store->net, CALL, &nothing, 1);
-    atomic_store(&store->cancel, false);
-    return rc;
-}
-
-int mend_store_reached(mend_store *store, long version, unsigned *levels)
-{
-    int rc = MEND_ERR_VERSION;
-    if (!store || !levels)
-        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
-    pthread_mutex_lock(&store->lock);
-    for (int i = store->known_count - 1; rc && i >= 0; i--)
-        if (store->known[i].version == version) {
-            *levels = store->known[i].reached;
-            rc = 0;
-        }
-    pthread_mutex_unlock(&store->lock);
-    return rc ? mend_fail(rc, "version %ld is not known", version) : 0;
 }
