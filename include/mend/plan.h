@@ -260,6 +260,8 @@ typedef struct mend_plan_online {
     double failures[MEND_PLAN_LEVELS];                               /* failures observed */
     double checkpoint[MEND_PLAN_LEVELS], recovery[MEND_PLAN_LEVELS]; /* measured, smoothed */
     int64_t saves[MEND_PLAN_LEVELS], recoveries[MEND_PLAN_LEVELS];
+    double beside[MEND_PLAN_LEVELS]; /* of computing that a save took while the job went on */
+    int64_t besides[MEND_PLAN_LEVELS];
     double clock;                    /* last time that was told */
     double done;                     /* seconds of work done that are not lost */
     double safe[MEND_PLAN_LEVELS];   /* `done` at the newest save of this level or higher */
@@ -288,6 +290,10 @@ MEND_API int mend_plan_online_due(mend_plan_online *online, double now);
 /* A save of `level` stopped the job from `began` to `ended`, and is safe. */
 MEND_API void mend_plan_online_saved(mend_plan_online *online, int level, double began,
                                      double ended);
+
+/* A save of `level` took `seconds` of computing from the job while it went on: what is done in the
+ * background uses cores, too. That counts as cost like the time for which it stopped the job. */
+MEND_API void mend_plan_online_beside(mend_plan_online *online, int level, double seconds);
 
 /* A save was tried and failed; it is due again one period of the lowest level later. */
 MEND_API void mend_plan_online_save_failed(mend_plan_online *online, double began, double ended);

@@ -407,6 +407,7 @@ typedef struct mend_store_stats {
     double restore_seconds;                 /* of the last restore */
     uint64_t saves_later;                   /* saves whose copy was made on write */
     uint64_t merges;                        /* chains of deltas replaced by whole files */
+    double cpu_background; /* seconds of a core that the background thread used for saves */
 } mend_store_stats;
 
 /* Figures of this rank. Not collective. */

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <mend/process.h>
 #include <mend/store.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,6 +177,29 @@ unsigned backing_levels(const mend_flow *f, bool implied)
             bits |= MEND_LEVEL_BIT(i);
     }
     return bits;
+}
+
+/* A background thread runs beside the ranks if there are more cores than ranks; else it takes their
+ * time. Spares of the node are counted as ranks, though they sleep. */
+static bool cores_are_taken(void)
+{
+    cpu_set_t mine;
+    const char *ranks = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+    if (sched_getaffinity(0, sizeof mine, &mine) != 0)
+        return true;
+    int cores = CPU_COUNT(&mine); /* one: this rank is bound to it, with all its threads */
+    return cores <= 1 || (ranks && atoi(ranks) >= cores);
+}
+
+double backing_background(const mend_flow *f)
+{
+    mend_store_stats stats = {0};
+    if (!f->own_store)
+        return 0;
+    const struct backing *b = f->store.arg;
+    if (!b->store || mend_store_statistics(b->store, &stats) != 0 || !cores_are_taken())
+        return 0;
+    return stats.cpu_background;
 }
 
 /* ---- the process layer ---- */

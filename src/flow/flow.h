@@ -254,6 +254,8 @@ int backing_store(mend_flow *f);                             /* Mend's store int
 int backing_side_store(mend_flow *f, mend_flow_store *side); /* another one, synchronous */
 /* The levels that it was opened with; implied: also those that are on by themselves. */
 unsigned backing_levels(const mend_flow *f, bool implied);
+/* Seconds of computing that saves have taken from this rank in the background so far. */
+double backing_background(const mend_flow *f);
 int backing_process(mend_flow *f, int spares, bool required,
                     bool *released); /* into f->repair, f->comm */
 bool backing_is_replacement(const mend_flow *f);

@@ -19,6 +19,8 @@ struct planner {
     int levels;
     unsigned bits[MEND_PLAN_LEVELS + 1]; /* store levels of a save of planner level i */
     int due;                             /* level of the save that was announced */
+    int level;                           /* of the last save; 0: none */
+    double background;                   /* what saves before it had taken in the background */
 };
 
 /* Seconds of a clock that all nodes share, for another rank may go on with them. */
@@ -90,7 +92,13 @@ void plan_saved(mend_flow *f, int level, double seconds)
     struct planner *p = f->planner;
     if (!p)
         return;
-    mend_plan_online_saved(&p->online, level > 0 ? level : 1, now - seconds, now);
+    /* by now the last save is complete: what it took beside is known */
+    double background = backing_background(f);
+    if (p->level && background >= p->background)
+        mend_plan_online_beside(&p->online, p->level, background - p->background);
+    p->level = level > 0 ? level : 1;
+    p->background = background;
+    mend_plan_online_saved(&p->online, p->level, now - seconds, now);
     /* A save does what those of lower levels do: they cost no more, and are worth a try. */
     for (int i = 0; i + 1 < level; i++)
         if (!p->online.saves[i] && p->online.checkpoint[i] > seconds)

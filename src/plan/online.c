@@ -60,7 +60,7 @@ static void present_site(const mend_plan_online *online, site *site)
     site->levels = online->options.levels;
     site->allocation = online->options.allocation;
     for (int i = 0; i < site->levels; i++) {
-        site->checkpoint[i] = fmax(1e-9, online->checkpoint[i]);
+        site->checkpoint[i] = fmax(1e-9, online->checkpoint[i] + online->beside[i]);
         site->recovery[i] = online->recovery[i];
         site->rate[i] = mend_plan_online_rate(online, i + 1, NULL);
         site->all_rates += site->rate[i];
@@ -231,6 +231,12 @@ void mend_plan_online_saved(mend_plan_online *online, int level, double began, d
     measure(&online->checkpoint[level - 1], &online->saves[level - 1], seconds);
     for (int i = 0; i < level; i++)
         online->safe[i] = online->done;
+}
+
+void mend_plan_online_beside(mend_plan_online *online, int level, double seconds)
+{
+    if (has_level(online, level) && seconds >= 0 && isfinite(seconds))
+        measure(&online->beside[level - 1], &online->besides[level - 1], seconds);
 }
 
 void mend_plan_online_save_failed(mend_plan_online *online, double began, double ended)

@@ -126,9 +126,16 @@ static void note_chains(mend_store *store, const struct job *job)
     pthread_mutex_unlock(&store->lock);
 }
 
+static double cpu_of_thread(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static void run_job(mend_store *store, struct job *job)
 {
-    double start = mend_now();
+    double start = mend_now(), cpu = cpu_of_thread();
     bool noted = false;
     int copied = finish_copy(store, job);
 
@@ -160,6 +167,8 @@ static void run_job(mend_store *store, struct job *job)
         delta_committed(store, job, BASE_GLOBAL, global, job->global_delta);
     note_chains(store, job);
     store->stats.seconds_background += mend_now() - start;
+    if (store->running) /* else it was inside the call, and is counted there */
+        store->stats.cpu_background += cpu_of_thread() - cpu;
 }
 
 static int job_result(const struct job *job)

@@ -56,6 +56,33 @@ static void test_due_at_the_right_steps(void **state)
     assert_true(saves[2] > 3 && saves[1] > 5 * saves[2]);
 }
 
+/* What a save does in the background is cost as well: the same plan as if it had stopped the job for
+ * as long. */
+static void test_background_is_cost(void **state)
+{
+    (void)state;
+    mend_plan_online_options o = {.levels = 1, .mtbf = {7200}, .checkpoint = {2}};
+    mend_plan_online stops, beside;
+    assert_int_equal(mend_plan_online_start(&stops, &o, 0), 0);
+    assert_int_equal(mend_plan_online_start(&beside, &o, 0), 0);
+    for (double now = 1; now < 5000; now += 100) {
+        mend_plan_online_saved(&stops, 1, now, now + 8);
+        mend_plan_online_saved(&beside, 1, now, now + 2);
+        mend_plan_online_beside(&beside, 1, 6);
+        mend_plan_online_due(&stops, now + 10);
+        mend_plan_online_due(&beside, now + 10);
+    }
+    double ratio = mend_plan_online_period(&beside, 1) / mend_plan_online_period(&stops, 1);
+    assert_true(fabs(ratio - 1) < 0.05);
+    assert_true(mend_plan_online_period(&beside, 1) > 1.5 * sqrt(2 * 2 * 7200));
+    mend_plan_online odd = beside;
+    mend_plan_online_beside(&odd, 0, 1);
+    mend_plan_online_beside(&odd, 2, 1);
+    mend_plan_online_beside(&odd, 1, -1);
+    mend_plan_online_beside(&odd, 1, NAN);
+    assert_memory_equal(&odd, &beside, sizeof odd);
+}
+
 /* Long steps: the safe point nearest to the due time is taken, not always the one after it. */
 static void test_nearest_safe_point(void **state)
 {
@@ -273,6 +300,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_level_is_near_to_young),
         cmocka_unit_test(test_due_at_the_right_steps),
+        cmocka_unit_test(test_background_is_cost),
         cmocka_unit_test(test_nearest_safe_point),
         cmocka_unit_test(test_gamma_posterior),
         cmocka_unit_test(test_learns_a_bad_machine),
