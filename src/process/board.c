@@ -147,7 +147,7 @@ static double next_wake(const struct mend_board *b)
 {
     const double tick = 0.25;
     double wake = b->hang_timeout > 0 ? b->hang_timeout / 10 : 3600;
-    if (b->phase != PHASE_SPARE && wake > tick)
+    if (b->calls.tick && b->phase != PHASE_SPARE && wake > tick)
         wake = tick;
     if (b->watchdog > 0 && b->since > 0) {
         double left = b->since + b->watchdog - mend_now();
@@ -171,10 +171,12 @@ static void *guard(void *arg)
         pthread_cond_timedwait(&b->changed, &b->lock, &until);
         if (b->closing)
             break;
-        enum mend_phase phase = b->phase;
-        pthread_mutex_unlock(&b->lock);
-        b->calls.tick(phase, b->calls.arg);
-        pthread_mutex_lock(&b->lock);
+        if (b->calls.tick) {
+            enum mend_phase phase = b->phase;
+            pthread_mutex_unlock(&b->lock);
+            b->calls.tick(phase, b->calls.arg);
+            pthread_mutex_lock(&b->lock);
+        }
         if (b->hang_timeout > 0) {
             atomic_store(&b->sheet->slots[b->seat].beat, now_ms());
             end_stopped(b, mend_now() - from - wake);
@@ -228,7 +230,7 @@ struct mend_board *mend_board_open(int seat, int seats, double watchdog, double 
     pthread_condattr_destroy(&attr);
     pthread_mutex_init(&b->lock, NULL);
     sign(b);
-    if (start_guard(b) != 0) {
+    if ((watchdog > 0 || hang_timeout > 0 || calls->tick) && start_guard(b) != 0) {
         mend_log(MEND_LOG_WARNING, "process: no guard thread: %s", strerror(errno));
         b->watchdog = b->hang_timeout = 0;
     }

@@ -25,8 +25,9 @@ const char *mend_phase_name(enum mend_phase phase);
 
 /* What the guard thread calls. */
 struct mend_board_calls {
-    void (*hung)(const char *who, void *arg);       /* a phase lasts too long; who is waited for */
-    void (*tick)(enum mend_phase phase, void *arg); /* a few times a second, if not a spare */
+    void (*hung)(const char *who, void *arg); /* a phase lasts too long; who is waited for */
+    void (*tick)(enum mend_phase phase,
+                 void *arg); /* a few times a second, not as a spare; or NULL */
     void *arg;
 };
 /* `seats` processes at most; this one has `seat`. Nothing is shared yet. A phase may last `watchdog`

@@ -226,6 +226,8 @@ static int prepare(mend_process *p, MPI_Comm base)
     p->fresh = true;
     p->domain = p->options.domain ? p->options.domain : node_domain();
     p->nudge = mend_nudge_open();
+    if (!p->nudge)
+        calls.tick = NULL;
     if (PMPI_Comm_create_errhandler(mend_process_on_mpi_error, &p->handler) != MPI_SUCCESS)
         return mend_fail(MEND_ERR_MPI, "cannot make an error handler");
     if (mend_spawn_is_child(&parents)) {

@@ -19,7 +19,9 @@
  * - with MPI_THREAD_MULTIPLE a process waits for itself for ever when another one dies while a large
  *   message to it is under way over tcp: the transport takes the connection's lock, gives the
  *   message up, and if that was a put, the layer above sends the peer a last word over the same
- *   connection. Messages in pieces have no last word. */
+ *   connection. Messages in pieces have no last word. But the pieces that were not handed to the
+ *   transport yet stay with the request, and the next large message that gets the same request sends
+ *   them first, to the dead, and waits for them for ever: so all are handed over at once. */
 __attribute__((constructor)) static void set_parameters(void)
 {
     const char *enabled = getenv("OMPI_MCA_mpi_ft_enable");
@@ -29,6 +31,7 @@ __attribute__((constructor)) static void set_parameters(void)
     setenv("OMPI_MCA_coll_ftagree_era_topology", "2", 0);
     setenv("OMPI_MCA_mpi_event_tick_rate", "1000", 0); /* microseconds */
     setenv("OMPI_MCA_btl_tcp_flags", "send,inplace,need-ack,need-csum,hetero-rdma", 0); /* no put */
+    setenv("OMPI_MCA_pml_ob1_send_pipeline_depth", "1000000", 0);
 }
 
 #if defined(OMPI_HAVE_MPI_EXT_FTMPI) && OMPI_HAVE_MPI_EXT_FTMPI
