@@ -7,15 +7,12 @@
 #define UNLIKELY(x)      __builtin_expect(!!(x), 0)
 #define IS_PEER(c, rank) ((unsigned)(rank) < (unsigned)(c)->comm.n_peers)
 
-/* As LOWER, by way of upper.fast and in two steps. The processor takes its time to change the thread
- * pointer: what is to be done before the call is done in between.
- */
-#define ENTER_LOWER                                    \
-    void *pointer_above_ = __builtin_thread_pointer(); \
-    upper.thread_pointer_inside = pointer_above_;      \
-    thread_pointer_set(upper.fast.thread_pointer)
-#define LOWER_ENTERED(function, ...)                                                             \
+/* LOWER, by way of upper.fast. */
+#define LOWER_FAST(function, ...)                                                                \
     ({                                                                                           \
+        void *pointer_above_ = __builtin_thread_pointer();                                       \
+        upper.thread_pointer_inside = pointer_above_;                                            \
+        thread_pointer_set(upper.fast.thread_pointer);                                           \
         __typeof__(upper.fast.function(__VA_ARGS__)) result_ = upper.fast.function(__VA_ARGS__); \
         thread_pointer_set(pointer_above_);                                                      \
         result_;                                                                                 \
@@ -44,14 +41,13 @@ FAST_CODE int PMPI_Send(const void *buf, int n, MPI_Datatype type, int dest, int
     object *t = IN_TYPE(type), *c = IN_COMM(comm);
     if (UNLIKELY(upper.stop_phase == STOP_HERE || !IS_PEER(c, dest)))
         return slow_Send(buf, n, type, dest, tag, comm);
-    ENTER_LOWER;
     struct sending s;
     s.comm = c;
     s.dest = dest;
     upper.sent_to[c->comm.peers[dest]]++;
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the agent's membarrier() does the rest */
     upper.activity = ACTIVITY_SENDING;
-    int rc = LOWER_ENTERED(Send, buf, n, t->real, dest, tag, c->real);
+    int rc = LOWER_FAST(Send, buf, n, t->real, dest, tag, c->real);
     if (UNLIKELY(rc))
         return send_failed(&s, rc, "MPI_Send");
     upper.activity = ACTIVITY_NONE;
@@ -78,7 +74,6 @@ FAST_CODE int PMPI_Isend(const void *buf, int n, MPI_Datatype type, int dest, in
     object *t = IN_TYPE(type), *c = IN_COMM(comm);
     if (UNLIKELY(upper.stop_phase == STOP_HERE || !IS_PEER(c, dest)))
         return slow_Isend(buf, n, type, dest, tag, comm, request);
-    ENTER_LOWER;
     struct sending s;
     s.buf = buf;
     s.type = t;
@@ -89,7 +84,7 @@ FAST_CODE int PMPI_Isend(const void *buf, int n, MPI_Datatype type, int dest, in
     s.tag = tag;
     upper.sent_to[c->comm.peers[dest]]++;
     *request = (MPI_Request)books.sent; /* most often it is */
-    int rc = LOWER_ENTERED(Isend, buf, n, t->real, dest, tag, c->real, &s.real);
+    int rc = LOWER_FAST(Isend, buf, n, t->real, dest, tag, c->real, &s.real);
     if (UNLIKELY(rc || s.real != upper.fast.sent_at_once))
         return isend_otherwise(&s, rc);
     return 0;
@@ -115,11 +110,10 @@ FAST_CODE int PMPI_Irecv(void *buf, int n, MPI_Datatype type, int source, int ta
     /* a checkpoint can wait, and whatever is wrong is seen below */
     if (UNLIKELY(books.careful || !r))
         return slow_Irecv(buf, n, type, source, tag, comm, request);
-    ENTER_LOWER;
     take_request(r, 1, buf, n, t, source, tag, c);
     struct posting p = {request};
     *request = (MPI_Request)r;
-    int rc = LOWER_ENTERED(Irecv, buf, n, t->real, source, tag, c->real, &r->real);
+    int rc = LOWER_FAST(Irecv, buf, n, t->real, source, tag, c->real, &r->real);
     return UNLIKELY(rc) ? irecv_failed(&p, rc) : 0;
 }
 
@@ -152,7 +146,6 @@ FAST_CODE int PMPI_Recv(void *buf, int n, MPI_Datatype type, int source, int tag
     object *t = IN_TYPE(type), *c = IN_COMM(comm);
     if (UNLIKELY(books.careful || !IS_PEER(c, source))) /* recv_or_stop thinks of checkpoints */
         return slow_Recv(buf, n, type, source, tag, comm, status);
-    ENTER_LOWER;
     struct receiving r;
     r.buf = buf;
     r.type = t;
@@ -163,6 +156,6 @@ FAST_CODE int PMPI_Recv(void *buf, int n, MPI_Datatype type, int source, int tag
     r.item = (struct wait_item){&r.real, status == MPI_STATUS_IGNORE ? NULL : (void *)status,
                                 c->comm.peers[source], 0};
     upper.received_from[r.item.peer]++;
-    int got = LOWER_ENTERED(recv_or_stop, buf, n, t->real, source, tag, c->real, &r.item);
+    int got = LOWER_FAST(recv_or_stop, buf, n, t->real, source, tag, c->real, &r.item);
     return UNLIKELY(got != RECV_DONE || r.item.error) ? recv_unusual(&r, got) : 0;
 }

@@ -11,6 +11,7 @@
  * flush, and back lock_all          the shared lock of a target is taken at the first access to it
  */
 #include "core.h"
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,6 +206,7 @@ static int take_lock(object *win, int type, int target)
         if (rc || got)
             break;
         wait_turn(w->comm, target);
+        sched_yield(); /* whoever has it may wait for this core */
     }
     if (!rc)
         w->held[target] = type;
