@@ -7,6 +7,14 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; exit 1; }
 
+# the compilers' plain names and those of each MPI
+printf '#include <mpi.h>\nint main(int n, char **v) { MPI_Init(&n, &v); return MPI_Finalize(); }\n' >"$scratch/hello.c"
+for compiler in mpicc mpicc.openmpi mpicc.mpich; do
+    $compiler "$scratch/hello.c" -o "$scratch/hello" || fail "$compiler does not compile"
+    launcher=${compiler/mpicc/mpirun}
+    $launcher -n 1 "$scratch/hello" || fail "what $compiler made does not run with $launcher"
+done
+
 # a small recipe: a copy of env/ whose list holds a few packages
 cp -r "$MEND_SOURCE/env" "$scratch/env"
 printf '%s\n' libc6 patchelf libgcc-s1 libstdc++6 zlib1g libopenmpi40 >"$scratch/env/packages"

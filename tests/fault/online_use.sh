@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
 # forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
-# Cases: ends, signals, folders, streams, auto, mpich, restart, windows, stuck.
+# Cases: ends, signals, folders, streams, auto, mpich, restart, windows, stuck, groups.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -9,7 +9,7 @@ cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 runner=
 fail() { echo "FAIL: $*"; tail -5 err 2>/dev/null; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
-for p in odd steady windows; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -lm || exit 1; done
+for p in odd steady windows groups; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -lm || exit 1; done
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 "$@"; }
 run() { rm -rf job; "$MEND" run --dir job "$@" >got 2>err; }
 start() { rm -rf job; exec 3<&0; "$MEND" run --dir job "$@" >got 2>err <&3 & runner=$!; }
@@ -119,6 +119,23 @@ stuck) # one rank is killed, another is stopped and never comes to the recovery:
     [ "$(count run.launch)" = 2 ] || fail "launched $(count run.launch) times"
     # (a zombie is dead: whoever inherits it may take its time)
     ! grep -q '^State:.[^ZX]' "/proc/$stopped/status" 2>/dev/null || fail "the stopped process is still there: $(grep State "/proc/$stopped/status")" ;;
+groups) # rank 0 waits in MPI_Comm_create_group for the others: a checkpoint, and a death, while it does
+    native -n 3 ./groups >want & reference=$!
+    until [ -e inside ]; do kill -0 $reference || fail "the native run ended"; sleep 0.02; done
+    : >go; wait $reference || exit 1
+    rm inside go; start -n 3 --no-online --every 1h -- ./groups
+    until [ -e inside ]; do kill -0 $runner || fail "the job ended"; sleep 0.02; done
+    "$MEND" checkpoint --timeout 100 job >answer 2>&1 || fail "no checkpoint: $(cat answer)"
+    : >go; wait $runner || fail "code $?"
+    cmp <(sort got) <(sort want) || fail "the output differs"
+    rm inside go; start -n 3 --spares 1 --every 100ms -- ./groups
+    until [ -e inside ]; do kill -0 $runner || fail "the job ended"; sleep 0.02; done
+    await '"level":"memory"' 9
+    kill -9 "$(grep '"rank":1,"event":"recover.playing"' job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
+    await '"event":"recover.noticed"' 1 # by rank 0 or the spare: the third rank computes, and does not know
+    : >go; wait $runner || fail "killed: code $?"
+    cmp <(sort got) <(sort want) || fail "killed: the output differs"
+    [ "$(count run.launch)" = 1 ] || fail "killed: launched $(count run.launch) times" ;;
 mpich) # no ULFM: by relaunch, said in one line; the launcher's banner is not output
     command -v mpirun.mpich >/dev/null || { echo "no MPICH here"; exit 77; }
     native -n 2 ./steady 1000 4096 >want || exit 1

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static object *own_channel; /* of all ranks; messages on it are ours */
+
 static uint64_t mix(uint64_t h, uint64_t word)
 {
     h ^= word + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2);
@@ -253,11 +255,33 @@ int core_Comm_create(object *c, object *g, object **out)
     int rc = LOWER(comm_create, c->real, g->group.size, g->group.ranks, &n);
     return rc ? rc : new_comm(n, c, 0, out);
 }
+/* The members meet by messages first: whoever is early waits here, where a checkpoint may come, and
+ * not inside the call. */
+static int members_meet(const object *c, const object *g, int tag)
+{
+    int n = g->group.size, me = 0, rc = 0;
+    while (me < n && g->group.ranks[me] != upper.rank)
+        me++;
+    if (me == n)
+        return 0;
+    tag = (int)(mix(c->comm.card->id, (uint64_t)(unsigned)tag) & 0x7fff);
+    for (int step = 1; step < n && !rc; step *= 2)
+        rc = core_Sendrecv(NULL, 0, TYPE_BYTE, g->group.ranks[(me + step) % n], tag, NULL, 0,
+                           TYPE_BYTE, g->group.ranks[(me + n - step) % n], tag, own_channel, NULL);
+    return rc;
+}
 int core_Comm_create_group(object *c, object *g, int tag, object **out)
 {
     handle_t n;
-    int rc = LOWER(comm_from_ranks, g->group.size, g->group.ranks, tag, &n);
+    int rc = members_meet(c, g, tag);
+    if (!rc)
+        rc = LOWER(comm_from_ranks, g->group.size, g->group.ranks, tag, &n);
     return rc ? rc : new_comm(n, c, tag, out);
+}
+/* A communicator of all ranks for messages of our own: the application's receives never see them. */
+int open_channel(void)
+{
+    return core_Comm_split(COMM_WORLD, 0, upper.rank, &own_channel);
 }
 int core_Comm_free(object **c)
 {

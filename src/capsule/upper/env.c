@@ -26,6 +26,8 @@ int core_Init_thread(int required, int *provided)
     if (tag_ub > 0x7ffff)
         tag_ub = 0x7ffff; /* a promise that any later lower half can keep */
     initialized = 1;
+    if (!rc && upper.size > 1)
+        rc = open_channel();
     if (!rc)
         rc = LOWER(agent_start, &upper);
     return rc;
