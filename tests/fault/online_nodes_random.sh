@@ -13,7 +13,7 @@ resumed() { local n; n=$(grep -c '"how":"res' job/events.jsonl 2>/dev/null); ech
 saved() { local n; n=$(grep -c '"level":"memory"' job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 until_true() { until "$@"; do kill -0 $runner 2>/dev/null || return 1; sleep 0.05; done; }
 more_saved() { [ "$(saved)" -ge $((have + 8)) ]; }
-more_resumed() { [ "$(resumed)" -gt $before ]; }
+moved_on() { [ "$(resumed)" -gt $before ] || [ "$(saved)" -ge $((have + 12)) ]; } # nobody stops for a spare
 for ((s = seed; s < seed + count; s++)); do
     RANDOM=$s
     rm -rf job; : >done
@@ -33,8 +33,8 @@ for ((s = seed; s < seed + count; s++)); do
             kill -9 "${there[0]}" || break
             n=1 row="$row one@node$k"
         fi
-        free=$((free - n)) kills=$((kills + n)) hits=$((hits + 1))
-        until_true more_resumed || break
+        have=$(saved) free=$((free - n)) kills=$((kills + n)) hits=$((hits + 1))
+        until_true moved_on || break
     done
     wait $runner; code=$?
     verdict=ok
@@ -44,4 +44,4 @@ for ((s = seed; s < seed + count; s++)); do
     [ "$verdict" = ok ] || { bad=$((bad + 1)); tail -5 err; tail -5 job/events.jsonl | cut -c1-300; }
 done
 echo "$count runs, $hits faults, $kills processes killed, $bad bad" | tee -a table
-[ $bad = 0 ] && cp table "$MEND_TEST_MARKER"
+[ $bad = 0 ] && { echo PASS; cat table; } >"$MEND_TEST_MARKER"

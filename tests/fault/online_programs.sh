@@ -4,7 +4,7 @@
 #   chapters  the programs of the MPI chapters (tests/capsule/chapters)
 #   lammps    Debian's LAMMPS, in the root of tests/programs (77 if there is none)
 #   mtbf      heat with a death every 10 s on average: it must come to its end
-# Windows and MPI-IO are left out: Open MPI's are not made for failures (docs/guide/online.md).
+# Windows are left out: a death while one is open ends in a relaunch (online_use.sh windows).
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 what=$1 wanted=${2:-60} seed=${3:-1}
@@ -24,7 +24,7 @@ native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca
 mtbf=1500ms every=300ms last=10
 case $what in
 chapters)
-    names=(coll comms p2p topo types fortran)
+    names=(coll comms p2p topo types fortran io)
     command_of() { c=("$MEND_BUILD/tests/capsule/chapter-${names[$1]}" 400); }
     result() { tail -1 got; } ;;
 lammps)

@@ -24,7 +24,7 @@ static const char style[] =
     ".wide{overflow-x:auto}.wide "
     "svg{min-width:620px}table{border-collapse:collapse;width:100%;font-size:.94em}"
     "th,td{text-align:left;padding:4px 8px;border-bottom:1px solid "
-    "var(--line)}th{color:var(--dim);font-weight:600}"
+    "var(--line)}th{color:var(--dim);font-weight:600}#failures td:first-child{white-space:nowrap}"
     ".tick{font-size:12px;fill:var(--dim)}.grid{stroke:var(--line)}.work{fill:var(--work);"
     "background:var(--work)}"
     ".local{fill:var(--local);background:var(--local)}.erasure{fill:var(--erasure);background:"
@@ -168,9 +168,10 @@ static long player_before(const struct report *r, int i)
     return 0;
 }
 
-static void replaced(FILE *out, const struct report *r)
+/* Of the marks from `i` on, those before `until`; the next one. */
+static int replaced(FILE *out, const struct report *r, int i, double until)
 {
-    for (int i = 0; i < r->marks; i++) {
+    for (; i < r->marks && r->mark[i].t < until; i++) {
         long now = (long)r->mark[i].value;
         long before = strcmp(r->mark[i].what, "playing") == 0 ? player_before(r, i) : 0;
         if (before && before != now)
@@ -179,20 +180,23 @@ static void replaced(FILE *out, const struct report *r)
                     "place</td></tr>",
                     r->mark[i].t - r->begin, r->mark[i].rank, before, now);
     }
+    return i;
 }
 
 static void failures(FILE *out, const struct report *r)
 {
+    int mark = 0;
     fputs("<section id='failures'><h2>Failures</h2><table><tr><th>time</th><th>what</th></tr>",
           out);
     for (int i = 0; i < r->faults && i < 500; i++) {
+        mark = replaced(out, r, mark, r->fault[i].t);
         fprintf(out, "<tr><td>%.3f s</td><td>", r->fault[i].t - r->begin);
         if (r->fault[i].noticed)
             fprintf(out, "rank %d: ", r->fault[i].rank);
         report_text(out, r->fault[i].what);
         fputs("</td></tr>", out);
     }
-    replaced(out, r);
+    replaced(out, r, mark, HUGE_VAL);
     fputs(r->faults ? "</table></section>" : "<tr><td>-</td><td>none</td></tr></table></section>",
           out);
 }

@@ -140,13 +140,29 @@ void report_time_bar(FILE *out, const struct report *r)
     fputs("</table>", out);
 }
 
+/* The same phase has the same colour in every recovery, and no other phase has it. */
+static const char *phase_colour(const char *phase)
+{
+    static const struct {
+        const char *phase, *colour;
+    } list[] = {
+        {"revoke", "#4c78a8"},  {"threads", "#f58518"}, {"requests", "#54a24b"},
+        {"shrink", "#e45756"},  {"plan", "#72b7b2"},    {"flush", "#b279a2"},
+        {"world", "#eeca3b"},   {"images", "#9d755d"},  {"files", "#7f6bb5"},
+        {"load", "#ff9da6"},    {"agree", "#1f6f50"},   {"rebind", "#a0cbe8"},
+        {"barrier", "#5b6776"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (strcmp(list[i].phase, phase) == 0)
+            return list[i].colour;
+    return "#bab0ac";
+}
+
 /* One bar for each recovery, cut into its phases. */
 void report_phases(FILE *out, const struct report *r)
 {
     static int whole[1000];
     int n = report_whole_recoveries(r, whole, 1000);
-    static const char *const colour[] = {"#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2",
-                                         "#b279a2", "#eeca3b", "#9d755d", "#bab0ac", "#ff9da6"};
     for (int i = 0; i < n; i++) {
         const struct report_recovery *v = &r->recovery[whole[i]];
         char text[sizeof v->phases], *rest = NULL;
@@ -161,9 +177,8 @@ void report_phases(FILE *out, const struct report *r)
             continue;
         fprintf(out, "<svg viewBox='0 0 %d 22' role='img' aria-label='Phases'>", WIDTH);
         strcpy(text, v->phases);
-        int k = 0;
         char legend[1600] = "";
-        for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest), k++) {
+        for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
             char *equals = strchr(w, '=');
             if (!equals || sscanf(equals + 1, "%lf", &ms) != 1)
                 continue;
@@ -171,12 +186,12 @@ void report_phases(FILE *out, const struct report *r)
             fprintf(out,
                     "<rect x='%.1f' y='2' width='%.2f' height='18' fill='%s'><title>%s %.2f "
                     "ms</title></rect>",
-                    x, WIDTH * ms / sum, colour[k % 10], w, ms);
+                    x, WIDTH * ms / sum, phase_colour(w), w, ms);
             x += WIDTH * ms / sum;
             size_t used = strlen(legend);
             snprintf(legend + used, sizeof legend - used,
                      "<li><span class='key' style='background:%s'></span>%s %.2f ms</li>",
-                     colour[k % 10], w, ms);
+                     phase_colour(w), w, ms);
         }
         fprintf(out, "</svg><ul class='legend'>%s</ul>", legend);
     }

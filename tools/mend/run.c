@@ -335,6 +335,7 @@ static int run(struct run_job *job, bool json)
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    run_adopt();
     follow_begin(&f, job);
     while ((outcome == TORN_DOWN && launches - stillborn - relaunched <= job->retries) ||
            (outcome == STILLBORN && stillborn <= STILLBORN_LIMIT)) {
@@ -348,6 +349,8 @@ static int run(struct run_job *job, bool json)
                    ev_int("spares", job->online ? job->spares : 0), ev_str("mpi", job->mpi));
         launches++;
         outcome = one_launch(&f, command, &code);
+        if (outcome != DONE)
+            run_clear();
         stillborn += outcome == STILLBORN;
         /* a failure that a spare would have mended is not one of the retries */
         relaunched += outcome == TORN_DOWN && f.now.windows && relaunched < job->spares;

@@ -60,6 +60,8 @@ bool run_command(const struct run_job *job, bool resume, char ***command);
 pid_t run_start(char **command, bool mixed); /* mixed: its output and the program's are one */
 /* End the launcher and what is left of its ranks. */
 void run_end(pid_t launcher);
+void run_adopt(void); /* processes that lose their launcher become ours */
+void run_clear(void); /* end what is left of a launch */
 
 void follow_begin(struct run_follower *f, const struct run_job *job);
 void follow_attempt(struct run_follower *f); /* a new launch: nobody plays yet */

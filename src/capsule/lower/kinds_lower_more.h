@@ -33,7 +33,7 @@
 #define BEFORE_WIN(x) deaf_calls++;
 #define ARG_WIN(x) ((MPI_Win)(x))
 #define AFTER_WIN(x) deaf_calls--;
-#define BEFORE_FILE(x) deaf_calls++;
+#define BEFORE_FILE(x) file_call();
 #define ARG_FILE(x) ((MPI_File)(x))
 #define AFTER_FILE(x) deaf_calls--;
 #define BEFORE_NEWMSG(x) MPI_Message x##_ = MPI_MESSAGE_NULL;

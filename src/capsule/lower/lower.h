@@ -70,15 +70,21 @@ void undo_open(const char *dir);
 void undo_begin(int rank, int version); /* from now on: changes since that version */
 long undo_call(long number, const unsigned long arguments[6]); /* note, then do the system call */
 const char *undo_impossible(int rank, int version);
-void undo_contents(int rank, int version); /* the first step of putting back */
-void undo_lengths(int rank, int version);  /* the second; then nothing is left to undo */
-void undo_forget(int rank, int version);   /* nobody goes back behind that version any more */
+int undo_newest(int rank); /* the newest version that has something to undo; -1: none */
+void undo_contents(int rank, int version); /* the steps of putting back: see undo_apply.c */
+void undo_others(int rank, int version);
+void undo_lengths(int rank, int version);
+void undo_remove(int rank, int version); /* nothing is left to undo since that version */
+void undo_leave(void);                   /* the upper half of this process is ended */
+void undo_meeting(uint64_t id);          /* of those who note together */
+void undo_forget(int rank, int version); /* nobody goes back behind that version any more */
 /* undo_outside.c: changes by MPI-IO and by shared mappings */
 void undo_file_opening(const char *name, int amode, int first); /* first: of its communicator */
 void undo_file_opened(const char *name, int amode, handle_t file);
 void undo_file_closed(handle_t file);
 void undo_file_deleting(const char *name);
 void undo_note_map(int fd, uint64_t from, uint64_t length); /* from the trap handler */
+void undo_outside_forget(int resumes); /* of the upper half that has been ended */
 void undo_outside_resumed(void);
 
 /* --- ended.c: the program ends itself --- */

@@ -213,7 +213,7 @@ int lower_file_open(handle_t comm, const char *name, int amode, int n, char *con
         MPI_Comm_rank(COMM(comm), &rank);
         undo_file_opening(name, amode, rank == 0);
     }
-    int rc = DEAF("File_open", MPI_File_open(COMM(comm), name, amode, info, &f));
+    int rc = FILE_CALL("File_open", MPI_File_open(COMM(comm), name, amode, info, &f));
     if (n)
         MPI_Info_free(&info);
     *out = (handle_t)f;
@@ -224,8 +224,9 @@ int lower_file_open(handle_t comm, const char *name, int amode, int n, char *con
 int lower_file_close(handle_t file)
 {
     MPI_File f = FILE_(file);
-    undo_file_closed(file);
-    return error_out(DEAF("File_close", MPI_File_close(&f)));
+    int rc = FILE_CALL("File_close", MPI_File_close(&f));
+    undo_file_closed(file); /* only now: closing may remove it */
+    return error_out(rc);
 }
 int lower_file_delete(const char *name)
 {
@@ -237,6 +238,6 @@ int lower_file_set_view(handle_t file, long disp, handle_t etype, handle_t filet
                         const char *datarep)
 {
     return error_out(
-        DEAF("File_set_view", MPI_File_set_view(FILE_(file), disp, TYPE(etype), TYPE(filetype),
+        FILE_CALL("File_set_view", MPI_File_set_view(FILE_(file), disp, TYPE(etype), TYPE(filetype),
                                                 datarep, MPI_INFO_NULL)));
 }

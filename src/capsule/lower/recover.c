@@ -16,7 +16,8 @@
  *   5. a byte from everybody to everybody, so that no message of old is under way to anybody;
  *   6. the new world is split off, in rank order; images go to those who lack them, or come from the
  *      other levels if memory has not all of them (if those have not either: from the beginning);
- *   7. the image is loaded in place of the upper half. No MPI call while its memory is not there;
+ *   7. files are put back (undo_apply.c), and the image is loaded in place of the upper half. No MPI call
+ *      while its memory is not there;
  *   8. all agree that it went well.
  * A death between any two steps: whoever sees it revokes, and comes to step 8 with a no. Nobody
  * skips step 8, so all begin again at 1. Nothing of the old version has been given up by then: the
@@ -327,12 +328,31 @@ static void refuse(const char *file)
     _exit(EXIT_REFUSED);
 }
 
-static void load(void)
+/* See the list in undo_apply.c. */
+static int put_files_back(void)
 {
+    int newest = undo_newest(plan.rank), v = -1;
     const char *file = undo_impossible(plan.rank, plan.version);
     if (file)
         refuse(file);
-    undo_contents(plan.rank, plan.version);
+    int ok = TRY(MPI_Allreduce(&newest, &v, 1, MPI_INT, MPI_MAX, control));
+    for (; ok && v >= plan.version; v--) {
+        undo_contents(plan.rank, v);
+        ok = TRY(MPI_Barrier(control));
+        if (ok)
+            undo_others(plan.rank, v);
+        ok = ok && TRY(MPI_Barrier(control));
+        if (ok)
+            undo_lengths(plan.rank, v);
+        ok = ok && TRY(MPI_Barrier(control));
+        if (ok && v > plan.version)
+            undo_remove(plan.rank, v);
+    }
+    return ok;
+}
+
+static void load(void)
+{
     finished = 0;
     output_play(plan.rank);
     if (plan.version) {
@@ -438,6 +458,8 @@ static int attempt(void)
         ok = ok && spread_images();
         phase("images");
         MEND_FAULT_POINT(recover_images);
+        ok = ok && (plan.rank < 0 || put_files_back());
+        phase("files");
         if (ok && plan.rank >= 0)
             load();
         phase("load");
@@ -520,7 +542,9 @@ static void meet(void)
         }
         fill_predefined();
         levels_begin(rank, world_size, version, plan.id);
-        undo_lengths(rank, version);
+        undo_remove(rank, version);
+        undo_outside_forget(version > 0);
+        undo_meeting(plan.id);
         undo_begin(rank, version);
         leaving = 0;
         mend_event("recover.playing", ev_int("version", version), ev_int("pid", getpid()),

@@ -76,9 +76,18 @@ extern int windows_open;           /* of the lower half */
 extern int deaf_calls;             /* under way, that do not hear of failures */
 void windows_watch(MPI_Comm comm); /* a failure in it ends them */
 void windows_allowed(void);        /* ends the process if they cannot be watched */
+void file_call(void);              /* one on a file begins */
 #define DEAF(name, call)                   \
     ({                                     \
         deaf_calls++;                      \
+        int result_ = GUARD(name, (call)); \
+        deaf_calls--;                      \
+        result_;                           \
+    })
+
+#define FILE_CALL(name, call)              \
+    ({                                     \
+        file_call();                       \
         int result_ = GUARD(name, (call)); \
         deaf_calls--;                      \
         result_;                           \

@@ -223,6 +223,7 @@ void leave_upper(MPI_Comm private_comm)
     phase("revoke");
     end_threads();
     phase("threads");
+    undo_leave();
     if (!windows_open) /* else nothing is loaded in its place */
         finish_requests();
     forget_kept_requests();

@@ -1,9 +1,11 @@
 /* recover_windows.c - one-sided communication and files while ranks die.
  *
  * Open MPI's windows know nothing of failures: a call on a window waits for ever for a dead process, or
- * for one that has left. Files speak over communicators of their own, which nobody can revoke. So
- *   1. whoever waits in a call on either looks now and then, from inside the library's own progress,
- *      whether a process has failed or somebody has revoked, and leaves the call for good.
+ * for one that has left. Files speak over communicators of their own, which nobody can revoke, and when
+ * one of those reports a failure, the code for files goes on with what it did not get, and crashes. So
+ *   1. whoever waits in a call on either looks, whenever the library has made progress, whether a
+ *      process has failed or somebody has revoked, and leaves the call for good: before the call itself
+ *      gets to know of it. Before a call on a file is begun, it looks, too.
  * Operations on windows that are under way cannot be ended: one that completes late would write into
  * memory that was rolled back. So a job with open windows is not repaired in place:
  *   2. in the meeting everybody shows how many windows it has open;
@@ -17,41 +19,76 @@
 #include <base/event.h>
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <mpi-ext.h>
+#include <semaphore.h>
+#include <time.h>
 
 int windows_open, deaf_calls;
 static MPI_Comm watched = MPI_COMM_NULL;
 static int looking;
 
-/* Called by the library whenever it makes progress: between two of its steps nothing is half done. */
-static int look(void)
+static void hear(void)
 {
-    static unsigned calls;
-    enum { SELDOM = 256 };
     int revoked = 0;
-    if (!deaf_calls || leaving || ++calls % SELDOM)
-        return 0;
     MPIX_Comm_is_revoked(watched, &revoked);
     int died = a_player_died();
     if (!revoked && !died)
-        return 0;
+        return;
     deaf_calls = 0;
     mend_event("recover.noticed", ev_str("how", died ? "failure" : "revoke"),
                ev_str("call", "window or file"));
     leave_now();
 }
 
+void file_call(void)
+{
+    deaf_calls++;
+    if (recovering && !leaving && watched != MPI_COMM_NULL)
+        hear();
+}
+
+/* The library's own: whoever waits calls it. The dynamic linker finds this one first. Between two of its
+ * calls nothing is half done. (Its result is handed on: some versions have one.) */
+__attribute__((visibility("default"))) long opal_progress(void)
+{
+    static long (*next)(void);
+    if (__builtin_expect(!next, 0)) {
+        union {
+            void *symbol;
+            long (*call)(void);
+        } library = {dlsym(RTLD_NEXT, "opal_progress")};
+        next = library.call;
+    }
+    long result = next();
+    if (__builtin_expect(deaf_calls > 0, 0) && recovering && !leaving && watched != MPI_COMM_NULL)
+        hear();
+    return result;
+}
+
+/* A shared file pointer of one node is guarded by one: a process that was killed there never gives it
+ * back. */
+__attribute__((visibility("default"))) int sem_wait(sem_t *semaphore)
+{
+    for (struct timespec until;;) {
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += 20000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (!sem_timedwait(semaphore, &until))
+            return 0;
+        if (errno != ETIMEDOUT)
+            return -1;
+        if (deaf_calls > 0 && recovering)
+            opal_progress(); /* may not come back */
+    }
+}
+
 void windows_watch(MPI_Comm comm)
 {
-    static int registered;
     watched = comm;
-    if (registered++)
-        return;
-    union {
-        void *symbol;
-        int (*call)(int (*callback)(void));
-    } library = {dlsym(RTLD_DEFAULT, "opal_progress_register")};
-    looking = library.symbol && library.call(look) == 0;
+    looking = dlsym(RTLD_DEFAULT, "opal_progress") == (void *)opal_progress &&
+              dlsym(RTLD_NEXT, "opal_progress");
 }
 
 void windows_allowed(void)
@@ -62,6 +99,10 @@ void windows_allowed(void)
 }
 #else
 int windows_open, deaf_calls;
+void file_call(void)
+{
+    deaf_calls++;
+}
 void windows_allowed(void)
 {
 }

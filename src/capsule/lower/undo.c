@@ -8,20 +8,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
-char undo_folder[PATH_MAX];
-static int log_fd = -1, log_rank, log_version;
-static uint64_t log_at, copied, limit = 1ull << 30; /* bytes of one log and of its copies */
-static unsigned kept_files;
-static volatile int lock;
-static int owner; /* the process whose log it is */
+static uint64_t copied;     /* bytes of files that were removed */
+static unsigned kept_files; /* so many */
 
 /* A file that was changed since the version, and what of it has been noted. */
 enum { RANGES = 16, FILES = 256 };
@@ -31,100 +24,22 @@ static struct touched {
     uint64_t size; /* when it was first changed */
     int count, lost;
     int created; /* it was not there at the version: nothing of it has to come back */
+    int shared;  /* other ranks change it, too: undo_shared.c knows what is noted */
+    uint64_t key;
+    int reader; /* a descriptor to read it; 0: none */
     struct {
         uint64_t from, to;
     } range[RANGES];
 } files[FILES];
 static int file_count;
 
-#define CALL(name, a, b, c, d) \
-    raw_syscall(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
-
-static size_t length_of(const char *s)
-{
-    size_t n = 0;
-    while (s[n])
-        n++;
-    return n;
-}
-
-static int log_bytes(const void *bytes, size_t count)
-{
-    for (size_t done = 0; done < count;) {
-        long n = CALL(pwrite64, log_fd, (const char *)bytes + done, count - done, log_at + done);
-        if (n == -EINTR)
-            continue;
-        if (n <= 0)
-            return 0;
-        done += (size_t)n;
-    }
-    log_at += count;
-    return 1;
-}
-
-static int log_record(enum undo_kind kind, const char *path, uint64_t offset, uint64_t bytes)
-{
-    struct undo_record r = {UNDO_MAGIC, kind, (uint32_t)length_of(path) + 1, offset, bytes};
-    return log_bytes(&r, sizeof r) && log_bytes(path, r.path_bytes);
-}
-
-/* A record is whole or not there: what follows an incomplete one would be lost with it. */
-static void log_back_to(uint64_t at)
-{
-    CALL(ftruncate, log_fd, at, 0, 0);
-    log_at = at;
-}
-
 static void lose(struct touched *t, const char *path)
 {
     uint64_t start = log_at;
     if (t && t->lost++)
         return;
-    if (!log_record(UNDO_LOST, path, 0, 0))
+    if (!log_record(UNDO_LOST, path, 0, 0, 0))
         log_back_to(start);
-}
-
-static char *number_to(char *end, long n)
-{
-    *--end = 0;
-    do
-        *--end = (char)('0' + n % 10);
-    while (n /= 10);
-    return end;
-}
-
-/* dir/name into path[PATH_MAX]; 0: too long. */
-static int join(char *path, const char *dir, const char *name)
-{
-    size_t a = length_of(dir), b = length_of(name);
-    if (a + b + 2 > PATH_MAX)
-        return 0;
-    memmove(path, dir, a);
-    path[a] = '/';
-    memcpy(path + a + 1, name, b + 1);
-    return 1;
-}
-
-static int path_of(int fd, char *path)
-{
-    char digits[16], link[32] = "/proc/self/fd/";
-    const char *number = number_to(digits + sizeof digits, fd);
-    memcpy(link + 14, number, length_of(number) + 1);
-    long n = CALL(readlinkat, AT_FDCWD, link, path, PATH_MAX - 1);
-    if (n <= 0)
-        return 0;
-    path[n] = 0;
-    return path[0] == '/';
-}
-
-/* What the application means by (dir, name), as an absolute path. */
-static int absolute(int dir, const char *name, char *path)
-{
-    if (name[0] == '/')
-        return length_of(name) < PATH_MAX && memcpy(path, name, length_of(name) + 1);
-    if (dir != AT_FDCWD)
-        return path_of(dir, path) && join(path, path, name);
-    return CALL(getcwd, path, PATH_MAX, 0, 0) > 0 && join(path, path, name);
 }
 
 static struct touched *known(const struct stat *st)
@@ -135,10 +50,18 @@ static struct touched *known(const struct stat *st)
     return NULL;
 }
 
+static void forget(struct touched *t)
+{
+    if (t->reader > 0)
+        CALL(close, t->reader, 0, 0, 0);
+    t->reader = 0;
+}
+
 static struct touched *add(const struct stat *st)
 {
     /* no room: the file is noted again, which does no harm */
     struct touched *t = &files[file_count < FILES ? file_count++ : FILES - 1];
+    forget(t);
     *t = (struct touched){.device = st->st_dev, .inode = st->st_ino, .size = (uint64_t)st->st_size};
     return t;
 }
@@ -150,7 +73,29 @@ static struct touched *touch(const struct stat *st, const char *path)
     if (t)
         return t;
     t = add(st);
-    if (!log_record(UNDO_SIZE, path, t->size, st->st_ino)) {
+    if (!log_record(UNDO_SIZE, path, t->inode, t->size, 0)) {
+        log_back_to(start);
+        lose(t, path);
+    }
+    return t;
+}
+
+/* The same for a file that other ranks change, too: they are to know what this one has noted. */
+static struct touched *touch_shared(const struct stat *st, const char *path)
+{
+    struct touched *t = known(st);
+    uint64_t start = log_at;
+    if (t && t->shared)
+        return t;
+    if (!t)
+        t = add(st);
+    t->shared = 1;
+    t->key = shared_key(st, path);
+    int ok = shared_lock() && shared_length(t->key, t->size, &t->size);
+    for (int i = 0; ok && i < t->count; i++)
+        ok = shared_note(t->key, t->range[i].from, t->range[i].to);
+    shared_unlock();
+    if (!ok || !log_record(UNDO_SIZE, path, t->inode, t->size, 0)) {
         log_back_to(start);
         lose(t, path);
     }
@@ -181,16 +126,22 @@ static void remember(struct touched *t, uint64_t from, uint64_t to)
 
 static char piece[1 << 16]; /* under the lock */
 
-/* Note what is in the file from..to-1, of what it had when it was first changed. */
-static void keep(struct touched *t, const char *path, uint64_t from, uint64_t to)
+/* That of a shared file stays open until the next version: see above. */
+static int reader_of(struct touched *t, const char *path)
 {
-    uint64_t start = log_at;
-    to = to < t->size ? to : t->size;
-    if (from >= to || t->lost || noted(t, from, to))
-        return;
-    long fd = CALL(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    int ok =
-        fd >= 0 && log_at + (to - from) <= limit && log_record(UNDO_BYTES, path, from, to - from);
+    if (t->shared && t->reader > 0)
+        return t->reader;
+    int fd = (int)CALL(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (t->shared && fd > 0)
+        t->reader = fd;
+    return fd;
+}
+
+static int log_content(int fd, const struct touched *t, const char *path, uint64_t from,
+                       uint64_t to)
+{
+    int ok = log_at + (to - from) <= log_limit &&
+             log_record(UNDO_BYTES, path, t->inode, from, to - from);
     for (uint64_t at = from; ok && at < to;) {
         size_t want = to - at < sizeof piece ? to - at : sizeof piece;
         long n = CALL(pread64, fd, piece, want, at);
@@ -203,14 +154,51 @@ static void keep(struct touched *t, const char *path, uint64_t from, uint64_t to
         ok = n > 0 && log_bytes(piece, (size_t)n);
         at += n > 0 ? (uint64_t)n : 0;
     }
-    if (fd >= 0)
-        CALL(close, fd, 0, 0, 0);
-    if (ok) {
-        remember(t, from, to);
+    return ok;
+}
+
+/* See the list in undo_shared.c. */
+static int keep_shared(int fd, const struct touched *t, const char *path, uint64_t from,
+                       uint64_t to)
+{
+    uint64_t a = from, b = to;
+    if (!shared_next(t->key, &a, &b))
+        return 1;
+    int ok = fd >= 0 && shared_lock();
+    for (a = from; ok && (b = to, shared_next(t->key, &a, &b)); a = b) {
+        uint64_t start = log_at;
+        ok = log_content(fd, t, path, a, b);
+        if (!ok)
+            log_back_to(start);
+        ok = ok && shared_note(t->key, a, b);
+    }
+    shared_unlock();
+    return ok;
+}
+
+/* Note what is in the file from..to-1, of what it had when it was first changed. `own` is the descriptor
+ * of the application, if there is one. */
+static void keep(int own, struct touched *t, const char *path, uint64_t from, uint64_t to)
+{
+    uint64_t start = log_at;
+    to = to < t->size ? to : t->size;
+    if (from >= to || t->lost || (!t->shared && noted(t, from, to)))
+        return;
+    /* rather that one: to close another would end the locks of the application on the file */
+    long flags = own < 0 ? O_WRONLY : CALL(fcntl, own, F_GETFL, 0, 0);
+    int mine = (flags & O_ACCMODE) == O_WRONLY || flags & O_DIRECT;
+    int fd = mine ? reader_of(t, path) : own;
+    if (t->shared ? keep_shared(fd, t, path, from, to)
+                  : fd >= 0 && log_content(fd, t, path, from, to)) {
+        if (!t->shared)
+            remember(t, from, to);
     } else {
-        log_back_to(start);
+        if (!t->shared)
+            log_back_to(start);
         lose(t, path);
     }
+    if (mine && fd >= 0 && !t->shared)
+        CALL(close, fd, 0, 0, 0);
 }
 
 static char one_path[PATH_MAX], other_path[PATH_MAX]; /* under the lock */
@@ -219,22 +207,23 @@ static char one_path[PATH_MAX], other_path[PATH_MAX]; /* under the lock */
 static void before_write(int fd, int64_t offset, uint64_t count)
 {
     struct stat st;
-    if (CALL(fstat, fd, &st, 0, 0) || !S_ISREG(st.st_mode) || !path_of(fd, one_path))
+    if (CALL(fstat, fd, &st, 0, 0) || !S_ISREG(st.st_mode) || !log_path_of(fd, one_path))
         return;
-    struct touched *t = touch(&st, one_path);
+    struct touched *t = outside_has(&st) ? touch_shared(&st, one_path) : touch(&st, one_path);
     if (CALL(fcntl, fd, F_GETFL, 0, 0) & O_APPEND)
         return;
     if (offset < 0)
         offset = CALL(lseek, fd, 0, SEEK_CUR, 0);
-    keep(t, one_path, (uint64_t)offset, (uint64_t)offset + count);
+    keep(fd, t, one_path, (uint64_t)offset, (uint64_t)offset + count);
 }
 
 static void before_cut(int fd, uint64_t size)
 {
     struct stat st;
-    if (CALL(fstat, fd, &st, 0, 0) || !S_ISREG(st.st_mode) || !path_of(fd, one_path))
+    if (CALL(fstat, fd, &st, 0, 0) || !S_ISREG(st.st_mode) || !log_path_of(fd, one_path))
         return;
-    keep(touch(&st, one_path), one_path, size, UINT64_MAX);
+    struct touched *t = outside_has(&st) ? touch_shared(&st, one_path) : touch(&st, one_path);
+    keep(fd, t, one_path, size, UINT64_MAX);
 }
 
 static void before_cut_by_name(int dir, const char *name, uint64_t size)
@@ -254,8 +243,8 @@ static int before_open(int dir, const char *name, long flags)
     long rc = CALL(newfstatat, dir, name, &st, 0);
     if (rc == 0 && S_ISREG(st.st_mode) && flags & O_TRUNC)
         before_cut_by_name(dir, name, 0);
-    else if (rc == -ENOENT && flags & O_CREAT && absolute(dir, name, one_path)) {
-        if (log_record(UNDO_CREATED, one_path, 0, 0))
+    else if (rc == -ENOENT && flags & O_CREAT && log_absolute(dir, name, one_path)) {
+        if (log_record(UNDO_CREATED, one_path, 0, 0, 0))
             return 1;
         log_back_to(start);
     }
@@ -273,7 +262,7 @@ static void after_creation(int fd)
 /* Where a second name cannot be given: another file system, or one without links. */
 static int copy(int dir, const char *name, uint64_t size, const char *to)
 {
-    if (size > limit || log_at + copied > limit - size)
+    if (size > log_limit || log_at + copied > log_limit - size)
         return 0;
     long in = CALL(openat, dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0), n = -1;
     long out = CALL(openat, AT_FDCWD, to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
@@ -290,6 +279,17 @@ static int copy(int dir, const char *name, uint64_t size, const char *to)
     return n == 0;
 }
 
+/* It was made since the version, by this rank or, by MPI-IO, by any. */
+static int is_younger(const struct stat *st, const char *path)
+{
+    const struct touched *t = known(st);
+    int yes = t && t->created;
+    if (!yes && shared_lock())
+        yes = shared_created(shared_key(st, path));
+    shared_unlock();
+    return yes;
+}
+
 /* The name will stand for nothing, or for another file: the file itself is kept by a second name,
  * unless it is younger than the version. */
 static void before_gone(int dir, const char *name)
@@ -298,22 +298,24 @@ static void before_gone(int dir, const char *name)
     char digits[32], rank_digits[16];
     uint64_t start = log_at;
     if (CALL(newfstatat, dir, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
-        !absolute(dir, name, one_path))
+        !log_absolute(dir, name, one_path))
         return;
-    const struct touched *t = known(&st);
-    if (t && t->created)
+    if (is_younger(&st, one_path))
         return;
-    char *at = number_to(digits + sizeof digits, kept_files);
+    char *at = log_number(digits + sizeof digits, kept_files);
     *--at = '.';
     char *tail = at;
     for (long v = log_version; tail == at || v; v /= 10)
         *--at = (char)('0' + v % 10);
-    if (!join(other_path, undo_folder, number_to(rank_digits + sizeof rank_digits, log_rank)) ||
-        !join(other_path, other_path, at))
+    if (!log_join(other_path, undo_folder,
+                  log_number(rank_digits + sizeof rank_digits, log_rank)) ||
+        !log_join(other_path, other_path, at))
         return;
-    int ok = (raw_syscall(SYS_linkat, dir, (long)name, AT_FDCWD, (long)other_path, 0, 0) == 0 ||
-              copy(dir, name, (uint64_t)st.st_size, other_path)) &&
-             log_record(UNDO_KEPT, one_path, kept_files++, st.st_mode & 07777);
+    long linked = raw_syscall(SYS_linkat, dir, (long)name, AT_FDCWD, (long)other_path, 0, 0);
+    if (linked == -ENOENT) /* another rank was faster, and has noted it */
+        return;
+    int ok = (linked == 0 || copy(dir, name, (uint64_t)st.st_size, other_path)) &&
+             log_record(UNDO_KEPT, one_path, st.st_ino, kept_files++, st.st_mode & 07777);
     if (!ok) {
         log_back_to(start);
         lose(NULL, one_path);
@@ -324,9 +326,9 @@ static void before_rename(int dir, const char *name, int to_dir, const char *to)
 {
     uint64_t start = log_at;
     before_gone(to_dir, to);
-    if (absolute(dir, name, one_path) && absolute(to_dir, to, other_path) &&
-        (!log_record(UNDO_MOVED, one_path, 0, length_of(other_path) + 1) ||
-         !log_bytes(other_path, length_of(other_path) + 1)))
+    if (log_absolute(dir, name, one_path) && log_absolute(to_dir, to, other_path) &&
+        (!log_record(UNDO_MOVED, one_path, 0, 0, log_length(other_path) + 1) ||
+         !log_bytes(other_path, log_length(other_path) + 1)))
         log_back_to(start);
 }
 
@@ -369,105 +371,92 @@ static int note(long number, const unsigned long a[6])
     return 0;
 }
 
-/* 0: nothing is noted now, or not here: a forked child has no log. */
-static int take_log(void)
+/* A new log: nothing is noted yet. */
+void undo_note_again(void)
 {
-    if (log_fd < 0 || CALL(getpid, 0, 0, 0, 0) != owner)
-        return 0;
-    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
-        raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
-    return 1;
+    copied = kept_files = 0;
+    for (int i = 0; i < file_count; i++)
+        forget(&files[i]);
+    file_count = 0;
 }
 
-static void give_log_back(void)
-{
-    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
-}
-
-void undo_note_length(const char *path)
+int undo_note_length(const char *path)
 {
     struct stat st;
+    if (!undo_take())
+        return 0;
     uint64_t start = log_at;
-    if (!take_log())
-        return;
     long rc = CALL(newfstatat, AT_FDCWD, path, &st, 0);
     if (rc == 0 && S_ISREG(st.st_mode))
-        touch(&st, path);
-    else if (rc == -ENOENT && !log_record(UNDO_CREATED, path, 0, 0))
+        touch_shared(&st, path);
+    else if (rc == -ENOENT && !log_record(UNDO_CREATED, path, 0, 0, 0))
         log_back_to(start);
-    give_log_back();
+    undo_give();
+    return rc == -ENOENT;
+}
+
+void undo_note_created(const char *path)
+{
+    struct stat st;
+    if (!undo_take())
+        return;
+    if (!CALL(newfstatat, AT_FDCWD, path, &st, 0) && S_ISREG(st.st_mode)) {
+        touch_shared(&st, path)->created = 1;
+        if (shared_lock())
+            shared_note_created(shared_key(&st, path));
+        shared_unlock();
+    }
+    undo_give();
 }
 
 void undo_note_gone(const char *path)
 {
-    if (!take_log())
+    if (!undo_take())
         return;
     before_gone(AT_FDCWD, path);
-    give_log_back();
+    undo_give();
 }
 
 void undo_note_map(int fd, uint64_t from, uint64_t length)
 {
     struct stat st;
-    if (!take_log())
+    if (!undo_take())
         return;
     /* shared memory is no file to the user: what is mapped of it is in the image */
     if (!CALL(fstat, fd, &st, 0, 0) && S_ISREG(st.st_mode) && st.st_nlink &&
-        path_of(fd, one_path) && memcmp(one_path, "/dev/shm/", 9) != 0)
-        keep(touch(&st, one_path), one_path, from, from + length);
-    give_log_back();
+        log_path_of(fd, one_path) && memcmp(one_path, "/dev/shm/", 9) != 0)
+        keep(-1, touch(&st, one_path), one_path, from, from + length);
+    undo_give();
+}
+
+void undo_note_write(int fd, int64_t offset, uint64_t bytes)
+{
+    if (!undo_take())
+        return;
+    before_write(fd, offset, bytes);
+    undo_give();
+}
+
+void undo_note_cut(int fd, uint64_t size)
+{
+    if (!undo_take())
+        return;
+    before_cut(fd, size);
+    undo_give();
 }
 
 long undo_call(long number, const unsigned long a[6])
 {
     int creates = 0;
-    if (take_log()) {
+    if (undo_take()) {
         creates = note(number, a);
-        give_log_back();
+        undo_give();
     }
     long rc =
         raw_syscall(number, (long)a[0], (long)a[1], (long)a[2], (long)a[3], (long)a[4], (long)a[5]);
-    if (creates && rc >= 0 && take_log()) {
+    if (creates && rc >= 0 && undo_take()) {
         after_creation((int)rc);
-        give_log_back();
+        undo_give();
     }
     return rc;
-}
-
-void undo_open(const char *dir)
-{
-    const char *text = getenv("MEND_ONLINE_UNDO");
-    if (text && (limit = strtoull(text, NULL, 10)) == 0)
-        return;
-    snprintf(undo_folder, sizeof undo_folder, "%.4000s/undo", dir);
-    if (mkdir(undo_folder, 0700) && errno != EEXIST)
-        die("cannot make %s: %s", undo_folder, strerror(errno));
-}
-
-void undo_begin(int rank, int version)
-{
-    char path[PATH_MAX + 64];
-    if (!undo_folder[0])
-        return;
-    if (log_fd >= 0)
-        CALL(close, log_fd, 0, 0, 0);
-    if (log_fd >= 0 && !log_at && version != log_version) { /* nothing was changed */
-        snprintf(path, sizeof path, "%s/%d/%d", undo_folder, log_rank, log_version);
-        unlink(path);
-    }
-    snprintf(path, sizeof path, "%s/%d", undo_folder, rank);
-    if (mkdir(path, 0700) && errno != EEXIST)
-        die("cannot make %s: %s", path, strerror(errno));
-    snprintf(path, sizeof path, "%s/%d/%d", undo_folder, rank, version);
-    log_fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (log_fd < 0)
-        die("cannot open %s: %s", path, strerror(errno));
-    log_rank = rank;
-    log_version = version;
-    log_at = copied = kept_files = 0;
-    file_count = lock = 0;
-    if (rank == 0)
-        undo_copies_done();
-    owner = getpid();
-    undo_outside_begin();
 }

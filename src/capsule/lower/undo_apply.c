@@ -1,10 +1,17 @@
 /* undo_apply.c - putting files back as they were at a version, from the logs of undo.c.
  *
- * In two steps, with all ranks in between: first everybody puts back bytes and names, then everybody
- * cuts what has grown. (Ranks that write to one file have seen it at different lengths; the shortest
- * is right, and no byte of another's log may come after the cut.) Of one rank's own notes of a length,
- * the first since the version is right, and it is about the file, not about another that had the
- * name for a while. Until the logs are removed, after both steps, all of it may happen again.
+ * All ranks together, for each version from the newest down to the one that is gone back to:
+ *   1. each undoes its own log backwards: bytes and names. Bytes go only into the file that they were
+ *      noted of, not into another that has its name;
+ *   2. (all) bytes whose file another rank has brought back in 1;
+ *   3. (all) files that have grown are cut. Ranks that write to one file have seen it at different lengths; the
+ *      shortest is right, and no byte of another's log may come after the cut. Of one rank's own notes of a
+ *      length the first is right, and it is about the file, not about another that had the name for a
+ *      while;
+ *   4. (all) unless it is the version that is gone back to, the log is removed.
+ * The log of that version is removed when the job is agreed to go on. A death before that: all of it happens
+ * again, from the newest version that anybody still has a log of, with the same result: no log is removed
+ * while anybody has a newer one to undo.
  */
 #include "undo.h"
 
@@ -30,14 +37,11 @@ struct log {
     int count;
 };
 
-static void free_logs(struct log *list, int n)
+static void free_log(struct log *log)
 {
-    for (int i = 0; i < n; i++) {
-        if (list[i].size)
-            munmap(list[i].bytes, list[i].size);
-        free(list[i].record);
-    }
-    free(list);
+    if (log->size)
+        munmap(log->bytes, log->size);
+    free(log->record);
 }
 
 static void index_log(struct log *log)
@@ -60,61 +64,43 @@ static void index_log(struct log *log)
     }
 }
 
-static int newest_first(const void *a, const void *b)
+static int read_log(int rank, int version, struct log *log)
 {
-    return ((const struct log *)b)->version - ((const struct log *)a)->version;
+    char path[PATH_MAX + 64];
+    struct stat st;
+    *log = (struct log){.version = version};
+    snprintf(path, sizeof path, "%s/%d/%d", undo_folder, rank, version);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 && errno == ENOENT)
+        return 0;
+    if (fd < 0 || fstat(fd, &st))
+        die("cannot read %s: %s", path, strerror(errno));
+    log->size = (size_t)st.st_size;
+    if (log->size)
+        log->bytes = mmap(NULL, log->size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (log->bytes == MAP_FAILED)
+        die("no memory to undo changes of files");
+    index_log(log);
+    return 1;
 }
 
-/* The logs of this version and later ones, newest first. */
-static int read_logs(int rank, int version, struct log **list)
+int undo_newest(int rank)
 {
-    char folder[PATH_MAX + 32], path[PATH_MAX + 300], rest;
-    int n = 0;
-    *list = NULL;
+    char folder[PATH_MAX + 32], rest;
+    struct stat st;
+    int newest = -1;
     snprintf(folder, sizeof folder, "%s/%d", undo_folder, rank);
-    DIR *d = opendir(folder);
+    DIR *d = undo_folder[0] ? opendir(folder) : NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
-        struct log log = {0};
-        struct stat st;
-        if (sscanf(e->d_name, "%d%c", &log.version, &rest) != 1 || log.version < version)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-        if (fd < 0 || fstat(fd, &st))
-            die("cannot read %s: %s", path, strerror(errno));
-        log.size = (size_t)st.st_size;
-        if (log.size)
-            log.bytes = mmap(NULL, log.size, PROT_READ, MAP_PRIVATE, fd, 0);
-        close(fd);
-        *list = realloc(*list, (size_t)(n + 1) * sizeof **list);
-        if (log.bytes == MAP_FAILED || !*list)
-            die("no memory to undo changes of files");
-        index_log(&log);
-        (*list)[n++] = log;
+        int v;
+        if (sscanf(e->d_name, "%d%c", &v, &rest) == 1 && v > newest &&
+            !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && st.st_size)
+            newest = v;
     }
     if (d)
         closedir(d);
-    if (n)
-        qsort(*list, (size_t)n, sizeof **list, newest_first);
-    return n;
-}
-
-static void put_bytes(const char *path, const char *bytes, uint64_t count, uint64_t at)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) /* it was removed, and was not there before, or another record brings it back */
-        return;
-    while (count) {
-        ssize_t n = pwrite(fd, bytes, count, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            die("cannot put back the content of %s: %s", path, strerror(errno));
-        bytes += n;
-        at += (uint64_t)n;
-        count -= (uint64_t)n;
-    }
-    close(fd);
+    return newest;
 }
 
 /* Names are put back by one rank at a time, and what another rank has brought back is not removed: it
@@ -137,6 +123,7 @@ static int brought_count;
 struct copied {
     dev_t device;
     ino_t inode;
+    uint64_t of; /* the inode that it was */
 };
 
 static int copies_open(int flags)
@@ -146,23 +133,24 @@ static int copies_open(int flags)
     return open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-static int is_copy(const struct stat *st)
+/* of: that inode, or 0: any */
+static int is_copy(const struct stat *st, uint64_t of)
 {
     struct copied c;
     int found = 0, fd = copies_open(O_RDONLY);
     while (fd >= 0 && !found && read(fd, &c, sizeof c) == sizeof c)
-        found = c.device == st->st_dev && c.inode == st->st_ino;
+        found = c.device == st->st_dev && c.inode == st->st_ino && (!of || c.of == of);
     if (fd >= 0)
         close(fd);
     return found;
 }
 
-static void note_copy(int copy, const char *path)
+static void note_copy(int copy, const char *path, uint64_t of)
 {
     struct stat st;
     int fd = copies_open(O_CREAT | O_WRONLY | O_APPEND);
     if (fd < 0 || fstat(copy, &st) ||
-        write(fd, &(struct copied){st.st_dev, st.st_ino}, sizeof(struct copied)) !=
+        write(fd, &(struct copied){st.st_dev, st.st_ino, of}, sizeof(struct copied)) !=
             sizeof(struct copied))
         die("cannot note that %s is back: %s", path, strerror(errno));
     close(fd);
@@ -181,7 +169,7 @@ static void remove_made(const char *path)
     struct stat st;
     if (lstat(path, &st))
         return;
-    int own = st.st_nlink < 2 && !is_copy(&st);
+    int own = st.st_nlink < 2 && !is_copy(&st, 0);
     for (int i = 0; i < brought_count; i++)
         own |= brought_back[i] == st.st_ino;
     if (own)
@@ -189,14 +177,15 @@ static void remove_made(const char *path)
 }
 
 /* The kept file is in the folder of the job, which may be another file system than the path's. */
-static void copy_back(const char *kept, const char *path, mode_t mode)
+static void copy_back(const char *kept, const char *path, const struct undo_record *r)
 {
     struct stat st;
+    mode_t mode = (mode_t)r->bytes;
     int in = open(kept, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     int out = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
     if (in < 0 || out < 0 || fstat(in, &st))
         die("cannot bring back %s: %s", path, strerror(errno));
-    note_copy(out, path);
+    note_copy(out, path, r->inode);
     for (off_t left = st.st_size; left > 0;) {
         ssize_t n = sendfile(out, in, NULL, (size_t)left);
         if (n < 0 && errno == EINTR)
@@ -211,19 +200,45 @@ static void copy_back(const char *kept, const char *path, mode_t mode)
     close(out);
 }
 
-static void bring_back(const char *kept, const char *path, mode_t mode)
+static void bring_back(const char *kept, const char *path, const struct undo_record *r)
 {
     struct stat st;
     if (access(kept, F_OK))
         return;
     unlink(path);
     if (link(kept, path))
-        copy_back(kept, path, mode);
+        copy_back(kept, path, r);
     brought_back = realloc(brought_back, (size_t)(brought_count + 1) * sizeof *brought_back);
     if (!brought_back)
         die("no memory to undo changes of files");
     if (!lstat(path, &st))
         brought_back[brought_count++] = st.st_ino;
+}
+
+static int missed; /* bytes whose file was not there */
+
+static void put_bytes(const char *path, const char *bytes, const struct undo_record *r)
+{
+    struct stat st;
+    uint64_t count = r->bytes, at = r->offset;
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 || fstat(fd, &st) || (st.st_ino != r->inode && !is_copy(&st, r->inode))) {
+        /* it was removed, and was not there before, or another record brings it back */
+        missed++;
+        count = 0;
+    }
+    while (count) {
+        ssize_t n = pwrite(fd, bytes, count, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            die("cannot put back the content of %s: %s", path, strerror(errno));
+        bytes += n;
+        at += (uint64_t)n;
+        count -= (uint64_t)n;
+    }
+    if (fd >= 0)
+        close(fd);
 }
 
 static void undo_one(const struct log *log, int rank, const struct undo_record *r, const char *path)
@@ -232,12 +247,12 @@ static void undo_one(const struct log *log, int rank, const struct undo_record *
     const char *bytes = path + r->path_bytes;
     int names = r->kind == UNDO_CREATED || r->kind == UNDO_KEPT ? names_lock() : -1;
     switch (r->kind) {
-    case UNDO_BYTES: put_bytes(path, bytes, r->bytes, r->offset); break;
+    case UNDO_BYTES: put_bytes(path, bytes, r); break;
     case UNDO_CREATED: remove_made(path); break;
     case UNDO_KEPT:
         snprintf(kept, sizeof kept, "%s/%d/%d.%llu", undo_folder, rank, log->version,
                  (unsigned long long)r->offset);
-        bring_back(kept, path, (mode_t)r->bytes);
+        bring_back(kept, path, r);
         break;
     case UNDO_MOVED:
         if (access(path, F_OK) && rename(bytes, path) && errno != ENOENT)
@@ -253,15 +268,15 @@ typedef void undo_visit(const struct log *log, int rank, const struct undo_recor
 
 static void backwards(int rank, int version, undo_visit *visit)
 {
-    struct log *list;
-    int n = read_logs(rank, version, &list);
-    for (int i = 0; i < n; i++)
-        for (int k = list[i].count - 1; k >= 0; k--) {
-            struct undo_record r;
-            memcpy(&r, list[i].bytes + list[i].record[k], sizeof r);
-            visit(&list[i], rank, &r, list[i].bytes + list[i].record[k] + sizeof r);
-        }
-    free_logs(list, n);
+    struct log log;
+    if (!undo_folder[0] || !read_log(rank, version, &log))
+        return;
+    for (int k = log.count - 1; k >= 0; k--) {
+        struct undo_record r;
+        memcpy(&r, log.bytes + log.record[k], sizeof r);
+        visit(&log, rank, &r, log.bytes + log.record[k] + sizeof r);
+    }
+    free_log(&log);
 }
 
 static char lost[PATH_MAX];
@@ -289,14 +304,14 @@ static void note_length(const struct log *log, int rank, const struct undo_recor
     (void)rank;
     if (r->kind != UNDO_SIZE)
         return;
-    while (i < length_count && (lengths[i].inode != r->bytes || strcmp(lengths[i].path, path) != 0))
+    while (i < length_count && (lengths[i].inode != r->inode || strcmp(lengths[i].path, path) != 0))
         i++;
     if (i == length_count) {
         lengths = realloc(lengths, (size_t)(length_count + 1) * sizeof *lengths);
         char *copy = strdup(path);
         if (!lengths || !copy)
             die("no memory to undo changes of files");
-        lengths[length_count++] = (struct length){.inode = r->bytes, .path = copy};
+        lengths[length_count++] = (struct length){.inode = r->inode, .path = copy};
     }
     lengths[i].size = r->offset;
 }
@@ -318,17 +333,35 @@ static void cut_to_lengths(void)
 const char *undo_impossible(int rank, int version)
 {
     lost[0] = 0;
-    if (!undo_folder[0])
-        return NULL;
-    backwards(rank, version, look_for_lost);
+    for (int v = undo_newest(rank); v >= version; v--)
+        backwards(rank, v, look_for_lost);
     return lost[0] ? lost : NULL;
 }
 
 void undo_contents(int rank, int version)
 {
-    brought_count = 0;
-    if (undo_folder[0])
-        backwards(rank, version, undo_one);
+    brought_count = missed = 0;
+    backwards(rank, version, undo_one);
+}
+
+/* What is there already is put there once more: the same bytes. */
+static void undo_rest(const struct log *log, int rank, const struct undo_record *r,
+                      const char *path)
+{
+    if (r->kind == UNDO_BYTES)
+        undo_one(log, rank, r, path);
+}
+
+void undo_others(int rank, int version)
+{
+    if (missed)
+        backwards(rank, version, undo_rest);
+}
+
+void undo_lengths(int rank, int version)
+{
+    backwards(rank, version, note_length);
+    cut_to_lengths();
 }
 
 /* Remove the logs of versions from..to-1, newest first, then what they kept. If this process dies in
@@ -362,14 +395,10 @@ static void remove_logs(int rank, int from, int to)
         closedir(d);
 }
 
-void undo_lengths(int rank, int version)
+void undo_remove(int rank, int version)
 {
-    if (!undo_folder[0])
-        return;
-    backwards(rank, version, note_length);
-    cut_to_lengths();
-    remove_logs(rank, version, INT_MAX);
-    undo_outside_forget(version > 0);
+    if (undo_folder[0])
+        remove_logs(rank, version, INT_MAX);
 }
 
 void undo_forget(int rank, int version)

@@ -1,8 +1,8 @@
 /* undo_outside.c - files that are changed otherwise than by the application's own system calls.
  *
  * By MPI-IO: that they were made, removed, or have grown is noted when they are opened, and at every
- * version while they are open. What is overwritten in them is not kept: mostly, a program that was
- * rolled back writes the same bytes to the same places again. The user is told.
+ * version while they are open; what is overwritten in them is noted when the MPI library does so
+ * (undo_library.c). If its calls do not come to us, the user is told that this is not put back.
  * By a shared mapping: what a file has there is noted when it is mapped. A mapping that is in the image
  * is put back with it.
  * By programs that the application starts: nothing is noted; the upper half says so (os_children.c).
@@ -19,9 +19,12 @@
 
 static struct outside {
     handle_t file;
+    dev_t device;
+    ino_t inode;
     char path[PATH_MAX];
-} * list; /* files of MPI-IO that are open for writing */
+} * list; /* files of MPI-IO that are open for writing; changed with the log taken */
 static int count, again;
+static int absent; /* the file that is being opened was not there */
 
 /* A prefix like "ufs:" is the library's. */
 static const char *plain_name(const char *name)
@@ -60,8 +63,8 @@ void undo_file_opening(const char *name, int amode, int first)
     char path[PATH_MAX];
     if (!undo_folder[0] || !(amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)) || !absolute(name, path))
         return;
-    undo_note_length(path);
-    if (!first || again || told_before(path))
+    absent = undo_note_length(path);
+    if (!first || again || undo_library_heard() || told_before(path))
         return;
     mend_event("recover.unprotected", ev_str("file", path), ev_str("by", "MPI-IO"));
     fprintf(
@@ -73,22 +76,43 @@ void undo_file_opening(const char *name, int amode, int first)
 
 void undo_file_opened(const char *name, int amode, handle_t file)
 {
-    if (!undo_folder[0] || !(amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)))
+    struct outside o = {.file = file};
+    struct stat st;
+    if (!undo_folder[0] || !(amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)) ||
+        !absolute(name, o.path) || stat(o.path, &st) || !undo_take())
         return;
+    o.device = st.st_dev;
+    o.inode = st.st_ino;
     list = realloc(list, (size_t)(count + 1) * sizeof *list);
     if (!list)
         die("no memory to list %d files", count);
-    if (absolute(name, list[count].path))
-        list[count++].file = file;
+    list[count++] = o;
+    undo_give();
+    if (absent)
+        undo_note_created(o.path);
 }
 
 void undo_file_closed(handle_t file)
 {
-    for (int i = 0; i < count; i++)
-        if (list[i].file == file) {
+    if (!undo_take())
+        return;
+    for (int i = count; i--;)
+        if (list[i].file == file)
             list[i] = list[--count];
-            return;
-        }
+    undo_give();
+}
+
+int outside_open(void)
+{
+    return count;
+}
+
+int outside_has(const struct stat *st)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i].inode == st->st_ino && list[i].device == st->st_dev)
+            return 1;
+    return 0;
 }
 
 void undo_file_deleting(const char *name)

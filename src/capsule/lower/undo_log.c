@@ -1,0 +1,197 @@
+/* undo_log.c - the log that undo.c writes to; see undo.h. Raw system calls only, where it runs in the trap
+ * handler.
+ */
+#include "undo.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+char undo_folder[PATH_MAX];
+uint64_t log_at, log_limit = 1ull << 30;
+int log_rank, log_version;
+static int log_fd = -1;
+static volatile int lock;
+static int owner; /* the process whose log it is */
+static uint64_t meeting;
+
+size_t log_length(const char *s)
+{
+    size_t n = 0;
+    while (s[n])
+        n++;
+    return n;
+}
+
+int log_bytes(const void *bytes, size_t count)
+{
+    for (size_t done = 0; done < count;) {
+        long n = CALL(pwrite64, log_fd, (const char *)bytes + done, count - done, log_at + done);
+        if (n == -EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        done += (size_t)n;
+    }
+    log_at += count;
+    return 1;
+}
+
+int log_record(enum undo_kind kind, const char *path, uint64_t inode, uint64_t offset,
+               uint64_t bytes)
+{
+    struct undo_record r = {UNDO_MAGIC, kind, (uint32_t)log_length(path) + 1, inode, offset, bytes};
+    return log_bytes(&r, sizeof r) && log_bytes(path, r.path_bytes);
+}
+
+/* A record is whole or not there: what follows an incomplete one would be lost with it. */
+void log_back_to(uint64_t at)
+{
+    CALL(ftruncate, log_fd, at, 0, 0);
+    log_at = at;
+}
+
+char *log_number(char *end, long n)
+{
+    *--end = 0;
+    do
+        *--end = (char)('0' + n % 10);
+    while (n /= 10);
+    return end;
+}
+
+/* dir/name into path[PATH_MAX]; 0: too long. */
+int log_join(char *path, const char *dir, const char *name)
+{
+    size_t a = log_length(dir), b = log_length(name);
+    if (a + b + 2 > PATH_MAX)
+        return 0;
+    memmove(path, dir, a);
+    path[a] = '/';
+    memcpy(path + a + 1, name, b + 1);
+    return 1;
+}
+
+int log_path_of(int fd, char *path)
+{
+    char digits[16], link[32] = "/proc/self/fd/";
+    const char *number = log_number(digits + sizeof digits, fd);
+    memcpy(link + 14, number, log_length(number) + 1);
+    long n = CALL(readlinkat, AT_FDCWD, link, path, PATH_MAX - 1);
+    if (n <= 0)
+        return 0;
+    path[n] = 0;
+    return path[0] == '/';
+}
+
+/* What the application means by (dir, name), as an absolute path. */
+int log_absolute(int dir, const char *name, char *path)
+{
+    if (name[0] == '/')
+        return log_length(name) < PATH_MAX && memcpy(path, name, log_length(name) + 1);
+    if (dir != AT_FDCWD)
+        return log_path_of(dir, path) && log_join(path, path, name);
+    return CALL(getcwd, path, PATH_MAX, 0, 0) > 0 && log_join(path, path, name);
+}
+
+/* 0: nothing is noted now, or not here: a forked child has no log. */
+int undo_take(void)
+{
+    if (log_fd < 0 || CALL(getpid, 0, 0, 0, 0) != owner)
+        return 0;
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
+        raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+    return 1;
+}
+
+void undo_give(void)
+{
+    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+}
+
+static uint64_t machine_number(void)
+{
+    char text[256] = "";
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    uint64_t sum = 14695981039346656037ull;
+    if (fd < 0 || read(fd, text, sizeof text - 1) <= 0)
+        gethostname(text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    for (const char *c = text; *c; c++)
+        sum = (sum ^ (unsigned char)*c) * 1099511628211ull;
+    return sum;
+}
+
+void undo_open(const char *dir)
+{
+    const char *text = getenv("MEND_ONLINE_UNDO");
+    if (text && (log_limit = strtoull(text, NULL, 10)) == 0)
+        return;
+    snprintf(undo_folder, sizeof undo_folder, "%.4000s/undo", dir);
+    if (mkdir(undo_folder, 0700) && errno != EEXIST)
+        die("cannot make %s: %s", undo_folder, strerror(errno));
+    shared_machine(machine_number());
+}
+
+/* Of another meeting or version: nobody adds to them any more. */
+static void remove_indexes(const char *but)
+{
+    DIR *d = opendir(undo_folder);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (strncmp(e->d_name, "index.", 6) == 0 && strcmp(e->d_name, but) != 0)
+            unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+}
+
+void undo_meeting(uint64_t id)
+{
+    meeting = id;
+}
+
+/* Its threads may have been ended in any step of a note. */
+void undo_leave(void)
+{
+    shared_unlock();
+}
+
+void undo_begin(int rank, int version)
+{
+    char path[PATH_MAX + 64], index[64];
+    if (!undo_folder[0])
+        return;
+    if (log_fd >= 0)
+        CALL(close, log_fd, 0, 0, 0);
+    if (log_fd >= 0 && !log_at && version != log_version) { /* nothing was changed */
+        snprintf(path, sizeof path, "%s/%d/%d", undo_folder, log_rank, log_version);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s/%d", undo_folder, rank);
+    if (mkdir(path, 0700) && errno != EEXIST)
+        die("cannot make %s: %s", path, strerror(errno));
+    snprintf(path, sizeof path, "%s/%d/%d", undo_folder, rank, version);
+    log_fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (log_fd < 0)
+        die("cannot open %s: %s", path, strerror(errno));
+    log_rank = rank;
+    log_version = version;
+    log_at = 0;
+    lock = 0;
+    undo_note_again();
+    snprintf(index, sizeof index, "index.%llu.%d", (unsigned long long)meeting, version);
+    snprintf(path, sizeof path, "%s/%s", undo_folder, index);
+    shared_begin(path);
+    if (rank == 0) {
+        remove_indexes(index);
+        undo_copies_done();
+    }
+    owner = getpid();
+    undo_outside_begin();
+}

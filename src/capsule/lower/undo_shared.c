@@ -1,0 +1,238 @@
+/* undo_shared.c - files that several ranks write (by MPI-IO): each byte is noted once, by whoever is the
+ * first to change it since the version. A second note would have what the first one changed.
+ *
+ * DIR/undo/index.MEETING.VERSION lists what has been noted since the version, by all ranks: ranges, how
+ * long each file was, and files that were not there. A rank that is about to change bytes
+ *   1. locks the index and reads what is new in it;
+ *   2. of the bytes, those that nobody has noted go to its own log: old content;
+ *   3. then they go into the index;
+ *   4. it unlocks the index, and makes the change.
+ * A death after 2: the bytes are noted again by another rank, unchanged, as the change was not made. A
+ * death after 3 or 4: they are in the log of the dead, which its successor puts back.
+ * What is in this process' own copy of the index needs no lock.
+ *
+ * Raw system calls only: it runs with either half's thread pointer.
+ */
+#include "undo.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+
+enum { LENGTH = 1, RANGE, CREATED };
+struct entry { /* of the index */
+    uint64_t kind, key, from, to;
+};
+
+static int fd = -1;
+static uint64_t end;     /* of what has been read */
+static uint64_t machine; /* which boot of which machine */
+
+/* Sorted by key, kind and place; ranges of one file that touch are one. */
+static struct entry *table;
+static size_t count, room;
+
+static int before(const struct entry *a, const struct entry *b)
+{
+    if (a->key != b->key)
+        return a->key < b->key;
+    if (a->kind != b->kind)
+        return a->kind < b->kind;
+    return a->to < b->from;
+}
+
+/* The first entry that does not lie before e: if it touches e, it is the first that does. */
+static size_t place(const struct entry *e)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (before(&table[middle], e))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int grow(void)
+{
+    size_t more = room ? 2 * room : 4096;
+    long p = raw_syscall(SYS_mmap, 0, (long)(more * sizeof *table), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p < 0)
+        return 0;
+    if (room) {
+        memcpy((void *)p, table, count * sizeof *table);
+        CALL(munmap, table, room * sizeof *table, 0, 0);
+    }
+    table = (void *)p;
+    room = more;
+    return 1;
+}
+
+static int insert(struct entry e)
+{
+    size_t at = place(&e), next = at;
+    while (next < count && !before(&e, &table[next])) { /* it touches */
+        if (e.kind != RANGE)
+            return 1; /* the first is right */
+        e.from = table[next].from < e.from ? table[next].from : e.from;
+        e.to = table[next].to > e.to ? table[next].to : e.to;
+        next++;
+    }
+    if (next == at && count == room && !grow())
+        return 0;
+    memmove(&table[at + 1], &table[next], (count - next) * sizeof *table);
+    table[at] = e;
+    count = count + 1 - (next - at);
+    return 1;
+}
+
+static int read_news(uint64_t size)
+{
+    static struct entry some[128]; /* under the lock */
+    size -= size % sizeof *some;   /* a death has cut the last one short: it is overwritten */
+    while (end < size) {
+        uint64_t want = size - end < sizeof some ? size - end : sizeof some;
+        long n = CALL(pread64, fd, some, want, end);
+        if (n == -EINTR)
+            continue;
+        if (n < (long)sizeof *some)
+            return 0;
+        for (long i = 0; i < n / (long)sizeof *some; i++)
+            if (!insert(some[i]))
+                return 0;
+        end += (uint64_t)n - (uint64_t)n % sizeof *some;
+    }
+    return 1;
+}
+
+static int append(struct entry e)
+{
+    for (uint64_t done = 0; done < sizeof e;) {
+        long n = CALL(pwrite64, fd, (char *)&e + done, sizeof e - done, end + done);
+        if (n == -EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        done += (uint64_t)n;
+    }
+    end += sizeof e;
+    return insert(e);
+}
+
+int shared_lock(void)
+{
+    struct stat st;
+    long rc;
+    if (fd < 0)
+        return 0;
+    while ((rc = CALL(flock, fd, LOCK_EX, 0, 0)) == -EINTR)
+        ;
+    if (rc == 0 && CALL(fstat, fd, &st, 0, 0) == 0 && read_news((uint64_t)st.st_size))
+        return 1;
+    shared_unlock();
+    return 0;
+}
+
+void shared_unlock(void)
+{
+    if (fd >= 0)
+        CALL(flock, fd, LOCK_UN, 0, 0);
+}
+
+int shared_length(uint64_t key, uint64_t now, uint64_t *length)
+{
+    struct entry e = {LENGTH, key, 0, 0};
+    size_t at = place(&e);
+    if (at == count || before(&e, &table[at])) {
+        *length = now;
+        return append((struct entry){LENGTH, key, 0, now});
+    }
+    *length = table[at].to;
+    return 1;
+}
+
+int shared_next(uint64_t key, uint64_t *from, uint64_t *to)
+{
+    struct entry e = {RANGE, key, *from, *from};
+    for (size_t at = place(&e); at < count && *from < *to; at++) {
+        const struct entry *t = &table[at];
+        if (t->key != key || t->kind != RANGE || t->from >= *to)
+            break;
+        if (t->from > *from) {
+            *to = t->from;
+            return 1;
+        }
+        if (t->to > *from)
+            *from = t->to;
+    }
+    return *from < *to;
+}
+
+int shared_created(uint64_t key)
+{
+    struct entry e = {CREATED, key, 0, 0};
+    size_t at = place(&e);
+    return at < count && !before(&e, &table[at]);
+}
+
+int shared_note_created(uint64_t key)
+{
+    return append((struct entry){CREATED, key, 0, 0});
+}
+
+int shared_note(uint64_t key, uint64_t from, uint64_t to)
+{
+    return append((struct entry){RANGE, key, from, to});
+}
+
+static uint64_t mix(uint64_t sum, const void *bytes, size_t n)
+{
+    for (const unsigned char *b = bytes; n--; b++)
+        sum = (sum ^ *b) * 1099511628211ull;
+    return sum;
+}
+
+/* The same file has the same key in all ranks, and another file has another, although nodes have folders of
+ * their own under the same names. A file system of one machine: device and inode on that machine
+ * (emulated nodes share it). One of many: inode and path. */
+uint64_t shared_key(const struct stat *st, const char *path)
+{
+    static const uint32_t of_one_machine[] = {
+        0xef53,     0x58465342, 0x9123683e, 0x01021994, 0x794c7630,
+        0x2fc12fc1, 0xf2f52010, 0x858458f6, 0xca451a4e, 0x52654973,
+    }; /* ext, xfs, btrfs, tmpfs, overlay, zfs, f2fs, ramfs, bcachefs, reiserfs */
+    uint64_t sum = 14695981039346656037ull;
+    struct statfs fs = {0};
+    CALL(statfs, path, &fs, 0, 0);
+    sum = mix(sum, &st->st_ino, sizeof st->st_ino);
+    for (size_t i = 0; i < sizeof of_one_machine / sizeof *of_one_machine; i++)
+        if ((uint32_t)fs.f_type == of_one_machine[i])
+            return mix(mix(sum, &machine, sizeof machine), &st->st_dev, sizeof st->st_dev);
+    size_t n = 0;
+    while (path[n])
+        n++;
+    return mix(sum, path, n);
+}
+
+void shared_machine(uint64_t number)
+{
+    machine = number;
+}
+
+void shared_begin(const char *path)
+{
+    if (fd >= 0)
+        CALL(close, fd, 0, 0, 0);
+    count = end = 0;
+    fd = (int)CALL(openat, AT_FDCWD, path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        fd = -1;
+}
