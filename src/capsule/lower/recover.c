@@ -29,47 +29,7 @@
  */
 #include "recover.h"
 
-int recovering;
-
-#ifndef OPEN_MPI
-void recover_main(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    die("this MPI library has no fault tolerance (ULFM): --online is not possible");
-}
-void recover_error(int rc, const char *function)
-{
-    (void)rc;
-    (void)function;
-}
-int recover_checkpoint(struct upper *upper)
-{
-    (void)upper;
-    return 0;
-}
-void recover_resumed(void)
-{
-}
-void recover_finalize(void)
-{
-}
-void recover_ended(int code)
-{
-    (void)code;
-}
-void recover_begun(void)
-{
-}
-void comm_made(MPI_Comm comm)
-{
-    (void)comm;
-}
-void comm_gone(MPI_Comm comm)
-{
-    (void)comm;
-}
-#else
+#ifdef OPEN_MPI
 #include "recover_levels.h"
 #include "recover_plan.h"
 
@@ -94,60 +54,12 @@ static int version;                      /* newest checkpoint; 0: the beginning 
 static int copied_version;               /* the newest that partners have, too */
 static int finished;                     /* the application has called MPI_Finalize */
 static int began_mpi;                    /* it has called MPI_Init */
-static int repairs;                      /* meetings after the first */
 static MPI_Comm base = MPI_COMM_NULL;    /* all processes alive, with the spares */
 static MPI_Comm control = MPI_COMM_NULL; /* the processes of app_world, for our own messages */
 static int app_argc;
 static char **app_argv;
 
-/* ---- times ---------------------------------------------------------------------------------- */
-
-static struct {
-    double at;
-    char name[12];
-} phases[24];
-static int phase_count;
-static double noticed_at;
-
-static double wall(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-void phase(const char *name)
-{
-    if (phase_count == 24)
-        return;
-    phases[phase_count].at = wall();
-    snprintf(phases[phase_count++].name, sizeof phases[0].name, "%s", name);
-}
-
-static void phases_begin(void)
-{
-    phase_count = 0;
-    phase("notice");
-}
-
-/* One event with all phases, in milliseconds. */
-static void tell_recovered(const char *how)
-{
-    char text[512];
-    size_t used = 0;
-    if (!repairs++)
-        return; /* the start */
-    text[0] = 0;
-    for (int i = 1; i < phase_count && used < sizeof text - 32; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%.3f", i > 1 ? " " : "",
-                                 phases[i].name, 1e3 * (phases[i].at - phases[i - 1].at));
-    mend_event("recover.resumed", ev_str("how", how), ev_int("version", version),
-               ev_int("repair", repairs - 1), ev_real("seconds", wall() - noticed_at),
-               ev_str("phases", text));
-}
-
 static struct plan plan;
-#define TRY(call) ((call) == MPI_SUCCESS)
 
 /* ---- noticing a failure ---------------------------------------------------------------------- */
 
@@ -156,8 +68,7 @@ static void meet(void);
 
 static void repair(void) /* on our own stack, in the main thread */
 {
-    phases_begin();
-    noticed_at = wall();
+    phases_noticed();
     deaf_calls = 0;
     leave_upper(control);
     control = MPI_COMM_NULL;
@@ -363,70 +274,6 @@ static void load(void)
     }
 }
 
-/* Open MPI's agreement crashes now and then in a process that was told of a failure by a revoke
- * only: wait until the failure itself is known here, too. */
-static void await_failure(void)
-{
-    for (double limit = seconds_now() + 0.5; seconds_now() < limit;) {
-        MPI_Group dead;
-        int n = 0, flag;
-        if (TRY(MPIX_Comm_get_failed(base, &dead))) {
-            MPI_Group_size(dead, &n);
-            MPI_Group_free(&dead);
-        }
-        if (n)
-            return;
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
-    }
-}
-
-/* If processes die during an agreement, Open MPI may forget to tell one process the result (seen
- * once in some 160 kills): it would wait for ever, and all others for it in the next shrink. Such
- * a process ends itself: to the others one more failure. */
-static void on_patience(int signal)
-{
-    (void)signal;
-    static const char text[] = "mend: an agreement did not end; this process gives up\n";
-    (void)!write(2, text, sizeof text - 1);
-    _exit(114);
-}
-
-static void patience(int seconds)
-{
-    static timer_t timer;
-    static int made;
-    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGNAL_PATIENCE};
-    struct itimerspec in = {.it_value.tv_sec = seconds};
-    if (!made++) {
-        struct sigaction action = {.sa_handler = on_patience};
-        sigaction(SIGNAL_PATIENCE, &action, NULL);
-        if (timer_create(CLOCK_MONOTONIC, &event, &timer))
-            die("cannot make a timer: %s", strerror(errno));
-    }
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGNAL_PATIENCE);
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
-    timer_settime(timer, 0, &in, NULL);
-}
-
-static int agree(int ok)
-{
-    int revoked = 0, flag = ok;
-    const char *text = getenv("MEND_ONLINE_PATIENCE");
-    MPIX_Comm_is_revoked(base, &revoked);
-    if (!ok || revoked) {
-        MPIX_Comm_revoke(base);
-        await_failure();
-    }
-    MEND_FAULT_POINT(recover_agree);
-    patience(text ? atoi(text) : 60);
-    int rc = MPIX_Comm_agree(base, &flag);
-    patience(0);
-    phase("agree");
-    return rc == MPI_SUCCESS && flag;
-}
-
 /* One meeting; see the list at the top. */
 static int attempt(void)
 {
@@ -465,7 +312,7 @@ static int attempt(void)
         phase("load");
         MEND_FAULT_POINT(recover_load);
     }
-    if (agree(ok))
+    if (agree(base, ok))
         return 1;
     app_world = control = app_self = MPI_COMM_NULL; /* nobody uses them */
     mend_event("recover.retry", ev_str("what", ok ? "others" : "here"));
@@ -536,7 +383,7 @@ static void meet(void)
         copied_version = version;
         held_keep(version, version, rank, rank < 0 ? -1 : plan_partner_of(&plan, rank));
         if (rank < 0) {
-            tell_recovered("waiting");
+            phases_tell("waiting", version);
             spare_wait();
             continue;
         }
@@ -551,9 +398,9 @@ static void meet(void)
                    ev_int("spares", plan.processes - world_size));
         if (version)
             image_resume();
-        if (repairs)
+        if (phases_repairs())
             GUARD("restart", MPI_Barrier(control)); /* see recover_resumed */
-        tell_recovered("restarted");
+        phases_tell("restarted", version);
         take_input();
         sigset_t none;
         sigemptyset(&none);
@@ -640,7 +487,7 @@ void recover_resumed(void)
     phase("barrier");
     undo_outside_resumed();
     output_commit(); /* up to this version nothing can be rolled back */
-    tell_recovered("resumed");
+    phases_tell("resumed", version);
 }
 
 /* A rank may finish only when all have, because a failure elsewhere would roll it back, too. The
@@ -706,8 +553,7 @@ static void spare_wait(void)
         struct timespec t = {0, 1000000};
         nanosleep(&t, NULL);
     }
-    phases_begin();
-    noticed_at = wall();
+    phases_noticed();
 }
 
 void recover_main(int argc, char **argv)

@@ -93,6 +93,16 @@ void file_call(void);              /* one on a file begins */
         result_;                           \
     })
 
-/* --- times of a recovery, for the event that ends it --- */
-void phase(const char *name);
+/* --- recover_agree.c --- */
+int agree(MPI_Comm base, int ok); /* all say 1; collective, also for those who are in trouble */
+
+/* --- recover_times.c: of a recovery, for the event that ends it --- */
+double wall(void);
+void phase(const char *name); /* it has ended */
+void phases_begin(void);
+void phases_noticed(void); /* the same, and the recovery begins now */
+void phases_tell(const char *how, int version);
+int phases_repairs(void); /* how many have ended */
+
+#define TRY(call) ((call) == MPI_SUCCESS)
 #endif

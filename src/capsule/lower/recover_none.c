@@ -1,0 +1,44 @@
+/* recover_none.c - MPI libraries without fault tolerance: nothing is recovered in place. */
+#include "recover.h"
+
+int recovering;
+
+#ifndef OPEN_MPI
+void recover_main(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    die("this MPI library has no fault tolerance (ULFM): --online is not possible");
+}
+void recover_error(int rc, const char *function)
+{
+    (void)rc;
+    (void)function;
+}
+int recover_checkpoint(struct upper *upper)
+{
+    (void)upper;
+    return 0;
+}
+void recover_resumed(void)
+{
+}
+void recover_finalize(void)
+{
+}
+void recover_ended(int code)
+{
+    (void)code;
+}
+void recover_begun(void)
+{
+}
+void comm_made(MPI_Comm comm)
+{
+    (void)comm;
+}
+void comm_gone(MPI_Comm comm)
+{
+    (void)comm;
+}
+#endif
