@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MODE_CREATE = 1, MODE_DELETE_ON_CLOSE = 16, MODE_EXCL = 64, MODE_SEQUENTIAL = 256 };
+enum { MODE_CREATE = 1, MODE_EXCL = 64, MODE_SEQUENTIAL = 256 };
 enum { WHENCE_SET = 600 };
 
 int core_File_open(object *comm, const char *name, int amode, object *info, object **out)
@@ -174,7 +174,7 @@ void rebind_files(void)
     EACH_LIVE (o, KIND_FILE) {
         struct open_file *f = o->file.f;
         object *info = o->extra ? o->extra->info : NULL;
-        int amode = f->amode & ~(MODE_EXCL | MODE_DELETE_ON_CLOSE);
+        int amode = f->amode & ~MODE_EXCL;
         int rc = LOWER(file_open, f->comm->real, f->name, amode, info ? info->info.n : 0,
                        info ? info->info.words : NULL, &o->real);
         if (rc) {
