@@ -30,7 +30,7 @@
 #define BEFORE_OADDR(x)
 #define ARG_OADDR(x) x
 #define AFTER_OADDR(x)
-#define BEFORE_WIN(x) deaf_calls++;
+#define BEFORE_WIN(x) window_call();
 #define ARG_WIN(x) ((MPI_Win)(x))
 #define AFTER_WIN(x) deaf_calls--;
 #define BEFORE_FILE(x) file_call();

@@ -74,12 +74,18 @@ int a_player_died(void); /* a process that plays a rank is known to be dead */
 /* --- recover_windows.c --- */
 extern int windows_open;           /* of the lower half */
 extern int deaf_calls;             /* under way, that do not hear of failures */
+extern int hear_every;             /* looked for in every so many-th turn of the library's progress */
 void windows_watch(MPI_Comm comm); /* a failure in it ends them */
 void windows_allowed(void);        /* ends the process if they cannot be watched */
 void file_call(void);              /* one on a file begins */
+static inline void window_call(void) /* one on a window begins: it only waits, so looking is seldom */
+{
+    deaf_calls++;
+    hear_every = 256;
+}
 #define DEAF(name, call)                   \
     ({                                     \
-        deaf_calls++;                      \
+        window_call();                     \
         int result_ = GUARD(name, (call)); \
         deaf_calls--;                      \
         result_;                           \
