@@ -112,8 +112,8 @@ back) # over several versions: what each of them changed is undone, the newest f
     finish
     diff -r a b || fail "files differ" ;;
 overwrite) # by MPI-IO, in place, each time other ranks the same bytes
-    mkdir a b; native ./overwrite a 300 >want || exit 1
-    start --spares 6 --every 100ms -- ./overwrite b 300
+    mkdir a b; native ./overwrite a 900 >want || exit 1
+    start --spares 6 --every 100ms -- ./overwrite b 900
     for victims in 2 0 "1 3"; do more 1; changes ${victims% *} 300; kill_ranks $victims; await '"how":"resumed"' $((4 + $(resumed))); done
     finish
     diff -r a b || fail "files differ"
