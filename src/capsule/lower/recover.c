@@ -312,6 +312,8 @@ static int attempt(void)
         phase("load");
         MEND_FAULT_POINT(recover_load);
     }
+    if (!ok && control != MPI_COMM_NULL)
+        MPIX_Comm_revoke(control); /* who waits for us in it does not hear of the base */
     if (agree(base, ok))
         return 1;
     app_world = control = app_self = MPI_COMM_NULL; /* nobody uses them */
