@@ -1,13 +1,20 @@
 #!/usr/bin/env bash
-# refused.sh MPI PROGRAM: functions that the capsule does not carry fail with a sentence that names them.
+# refused.sh MPI PROGRAM: functions that the capsule does not carry fail with a sentence that names them, on every rank.
+# Each rank writes its own files: a launcher forwards in pieces, and may put one stream into the middle of another's line.
 set -uo pipefail
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
-out=$(mktemp); trap 'rm -f "$out"' EXIT
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+fail() { echo "FAIL: $*"; tail -n +1 "$work"/*; exit 1; }
 case $1 in
-    openmpi) timeout 60 mpirun.openmpi --oversubscribe -n 2 "$MEND_BUILD/lib/mend/capsule.openmpi" "$2" >"$out" 2>&1 ;;
-    mpich) timeout 60 mpirun.mpich -n 2 "$MEND_BUILD/lib/mend/capsule.mpich" "$2" >"$out" 2>&1 ;;
+    openmpi) launch=(mpirun.openmpi --oversubscribe) ;;
+    mpich) launch=(mpirun.mpich) ;;
 esac
-grep -q '^refused: 1 rounds, .*, ok$' "$out" || { echo "FAIL"; cat "$out"; exit 1; }
-for name in MPI_Comm_spawn MPI_Open_port MPI_Comm_connect MPI_Psend_init MPI_Session_init MPI_Register_datarep; do
-    grep -q "mend: rank 0: $name is not carried by the capsule" "$out" || { echo "FAIL: $name is not named"; cat "$out"; exit 1; }
+# shellcheck disable=SC2016  # the ranks' shells expand it
+timeout 60 "${launch[@]}" -n 2 sh -c 'rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; exec "$@" >"$0/out.$rank" 2>"$0/err.$rank"' "$work" \
+    "$MEND_BUILD/lib/mend/capsule.$1" "$2" || fail "the program ended with $?"
+grep -q '^refused: 1 rounds, .*, ok$' "$work/out.0" || fail "the program did not come to its end"
+for rank in 0 1; do
+    for name in MPI_Comm_spawn MPI_Open_port MPI_Comm_connect MPI_Psend_init MPI_Session_init MPI_Register_datarep; do
+        grep -q "^mend: rank $rank: $name is not carried by the capsule: ." "$work/err.$rank" || fail "rank $rank does not name $name"
+    done
 done
