@@ -114,3 +114,14 @@ if(CAPSULE_PYTHON)
         ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${coverage_args})
     set_tests_properties(capsule.coverage PROPERTIES TIMEOUT 60 LABELS capsule)
 endif()
+
+# no code of ours looks at the thread pointer while it is the other half's
+if(CAPSULE_PYTHON AND CMAKE_OBJDUMP)
+    set(upper_halves "")
+    foreach(mpi IN LISTS chapter_mpis)
+        list(APPEND upper_halves $<TARGET_FILE:capsule-upper-${mpi}>)
+    endforeach()
+    add_test(NAME capsule.thread_pointer COMMAND ${CAPSULE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/thread_pointer.py
+        --objdump ${CMAKE_OBJDUMP} ${upper_halves})
+    set_tests_properties(capsule.thread_pointer PROPERTIES TIMEOUT 300 LABELS capsule)
+endif()

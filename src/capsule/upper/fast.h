@@ -10,7 +10,7 @@
 /* LOWER, by way of upper.fast. */
 #define LOWER_FAST(function, ...)                                                                \
     ({                                                                                           \
-        void *pointer_above_ = __builtin_thread_pointer();                                       \
+        void *pointer_above_ = thread_pointer_get();                                             \
         upper.thread_pointer_inside = pointer_above_;                                            \
         thread_pointer_set(upper.fast.thread_pointer);                                           \
         __typeof__(upper.fast.function(__VA_ARGS__)) result_ = upper.fast.function(__VA_ARGS__); \

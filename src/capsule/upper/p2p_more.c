@@ -162,10 +162,11 @@ int drain_matched(void)
         if (m->msg.drained)
             continue;
         struct message *kept = new_message(m->msg.status.bytes);
+        void *data = message_data(kept);
+        struct status *status = message_status(kept);
         handle_t h = m->real;
-        LOWER(Mrecv, message_data(kept), (int)m->msg.status.bytes, TYPE_BYTE->real, &h,
-              message_status(kept));
-        count_recv(m->msg.comm, message_status(kept));
+        LOWER(Mrecv, data, (int)m->msg.status.bytes, TYPE_BYTE->real, &h, status);
+        count_recv(m->msg.comm, status);
         m->msg.drained = kept;
         any = 1;
     }

@@ -102,7 +102,8 @@ void stop_now(void)
         upper.sigmask = mask;
         windows_flush();
         for (;;) {
-            int command = LOWER(agent_stop_poll, drain_step());
+            int quiet = drain_step();
+            int command = LOWER(agent_stop_poll, quiet);
             if (command == STOP_COMMAND_SAVE && !save_or_resume())
                 break;
             if (command == STOP_COMMAND_LEAVE)

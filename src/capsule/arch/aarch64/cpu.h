@@ -14,14 +14,14 @@ static inline uint64_t context_target(const struct context *c)
     return c->x[11]; /* x30 */
 }
 
-static inline void *thread_pointer_get(void)
+static inline __attribute__((always_inline)) void *thread_pointer_get(void)
 {
     void *p;
     __asm__ volatile("mrs %0, tpidr_el0" : "=r"(p));
     return p;
 }
 
-static inline void thread_pointer_set(void *p)
+static inline __attribute__((always_inline)) void thread_pointer_set(void *p)
 {
     __asm__ volatile("msr tpidr_el0, %0" ::"r"(p) : "memory");
 }

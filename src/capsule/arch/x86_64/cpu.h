@@ -37,14 +37,14 @@ static inline void thread_pointer_choose(int fast)
     thread_pointer_fast = fast;
 }
 
-static inline void *thread_pointer_get(void)
+static inline __attribute__((always_inline)) void *thread_pointer_get(void)
 {
     void *p;
     __asm__ volatile("mov %%fs:0, %0" : "=r"(p));
     return p;
 }
 
-static inline void thread_pointer_set(void *p)
+static inline __attribute__((always_inline)) void thread_pointer_set(void *p)
 {
     if (__builtin_expect(thread_pointer_fast, 1))
         __asm__ volatile("wrfsbase %0" ::"r"(p) : "memory");
