@@ -32,6 +32,9 @@ ends)
     [ "$(count run.launch)" -le 3 ] || fail "crash: launched $(count run.launch) times"
     run -n 3 -- ./odd nompi || fail "nompi: code $?"
     [ "$(grep -c 'no MPI here' got)" = 3 ] || fail "nompi: $(cat got)"
+    run -n 2 --spares 1 --every 200ms -- ./odd orphan || fail "orphan: code $?"
+    [ "$(grep -c 'wait() gives -1' got)" = 2 ] || fail "orphan: $(cat got)"
+    gone || fail "orphan: processes are left"
     run -n 2 -- ./nothing; [ $? = 1 ] || fail "no program: code $?"
     grep -q 'nothing' err || fail "no program: no sentence" ;;
 signals)

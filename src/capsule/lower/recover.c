@@ -27,6 +27,7 @@
  * agreement would come before the images are moved and loaded, and a death in between would need
  * a second protocol around it. Here one agreement covers both, and start and finish as well.
  */
+#include "discard.h"
 #include "recover.h"
 
 #ifdef OPEN_MPI
@@ -130,7 +131,9 @@ static int show_cards(void)
     struct card mine = {.rank = rank,
                         .finished = finished,
                         .windows = windows_open,
+
                         .host = host_number(),
+                        .pid = getpid(),
                         .id = (uint64_t)(1e6 * wall())};
     for (int i = 0; i < IMAGES_HELD; i++) {
         mine.image[i].rank = held[i].rank;
@@ -353,8 +356,6 @@ static void give_up(void)
     _exit(EXIT_GAVE_UP);
 }
 
-static void spare_wait(void);
-
 /* A file that `mend run` was given as its input is rank 0's, from its start; its position is in every
  * image. (What comes by a pipe is gone when it has been read: the launcher passes it on.) */
 static void take_input(void)
@@ -386,7 +387,8 @@ static void meet(void)
         held_keep(version, version, rank, rank < 0 ? -1 : plan_partner_of(&plan, rank));
         if (rank < 0) {
             phases_tell("waiting", version);
-            spare_wait();
+            spare_wait(&plan, base);
+            phases_noticed();
             continue;
         }
         fill_predefined();
@@ -408,25 +410,6 @@ static void meet(void)
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         load_and_enter(app_argc, app_argv);
-    }
-}
-
-/* Spares make room for two images before they are needed: touching that much memory for the first
- * time would take longer than all else in a recovery. */
-enum { TAG_ROOM = 2 };
-static void tell_spares(size_t size)
-{
-    static size_t told;
-    unsigned long room = size + size / 8;
-    if (rank != 0 || size <= told)
-        return;
-    told = room;
-    for (int p = 0; p < plan.processes; p++) {
-        int plays = 0;
-        for (int r = 0; r < world_size; r++)
-            plays |= plan.player[r] == p;
-        if (!plays) /* a spare that has died is nobody's concern now */
-            MPI_Send(&room, 1, MPI_UNSIGNED_LONG, p, TAG_ROOM, base);
     }
 }
 
@@ -466,7 +449,7 @@ int recover_checkpoint(struct upper *upper)
     MEND_FAULT_POINT(recover_save_commit);
     output_commit();
     undo_begin(rank, version);
-    tell_spares(own->size);
+    spares_tell(&plan, base, own->size);
     global_offer(own);
     mend_event("checkpoint.commit", ev_int("version", version), ev_str("level", "memory"),
                ev_int("bytes", (long long)own->size), ev_real("seconds", seconds_now() - t0),
@@ -488,6 +471,7 @@ void recover_resumed(void)
           MPI_Barrier(control)); /* nobody writes to a file that another still has to cut */
     phase("barrier");
     undo_outside_resumed();
+    discard_free();
     output_commit(); /* up to this version nothing can be rolled back */
     phases_tell("resumed", version);
 }
@@ -532,31 +516,7 @@ void recover_begun(void)
     began_mpi = 1;
 }
 
-/* ---- spares, start
- * -------------------------------------------------------------------------------- */
-
-/* Wait until something happens to the base communicator, at little cost: a revoke, or the death of
- * a rank's player (MPI_Iprobe does not report that, it only drives progress). */
-static void spare_wait(void)
-{
-    for (int flag, revoked = 0;;) {
-        unsigned long room;
-        MPI_Status status;
-        if (TRY(MPI_Iprobe(MPI_ANY_SOURCE, TAG_ROOM, base, &flag, &status)) && flag &&
-            TRY(MPI_Recv(&room, 1, MPI_UNSIGNED_LONG, status.MPI_SOURCE, TAG_ROOM, base,
-                         MPI_STATUS_IGNORE)))
-            held_reserve(room);
-        MPIX_Comm_is_revoked(base, &revoked);
-        int died = a_player_died();
-        if (died) /* the ranks may all be waiting for one that is stopped */
-            mend_event("recover.noticed", ev_str("how", "spare"));
-        if (revoked || died)
-            break;
-        struct timespec t = {0, 1000000};
-        nanosleep(&t, NULL);
-    }
-    phases_noticed();
-}
+/* ---- start ----------------------------------------------------------------------------------- */
 
 void recover_main(int argc, char **argv)
 {
@@ -587,6 +547,7 @@ void recover_main(int argc, char **argv)
     ended_watch_crashes(); /* after the handlers of the MPI library */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    anchor_cast();
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (spares < 0 || size <= spares)
         die("%d processes cannot have %d spares", size, spares);

@@ -69,16 +69,20 @@ int held_copy(const struct held_image *own, const struct held_image *own_base, i
               struct held_image *copy, const struct held_image *copy_base, int from, MPI_Comm comm,
               size_t *sent);
 
+/* --- anchor.c --- */
+void anchor_cast(void);
+
 int a_player_died(void); /* a process that plays a rank is known to be dead */
 
 /* --- recover_windows.c --- */
-extern int windows_open;           /* of the lower half */
-extern int deaf_calls;             /* under way, that do not hear of failures */
-extern int hear_every;             /* looked for in every so many-th turn of the library's progress */
+extern int windows_open; /* of the lower half */
+extern int deaf_calls;   /* under way, that do not hear of failures */
+extern int hear_every;   /* looked for in every so many-th turn of the library's progress */
 void windows_watch(MPI_Comm comm); /* a failure in it ends them */
 void windows_allowed(void);        /* ends the process if they cannot be watched */
 void file_call(void);              /* one on a file begins */
-static inline void window_call(void) /* one on a window begins: it only waits, so looking is seldom */
+static inline void window_call(
+    void) /* one on a window begins: it only waits, so looking is seldom */
 {
     deaf_calls++;
     hear_every = 256;

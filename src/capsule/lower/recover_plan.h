@@ -12,6 +12,7 @@ struct card { /* what a process shows in a meeting */
     int windows; /* open */
     uint64_t id; /* the time by this process' clock: the latest names the meeting */
     unsigned host;
+    int pid; /* there */
     struct {
         int rank, version;
     } image[IMAGES_HELD];
@@ -37,5 +38,9 @@ int plan_holder(const struct plan *plan, int rank, int version); /* its player f
 int plan_partner(const struct plan *plan, int rank);             /* who keeps its second image */
 int plan_partner_of(const struct plan *plan, int rank);          /* whose second image it keeps */
 unsigned host_number(void);
+
+/* --- recover_spare.c --- */
+void spare_wait(const struct plan *plan, MPI_Comm base);
+void spares_tell(const struct plan *plan, MPI_Comm base, size_t size); /* of an image */
 
 #endif

@@ -9,6 +9,7 @@
  */
 #include "agent.h"
 #include "candidates.h"
+#include "discard.h"
 #include "image.h"
 
 #include <base/event.h>
@@ -282,11 +283,11 @@ static int keep_mapping(struct loaded *l, uint64_t from, uint64_t to)
     }
     uint64_t at = from;
     for (; r < l->meta.runs && l->runs[r].from < to; r++) {
-        if (l->runs[r].from > at && madvise((void *)at, l->runs[r].from - at, MADV_DONTNEED))
+        if (l->runs[r].from > at && !discard(at, l->runs[r].from - at))
             return 0;
         at = l->runs[r].to;
     }
-    if (at < to && madvise((void *)at, to - at, MADV_DONTNEED))
+    if (at < to && !discard(at, to - at))
         return 0;
     return l->kept[i] = 1;
 }
@@ -315,9 +316,14 @@ static void upper_unmap(struct loaded *l)
         piece[n++] = (struct piece){from, to, inode == 0 && perm[3] == 'p'};
     }
     fclose(f);
-    for (size_t i = 0; i < n; i++)
-        if (!l || !piece[i].anonymous || !keep_mapping(l, piece[i].from, piece[i].to))
-            munmap((void *)piece[i].from, piece[i].to - piece[i].from);
+    discard_wait();
+    for (size_t i = 0; i < n; i++) {
+        if (piece[i].anonymous && l && keep_mapping(l, piece[i].from, piece[i].to))
+            continue;
+        if (piece[i].anonymous)
+            discard(piece[i].from, piece[i].to - piece[i].from);
+        munmap((void *)piece[i].from, piece[i].to - piece[i].from);
+    }
     free(piece);
 }
 

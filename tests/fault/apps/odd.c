@@ -1,8 +1,9 @@
-/* odd: a program as users have them. usage: odd exit|abort|crash|nompi|input|much|wait [argument] */
+/* odd: a program as users have them. usage: odd exit|abort|crash|nompi|input|much|wait|orphan [argument] */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int main(int argc, char **argv)
@@ -28,6 +29,8 @@ int main(int argc, char **argv)
                 printf("rank %d round %d line %d %.17g\n", rank, r, i, x);
         usleep(1000);
     }
+    if (!strcmp(what, "orphan")) /* it has no children, whatever works beside it */
+        printf("odd: wait() gives %d\n", wait(NULL));
     if (!strcmp(what, "exit")) {
         fprintf(stderr, "odd: rank %d does not like this\n", rank);
         exit(n);
