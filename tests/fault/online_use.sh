@@ -59,6 +59,10 @@ folders)
     grep -q '/proc/no' err || fail "no folder: no sentence"
     "$MEND" run -n 2 --levels memory,erasure -- ./odd 2>err; [ $? = 2 ] || fail "erasure: code $?"
     grep -q 'erasure:K+M' err || fail "erasure: no sentence"
+    start -n 2 --spares 1 --every 100ms -- ./odd wait # its folder is removed: no output can come, no file be put back
+    await '"level":"memory"' 4; rm -rf job; wait $runner; [ $? = 1 ] || fail "folder removed: code $?"
+    grep -q 'job was removed while the job ran' err || fail "folder removed: no sentence"
+    gone || fail "folder removed: processes are left"
     mkdir small; mount -t tmpfs -o size=3m none small 2>/dev/null || { echo "PASS (a full disk: not tried, mount is not allowed)"; exit 0; }
     trap 'umount small; rm -rf "$PWD"' EXIT
     native -n 2 ./steady 1500 40000 >want || exit 1

@@ -249,7 +249,7 @@ int run_job_write(const struct run_job *job, const char *state)
 /* ---- running
  * --------------------------------------------------------------------------------------------- */
 
-enum outcome { DONE, FAILED_BY_PROGRAM, TORN_DOWN, STILLBORN, STOPPED, REFUSED };
+enum outcome { DONE, FAILED_BY_PROGRAM, TORN_DOWN, STILLBORN, STOPPED, REFUSED, FOLDER_LOST };
 enum { STILLBORN_LIMIT = 20 }; /* launches in which a process died inside MPI_Init */
 
 /* One launch. Ends when every rank has finished, the launcher is gone, or a signal came. */
@@ -259,7 +259,7 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
     pid_t launcher = run_start(command, job->raw);
     double finished_at = 0, shown = 0;
     int status = 0;
-    bool gone = false, stillborn = false;
+    bool gone = false, stillborn = false, lost = false;
     follow_attempt(f);
     while (!gone) {
         nanosleep(&(struct timespec){0, 20000000}, NULL);
@@ -276,12 +276,13 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
          * without MPI_Finalize leaves others that would wait for it */
         bool lingers = finished_at > 0 && now - finished_at > 30;
         stillborn = !gone && job->online && follow_stillborn(f);
+        lost = follow_lost(f);
         bool stuck = !gone && follow_stuck(f);
         if (stuck)
             fprintf(stderr, "\nmend: a recovery did not end within %g s (--patience)\n",
                     job->patience);
-        if (!gone && (stop_signal || lingers || stillborn || stuck || f->now.ended_by_program ||
-                      f->now.refused)) {
+        if (!gone && (stop_signal || lingers || stillborn || stuck || lost ||
+                      f->now.ended_by_program || f->now.refused)) {
             run_end(launcher);
             gone = true;
             status = 0;
@@ -291,6 +292,8 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (stop_signal)
         return STOPPED;
+    if (lost)
+        return FOLDER_LOST;
     if (f->now.refused)
         return REFUSED;
     if (stillborn)
@@ -361,6 +364,11 @@ static int run(struct run_job *job, bool json)
     if (outcome != DONE && outcome != STOPPED)
         follow_last_words(&f);
     follow_end(&f);
+    if (outcome == FOLDER_LOST)
+        return tool_failed("run",
+                           "%s was removed while the job ran: its output, its versions and what "
+                           "puts files back are gone, so it was ended",
+                           job->dir);
     if (outcome == FAILED_BY_PROGRAM && !job->quiet)
         fprintf(stderr, "mend: the program ended itself: rank %d by %s with code %d%s\n",
                 f.now.ended_rank, f.now.ended_how, code, code ? "" : ", without MPI_Finalize");

@@ -52,7 +52,10 @@ struct run_follower {
     bool ending;
     mend_plan_online planner; /* with --every auto */
     bool planning;
-    bool line_shown; /* the status line is on the terminal */
+    bool line_shown;  /* the status line is on the terminal */
+    ino_t folder;     /* DIR, as it was at the start */
+    double looked_at; /* whether it is still there */
+    int missed;       /* times in a row that it was not */
 };
 
 /* The launcher's command line, ended by NULL; false with a sentence in mend_error_text(). */
@@ -71,6 +74,8 @@ void follow_status(struct run_follower *f);  /* the status line, on a terminal *
 bool follow_stillborn(const struct run_follower *f);
 /* A recovery does not end: a rank never came to it (it is stopped, or its MPI library waits). */
 bool follow_stuck(const struct run_follower *f);
+/* DIR was removed: output, versions and what is needed to put files back went with it. */
+bool follow_lost(struct run_follower *f);
 /* The job does not come back: print what its ranks had printed since the last version. */
 void follow_last_words(struct run_follower *f);
 void follow_end(struct run_follower *f);

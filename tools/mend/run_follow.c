@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -254,6 +255,9 @@ void follow_begin(struct run_follower *f, const struct run_job *job)
     if (!f->printed || !f->waited)
         abort();
     f->now.every = job->every;
+    struct stat st;
+    if (stat(job->dir, &st) == 0)
+        f->folder = st.st_ino;
     if (job->automatic) {
         mend_plan_online_options o = {.levels = 1,
                                       .mtbf = {job->mtbf},
@@ -304,6 +308,20 @@ bool follow_stillborn(const struct run_follower *f)
 bool follow_stuck(const struct run_follower *f)
 {
     return f->now.repair_since > 0 && mend_now() - f->now.repair_since > f->job->patience;
+}
+
+bool follow_lost(struct run_follower *f)
+{
+    struct stat st;
+    double now = mend_now();
+    if (now - f->looked_at < 1)
+        return false;
+    f->looked_at = now;
+    int rc = stat(f->job->dir, &st);
+    if (rc && errno != ENOENT && errno != ENOTDIR)
+        return false; /* a file server that is away for a while */
+    f->missed = rc || st.st_ino != f->folder ? f->missed + 1 : 0;
+    return f->missed > 1;
 }
 
 void follow_status(struct run_follower *f)
