@@ -75,6 +75,8 @@ static void performance(void)
                                      &desc_len, &bind, &readonly, &continuous, &atomic);
         if (rc != MPI_SUCCESS)
             continue;
+        if (!strncmp(name, "mtl_psm2_", 9))
+            continue; /* Open MPI itself dies where that network is not in use */
         if (MPI_T_pvar_get_index(name, class, &back) == MPI_SUCCESS)
             CHECK(back == i);
         if (bind == MPI_T_BIND_NO_OBJECT) {
