@@ -39,6 +39,12 @@ int plan_partner(const struct plan *plan, int rank);             /* who keeps it
 int plan_partner_of(const struct plan *plan, int rank);          /* whose second image it keeps */
 unsigned host_number(void);
 
+/* --- recover_steps.c: of a meeting --- */
+int flush_messages(const struct plan *plan, MPI_Comm base);
+int spread_images(struct plan *plan, MPI_Comm base, MPI_Comm control);
+int put_files_back(const struct plan *plan, MPI_Comm control);
+void job_give_up(const struct plan *plan, MPI_Comm base) __attribute__((noreturn));
+
 /* --- recover_spare.c --- */
 void spare_wait(const struct plan *plan, MPI_Comm base);
 void spares_tell(const struct plan *plan, MPI_Comm base, size_t size); /* of an image */

@@ -10,7 +10,7 @@
  * memory that was rolled back. So a job with open windows is not repaired in place:
  *   2. in the meeting everybody shows how many windows it has open;
  *   3. if there are any, the version in memory is put on disk and the job is launched again from it,
- *      with fresh processes (give_up in recover.c).
+ *      with fresh processes (job_give_up in recover_steps.c).
  * A death between these steps is one more failure in the same meeting.
  */
 #include "recover.h"

@@ -1,0 +1,144 @@
+/* recover_steps.c - the steps of a meeting that move something: messages, images, files. See the list in
+ * recover.c. Each returns 0 if a peer failed.
+ */
+#include "recover_plan.h"
+
+#ifdef OPEN_MPI
+#include "recover_levels.h"
+
+#include <base/event.h>
+
+#include <mpi-ext.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Two rounds of a byte from everybody to everybody. What a process had sent to us before is in
+ * front of its byte, and the messages that were under way when the communicators were revoked have
+ * been received to their end (or were refused) when the second byte is here: a late fragment would
+ * be written into the memory of the upper half that is about to be loaded. */
+int flush_messages(const struct plan *plan, MPI_Comm base)
+{
+    int ok = 1;
+    char *bytes = calloc((size_t)plan->processes, 2);
+    MPI_Request *request = malloc(2 * (size_t)plan->processes * sizeof *request);
+    if (!bytes || !request)
+        die("no memory for %d messages", plan->processes);
+    for (int round = 0; round < 2 && ok; round++) {
+        int n = 0;
+        for (int p = 0; p < plan->processes && ok; p++) {
+            ok = TRY(MPI_Irecv(&bytes[p], 1, MPI_BYTE, p, 3 + round, base, &request[n]));
+            n += ok;
+        }
+        for (int p = 0; p < plan->processes && ok; p++) {
+            ok = TRY(
+                MPI_Isend(&bytes[plan->processes], 1, MPI_BYTE, p, 3 + round, base, &request[n]));
+            n += ok;
+        }
+        if (!ok)
+            MPIX_Comm_revoke(base);
+        for (int i = 0; i < n; i++)
+            ok = TRY(MPI_Wait(&request[i], MPI_STATUS_IGNORE)) && ok;
+    }
+    free(request);
+    if (ok)
+        free(bytes); /* else a receive may still be pending: leave it the byte */
+    return ok;
+}
+
+/* Each image of the version must be at its player and at its partner's player; all transfers in
+ * one order, so that they cannot block each other. */
+int spread_images(struct plan *plan, MPI_Comm base, MPI_Comm control)
+{
+    if (!plan->version)
+        return plan->rank < 0 || levels_fetch(control, plan->rank, &plan->version);
+    for (int r = 0; r < plan->ranks; r++) {
+        int from = plan_holder(plan, r, plan->version);
+        int to[2] = {plan->player[r], plan->player[plan_partner(plan, r)]};
+        for (int i = 0; i < 2; i++) {
+            if (plan_holds(plan, to[i], r, plan->version) ||
+                (i && (to[1] == to[0] || !levels_partner_due(0))))
+                continue;
+            if (plan->me == from && !held_move(held_find(r, plan->version), to[i], NULL, 0, base))
+                return 0;
+            if (plan->me == to[i]) {
+                struct held_image *image = held_new();
+                if (!held_move(NULL, 0, image, from, base))
+                    return 0;
+                image->rank = r;
+                image->version = plan->version;
+            }
+        }
+    }
+    return 1;
+}
+
+/* A file was changed since the version and what it was is not known: going on would mean a wrong
+ * result. */
+static void refuse(const struct plan *plan, const char *file) __attribute__((noreturn));
+static void refuse(const struct plan *plan, const char *file)
+{
+    mend_event("recover.refused", ev_int("version", plan->version), ev_str("file", file));
+    fprintf(stderr,
+            "mend: rank %d cannot go back to version %d: %s was changed since, and its old content "
+            "was not kept (too large for MEND_ONLINE_UNDO, or no room in DIR)\n",
+            plan->rank, plan->version, file);
+    output_last();
+    sleep(10); /* mend run ends the job; several ranks that abort at once would hang the launcher */
+    MPI_Abort(MPI_COMM_WORLD, EXIT_REFUSED);
+    _exit(EXIT_REFUSED);
+}
+
+/* See the list in undo_apply.c. */
+int put_files_back(const struct plan *plan, MPI_Comm control)
+{
+    int newest = undo_newest(plan->rank), v = -1;
+    const char *file = undo_impossible(plan->rank, plan->version);
+    if (file)
+        refuse(plan, file);
+    int ok = TRY(MPI_Allreduce(&newest, &v, 1, MPI_INT, MPI_MAX, control));
+    for (; ok && v >= plan->version; v--) {
+        undo_contents(plan->rank, v);
+        ok = TRY(MPI_Barrier(control));
+        if (ok)
+            undo_others(plan->rank, v);
+        ok = ok && TRY(MPI_Barrier(control));
+        if (ok)
+            undo_lengths(plan->rank, v);
+        ok = ok && TRY(MPI_Barrier(control));
+        if (ok && v > plan->version)
+            undo_remove(plan->rank, v);
+    }
+    return ok;
+}
+
+/* No process is left for some rank, or this job cannot be repaired. The images in memory would be lost
+ * with it: put them on disk, for a new one. */
+void job_give_up(const struct plan *plan, MPI_Comm base)
+{
+    int saved = 1, flag;
+    output_last();
+    for (int r = 0; r < plan->ranks && plan->version; r++)
+        if (plan_holder(plan, r, plan->version) == plan->me)
+            saved &= global_write(held_find(r, plan->version));
+    flag = saved;
+    MPIX_Comm_agree(base, &flag);
+    if (plan->me == 0) {
+        const char *how = plan->version && flag ? "the last version is on disk"
+                                                : "no version in memory is complete";
+        mend_event("recover.gave_up", ev_int("version", plan->version), ev_int("saved", flag),
+                   ev_int("windows", plan->windows));
+        if (plan->windows)
+            fprintf(stderr,
+                    "mend: a failure while one-sided communication is open cannot be repaired in "
+                    "place; %s\n",
+                    how);
+        else
+            fprintf(stderr, "mend: %d processes are left for %d ranks; %s\n", plan->processes,
+                    plan->ranks, how);
+        MPI_Abort(MPI_COMM_WORLD, EXIT_GAVE_UP);
+    }
+    sleep(2); /* MPI_Abort does not always end the others */
+    _exit(EXIT_GAVE_UP);
+}
+#endif
