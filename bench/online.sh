@@ -2,7 +2,7 @@
 # Online recovery of an unmodified program (heat, 4 ranks + 1 spare): from the kill until all ranks run again,
 # by phase; against killing the whole job and relaunching it; what a run with one failure costs.
 set -uo pipefail
-mend=$MEND_BUILD/bin/mend mib=${MEND_BENCH_MIB:-64} steps=${MEND_BENCH_STEPS:-400} times=${MEND_BENCH_TIMES:-3}
+mend=$MEND_BUILD/bin/mend mib=${MEND_BENCH_MIB:-64} steps=${MEND_BENCH_STEPS:-400} times=${MEND_BENCH_TIMES:-5}
 scratch=$(mktemp -d); trap 'rm -rf "$scratch"' EXIT; cd "$scratch" || exit 1
 mpicc.openmpi -O2 -o heat "$MEND_SOURCE/apps/heat/heat.c" -lm || exit 1
 program=(./heat -m "$mib" -s "$steps" -r 50)
@@ -58,3 +58,24 @@ row online.one_failure "$x" s "$y" "$(awk -v a="$x" -v b="$y" 'BEGIN{print a/b}'
 a=$(now); "$mend" run -n 4 --spares 1 --every 10s --levels memory,partner --dir job2 -q -- "${program[@]}" >got; b=$(now)
 calm=$(awk -v a="$a" -v b="$b" 'BEGIN{print b-a}')
 row online.undisturbed "$calm" s "$plain" "$(awk -v a="$calm" -v b="$plain" 'BEGIN{print a/b}')" "" true
+
+# The same with images that are full: heat is zero wherever no heat has come to yet, and zero pages are in no image.
+mpicc.openmpi -O2 -o steady "$MEND_SOURCE/tests/fault/apps/steady.c" || exit 1
+program=(./steady 80 $((mib << 16)) 0); native; rm -f in_place relaunch
+for ((i = 0; i < (times + 1) / 2; i++)); do
+    rm -rf job; "$mend" run -n 4 --spares 1 --every 1s --levels memory,partner --dir job -q -- "${program[@]}" >got & runner=$!
+    wait_for '"checkpoint.commit"' job/events.jsonl 16 || break
+    victim=$(grep '"rank":2,"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')
+    k=$(now); kill -9 "$victim"; wait $runner
+    cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
+    grep '"how":"resumed"' job/events.jsonl | tee -a r.full | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>in_place
+    rm -rf job; "$mend" run -n 4 --spares 0 --every 1s --levels memory,global:1 --dir job -q -- "${program[@]}" >got 2>/dev/null & runner=$!
+    wait_for '"level":"global"' job/events.jsonl 4 || break
+    k=$(now); kill -9 "$(awk '{print $1}' /proc/$runner/task/$runner/children)"; wait $runner
+    cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
+    grep '"recover.playing"' job/events.jsonl | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>relaunch
+done
+[ -s in_place ] && [ -s relaunch ] || exit 1
+x=$(median <in_place) y=$(median <relaunch) ratio=$(awk -v a="$(median <in_place)" -v b="$(median <relaunch)" 'BEGIN{print a/b}')
+row online.kill_to_resumed_full "$x" s "$y" "$ratio" "<= 0.2 of a relaunch" "$(le "$ratio" 0.2)"
+for p in images load agree; do row online.full.$p "$(grep -o " \?$p=[0-9.]*" r.full | grep -o '[0-9.]*$' | median)" ms null null "" true; done

@@ -47,7 +47,7 @@ void restart(const char *dir, int64_t version) __attribute__((noreturn));
 /* The same into an open file, from its beginning; returns the length. In memory, not on disk. */
 size_t snapshot_to(struct upper *upper, int fd);
 /* In two steps: put the image into memory in place of whatever upper half was there; run it. */
-void image_load(int fd, const char *name);
+void image_load(const char *bytes, size_t length, const char *name);
 void image_resume(void) __attribute__((noreturn));
 void bring_back_threads(struct upper *upper);
 /* Nothing of an upper half remains in this process: memory, files, handlers, timers. Its threads

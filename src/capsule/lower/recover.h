@@ -51,23 +51,26 @@ struct held_image {
     int fd;
     int busy; /* being written to disk: the file must not change */
     size_t size;
+    char *bytes; /* see held_bytes */
+    size_t mapped;
 };
 extern struct held_image held[IMAGES_HELD];
 struct held_image *held_find(int rank, int version);
 struct held_image *held_new(void);
-void held_reserve(size_t size); /* memory for two of that size */
+void held_reserve(size_t size); /* memory for two of that size, made by the next: */
+int held_reserve_more(void);    /* a part of it; 0: all is there */
 /* Forget all but these two versions (the newest, and the newest that partners have) of two ranks. */
 void held_keep(int version, int copied, int rank, int other_rank);
 size_t held_write(struct held_image *image, struct upper *upper);
-void held_load(const struct held_image *image);
+void held_load(struct held_image *image);
+char *held_bytes(struct held_image *image, size_t size); /* of the file, which must be that long */
 int held_move(struct held_image *out, int to, struct held_image *in, int from, MPI_Comm comm);
 
 int held_room(int fd, size_t size); /* at least so long; not 0: no memory */
 
 /* --- recover_delta.c: the same for a new version of which both sides have an older one (or NULL) --- */
-int held_copy(const struct held_image *own, const struct held_image *own_base, int to,
-              struct held_image *copy, const struct held_image *copy_base, int from, MPI_Comm comm,
-              size_t *sent);
+int held_copy(struct held_image *own, struct held_image *own_base, int to, struct held_image *copy,
+              struct held_image *copy_base, int from, MPI_Comm comm, size_t *sent);
 
 /* --- anchor.c --- */
 void anchor_cast(void);

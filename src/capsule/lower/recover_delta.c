@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { BLOCK = 64 << 10, PIECE = 16 << 20, TAG = 5 };
 
@@ -20,14 +19,6 @@ struct offer {
     uint64_t size, changed; /* bytes of the image, blocks sent */
     int32_t whole, zero;
 };
-
-static char *map(const struct held_image *image, size_t size, int prot)
-{
-    char *p = size ? mmap(NULL, size, prot, MAP_SHARED, image->fd, 0) : NULL;
-    if (p == MAP_FAILED)
-        die("cannot map an image: %s", strerror(errno));
-    return p;
-}
 
 static size_t length_of(size_t size, size_t block)
 {
@@ -83,11 +74,11 @@ static int both_ways(const char *out, size_t out_bytes, int to, char *in, size_t
     return 1;
 }
 
-static void apply(char *to, const struct held_image *base, const struct offer *offer,
+static void apply(char *to, struct held_image *base, const struct offer *offer,
                   const uint32_t *numbers, const char *bytes)
 {
     size_t blocks = (offer->size + BLOCK - 1) / BLOCK, next = 0;
-    char *old = map(base, base->size, PROT_READ);
+    const char *old = held_bytes(base, base->size);
     for (size_t b = 0; b < blocks; b++) {
         size_t length = length_of(offer->size, b);
         if (next < offer->changed && numbers[next] == b)
@@ -95,14 +86,12 @@ static void apply(char *to, const struct held_image *base, const struct offer *o
         else if (b * BLOCK + length <= base->size)
             memcpy(to + b * BLOCK, old + b * BLOCK, length);
     }
-    munmap(old, base->size);
     if (next != offer->changed)
         die("changes of an image are out of order");
 }
 
-int held_copy(const struct held_image *own, const struct held_image *own_base, int to,
-              struct held_image *copy, const struct held_image *copy_base, int from, MPI_Comm comm,
-              size_t *sent)
+int held_copy(struct held_image *own, struct held_image *own_base, int to, struct held_image *copy,
+              struct held_image *copy_base, int from, MPI_Comm comm, size_t *sent)
 {
     int have = copy_base ? copy_base->version : 0, partner_has = 0;
     struct offer mine = {.size = own->size, .whole = 1}, theirs;
@@ -110,21 +99,19 @@ int held_copy(const struct held_image *own, const struct held_image *own_base, i
     if (MPI_Sendrecv(&have, 1, MPI_INT, from, TAG, &partner_has, 1, MPI_INT, to, TAG, comm,
                      MPI_STATUS_IGNORE))
         return 0;
-    char *new = map(own, own->size, PROT_READ);
+    char *new = held_bytes(own, own->size);
     if (own_base && partner_has == own_base->version) {
-        char *old = map(own_base, own_base->size, PROT_READ);
-        mine.changed = find_changes(new, own->size, old, own_base->size, &numbers);
+        mine.changed = find_changes(new, own->size, held_bytes(own_base, own_base->size),
+                                    own_base->size, &numbers);
         mine.whole = mine.changed == 0;
-        munmap(old, own_base->size);
     }
     int ok = MPI_Sendrecv(&mine, sizeof mine, MPI_BYTE, to, TAG, &theirs, sizeof theirs, MPI_BYTE,
                           from, TAG, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS;
-    char *in = NULL;
     if (ok) {
         if (held_room(copy->fd, theirs.size))
             die("cannot keep an image of %llu bytes in memory: %s", (unsigned long long)theirs.size,
                 strerror(errno));
-        in = map(copy, theirs.size, PROT_READ | PROT_WRITE);
+        char *in = held_bytes(copy, theirs.size);
         size_t in_numbers = theirs.whole ? 0 : theirs.changed * sizeof(uint32_t);
         size_t in_bytes = theirs.whole ? theirs.size : theirs.changed * BLOCK;
         uint32_t *their_numbers = (uint32_t *)(void *)staging(2, in_numbers + 1);
@@ -136,9 +123,6 @@ int held_copy(const struct held_image *own, const struct held_image *own_base, i
         if (ok && !theirs.whole)
             apply(in, copy_base, &theirs, their_numbers, bytes);
     }
-    munmap(new, own->size);
-    if (in)
-        munmap(in, theirs.size);
     copy->size = ok ? theirs.size : 0;
     return ok;
 }

@@ -42,15 +42,45 @@ struct held_image *held_new(void)
     return image;
 }
 
+/* The mapping stays: making one of all its pages takes longer than copying them. It is a little longer than
+ * asked for, as images grow by a few bytes. */
+char *held_bytes(struct held_image *image, size_t size)
+{
+    if (size <= image->mapped)
+        return image->bytes;
+    if (image->bytes)
+        munmap(image->bytes, image->mapped);
+    image->mapped = size + size / 8;
+    image->bytes =
+        mmap(NULL, image->mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, image->fd, 0);
+    if (image->bytes == MAP_FAILED)
+        die("cannot map an image: %s", strerror(errno));
+    return image->bytes;
+}
+
+static size_t wanted; /* room in each of the first two */
 void held_reserve(size_t size)
 {
+    wanted = size;
+}
+
+int held_reserve_more(void)
+{
+    enum { PART = 16 << 20 };
+    static size_t done[2];
     for (int i = 0; i < 2; i++) {
-        if (held[i].version || held[i].busy)
+        if (held[i].version || held[i].busy || done[i] >= wanted)
             continue;
+        size_t part = wanted - done[i] < PART ? wanted - done[i] : PART;
         if (!held[i].fd && (held[i].fd = memfd_create("mend-image", MFD_CLOEXEC)) < 0)
             die("cannot keep an image in memory: %s", strerror(errno));
-        (void)!fallocate(held[i].fd, 0, 0, (off_t)size); /* without it all works, only slower */
+        if (fallocate(held[i].fd, 0, (off_t)done[i], (off_t)part))
+            part = wanted - done[i]; /* without it all works, only slower */
+        done[i] += part;
+        held_bytes(&held[i], done[i]);
+        return 1;
     }
+    return 0;
 }
 
 void held_keep(int version, int copied, int rank, int other_rank)
@@ -75,20 +105,6 @@ static void write_all(int fd, const void *p, size_t n)
     }
 }
 
-static void read_at(int fd, void *p, size_t n, off_t at)
-{
-    while (n) {
-        ssize_t r = pread(fd, p, n, at);
-        if (r < 0 && errno == EINTR)
-            continue;
-        if (r <= 0)
-            die("an image in memory is cut short");
-        p = (char *)p + r;
-        n -= (size_t)r;
-        at += r;
-    }
-}
-
 size_t held_write(struct held_image *image, struct upper *upper)
 {
     struct trailer t = {output_state(), TRAILER_MAGIC};
@@ -101,24 +117,16 @@ size_t held_write(struct held_image *image, struct upper *upper)
     return image->size += sizeof t;
 }
 
-void held_load(const struct held_image *image)
+void held_load(struct held_image *image)
 {
     struct trailer t;
-    read_at(image->fd, &t, sizeof t, (off_t)(image->size - sizeof t));
+    const char *bytes = held_bytes(image, image->size), *end = bytes + image->size - sizeof t;
+    memcpy(&t, end, sizeof t);
     if (t.magic != TRAILER_MAGIC)
         die("an image in memory has no end");
     size_t out = t.output.to[0] - t.output.from[0], err = t.output.to[1] - t.output.from[1];
-    if (out + err) {
-        char *bytes = mmap(NULL, image->size, PROT_READ, MAP_SHARED, image->fd, 0);
-        if (bytes == MAP_FAILED)
-            die("cannot map an image: %s", strerror(errno));
-        const char *end = bytes + image->size - sizeof t;
-        output_restore(&t.output, end - err - out, end - err);
-        munmap(bytes, image->size);
-    } else {
-        output_restore(&t.output, "", "");
-    }
-    image_load(image->fd, "an image in memory");
+    output_restore(&t.output, end - err - out, end - err);
+    image_load(bytes, image->size, "an image in memory");
 }
 
 /* Files only grow: pages that are there are not given back. */
@@ -138,13 +146,10 @@ int held_move(struct held_image *out, int to, struct held_image *in, int from, M
     if (MPI_Sendrecv(&size_out, 1, MPI_UNSIGNED_LONG, to, TAG, &size_in, 1, MPI_UNSIGNED_LONG, from,
                      TAG, comm, MPI_STATUS_IGNORE))
         return 0;
-    char *bytes_out = NULL, *bytes_in = NULL;
-    if (out && (bytes_out = mmap(NULL, size_out, PROT_READ, MAP_SHARED, out->fd, 0)) == MAP_FAILED)
-        die("cannot map an image: %s", strerror(errno));
-    if (in && (held_room(in->fd, size_in) ||
-               (bytes_in = mmap(NULL, size_in, PROT_READ | PROT_WRITE, MAP_SHARED, in->fd, 0)) ==
-                   MAP_FAILED))
+    if (in && held_room(in->fd, size_in))
         die("cannot keep an image of %lu bytes in memory: %s", size_in, strerror(errno));
+    char *bytes_out = out ? held_bytes(out, size_out) : NULL;
+    char *bytes_in = in ? held_bytes(in, size_in) : NULL;
     int ok = 1;
     for (size_t at = 0; ok && (at < size_out || at < size_in); at += PIECE) {
         size_t s = at >= size_out ? 0 : size_out - at < PIECE ? size_out - at : PIECE;
@@ -153,10 +158,6 @@ int held_move(struct held_image *out, int to, struct held_image *in, int from, M
                           bytes_in + at, (int)r, MPI_BYTE, r ? from : MPI_PROC_NULL, TAG, comm,
                           MPI_STATUS_IGNORE) == MPI_SUCCESS;
     }
-    if (bytes_out)
-        munmap(bytes_out, size_out);
-    if (bytes_in)
-        munmap(bytes_in, size_in);
     if (in)
         in->size = size_in;
     return ok;

@@ -76,7 +76,8 @@ void spare_wait(const struct plan *plan, MPI_Comm base)
     int count = watch(plan, list), died = 0;
     int pause = count == plan->ranks ? ALL_SEEN : SOME_SEEN, quick = 0;
     for (int revoked = 0; !revoked && !died;) {
-        if (poll(list, (nfds_t)count, quick ? DEATH_KNOWN : pause) > 0) {
+        int more = !quick && held_reserve_more();
+        if (poll(list, (nfds_t)count, more ? 0 : quick ? DEATH_KNOWN : pause) > 0) {
             for (int i = 0; i < count; i++)
                 if (list[i].revents) {
                     close(list[i].fd);

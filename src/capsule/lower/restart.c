@@ -342,27 +342,31 @@ static void forget(struct loaded *l)
     loaded_free(l);
 }
 
-struct part { /* of an open file */
-    int fd;
-    uint64_t from;
+struct part { /* of memory */
+    const char *bytes;
+    size_t length;
 };
 
 static int part_read(void *context, uint64_t at, void *to, size_t count)
 {
-    struct part *p = context;
-    return mend_io_pread(p->fd, to, count, (off_t)(p->from + at), "an image in memory");
+    const struct part *p = context;
+    if (at > p->length || count > p->length - at)
+        return mend_fail(MEND_ERR_DAMAGED, "an image in memory is cut short");
+    memcpy(to, p->bytes + at, count);
+    return 0;
 }
 
-void image_load(int fd, const char *name)
+void image_load(const char *bytes, size_t length, const char *name)
 {
     struct loaded l = {0};
-    struct image_prefix prefix;
-    struct part part = {fd, sizeof prefix};
-    mend_source source = {part_read, NULL, &part, 0};
-    int rc = mend_io_pread(fd, &prefix, sizeof prefix, 0, name);
-    if (rc == 0 && prefix.magic != IMAGE_PREFIX)
-        rc = mend_fail(MEND_ERR_FORMAT, "%s is not an image of a capsule", name);
-    source.bytes = prefix.bytes;
+    struct image_prefix prefix = {0};
+    if (length >= sizeof prefix)
+        memcpy(&prefix, bytes, sizeof prefix);
+    int rc = prefix.magic == IMAGE_PREFIX
+                 ? 0
+                 : mend_fail(MEND_ERR_FORMAT, "%s is not an image of a capsule", name);
+    struct part part = {bytes + sizeof prefix, length - sizeof prefix};
+    mend_source source = {part_read, NULL, &part, prefix.bytes};
     if (rc == 0)
         rc = mend_image_open(source, &l.image);
     if (rc == 0)
