@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
 # forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
-# Cases: ends, signals, folders, streams, auto, mpich, restart, windows, stuck, groups.
+# Cases: ends, signals, folders, streams, auto, mpich, restart, windows, stuck, groups, deserted.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -143,6 +143,15 @@ groups) # rank 0 waits in MPI_Comm_create_group for the others: a checkpoint, an
     : >go; wait $runner || fail "killed: code $?"
     cmp <(sort got) <(sort want) || fail "killed: the output differs"
     [ "$(count run.launch)" = 1 ] || fail "killed: launched $(count run.launch) times" ;;
+deserted) # the launcher stays when all ranks have gone, as Open MPI's does now and then after MPI_Abort
+    native -n 2 ./steady 1000 4096 >want || exit 1
+    mkdir bin; printf '#!/bin/sh\n%s "$@"; exec sleep 1000\n' "$(command -v mpirun.openmpi)" >bin/mpirun.openmpi; chmod +x bin/mpirun.openmpi
+    PATH=$PWD/bin:$PATH start -n 2 --spares 0 --retries 1 --every 100ms -- ./steady 1000 4096
+    await '"level":"memory"' 4
+    kill -9 "$(grep '"rank":1,"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
+    wait $runner || fail "code $?"
+    cmp got want || fail "the output differs"
+    [ "$(count run.launch)" = 2 ] || fail "launched $(count run.launch) times" ;;
 mpich) # no ULFM: by relaunch, said in one line; the launcher's banner is not output
     command -v mpirun.mpich >/dev/null || { echo "no MPICH here"; exit 77; }
     native -n 2 ./steady 1000 4096 >want || exit 1

@@ -252,6 +252,18 @@ int run_job_write(const struct run_job *job, const char *state)
 enum outcome { DONE, FAILED_BY_PROGRAM, TORN_DOWN, STILLBORN, STOPPED, REFUSED, FOLDER_LOST };
 enum { STILLBORN_LIMIT = 20 }; /* launches in which a process died inside MPI_Init */
 
+/* Others are processes that lost their parents (see run_adopt). */
+static bool has_ended(pid_t launcher, int *status)
+{
+    int code;
+    for (pid_t pid; (pid = waitpid(-1, &code, WNOHANG)) > 0;)
+        if (pid == launcher) {
+            *status = code;
+            return true;
+        }
+    return false;
+}
+
 /* One launch. Ends when every rank has finished, the launcher is gone, or a signal came. */
 static enum outcome one_launch(struct run_follower *f, char **command, int *code)
 {
@@ -263,7 +275,7 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
     follow_attempt(f);
     while (!gone) {
         nanosleep(&(struct timespec){0, 20000000}, NULL);
-        gone = waitpid(launcher, &status, WNOHANG) == launcher;
+        gone = has_ended(launcher, &status);
         follow(f);
         double now = mend_now();
         if (now - shown > 0.25) {
@@ -277,11 +289,11 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
         bool lingers = finished_at > 0 && now - finished_at > 30;
         stillborn = !gone && job->online && follow_stillborn(f);
         lost = follow_lost(f);
-        bool stuck = !gone && follow_stuck(f);
+        bool stuck = !gone && follow_stuck(f), deserted = !gone && follow_deserted(f);
         if (stuck)
             fprintf(stderr, "\nmend: a recovery did not end within %g s (--patience)\n",
                     job->patience);
-        if (!gone && (stop_signal || lingers || stillborn || stuck || lost ||
+        if (!gone && (stop_signal || lingers || stillborn || stuck || lost || deserted ||
                       f->now.ended_by_program || f->now.refused)) {
             run_end(launcher);
             gone = true;

@@ -39,6 +39,7 @@ struct run_progress {
     pid_t *born;  /* processes of this launch on this machine, and how many are through MPI_Init */
     int born_count, started;
     double last_born;
+    double deserted_since; /* all of them are dead, or have given up; 0: not so */
 };
 
 struct run_follower {
@@ -72,6 +73,8 @@ void follow(struct run_follower *f);         /* print what is new, look at the e
 void follow_status(struct run_follower *f);  /* the status line, on a terminal */
 /* A process died before all were through MPI_Init: the others wait for it for ever. */
 bool follow_stillborn(const struct run_follower *f);
+/* Nobody is left but the launcher. */
+bool follow_deserted(struct run_follower *f);
 /* A recovery does not end: a rank never came to it (it is stopped, or its MPI library waits). */
 bool follow_stuck(const struct run_follower *f);
 /* DIR was removed: output, versions and what is needed to put files back went with it. */

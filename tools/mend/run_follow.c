@@ -274,7 +274,7 @@ void follow_attempt(struct run_follower *f)
     f->now.finished = f->now.playing = 0;
     f->now.born_count = f->now.started = 0;
     f->now.gave_up = f->now.windows = false;
-    f->now.repair_since = 0;
+    f->now.repair_since = f->now.deserted_since = 0;
 }
 
 void follow(struct run_follower *f)
@@ -303,6 +303,24 @@ bool follow_stillborn(const struct run_follower *f)
         if (kill(p->born[i], 0) && errno == ESRCH)
             return true;
     return p->born_count < all && quiet > MISSED;
+}
+
+/* Open MPI's launcher may wait for ever for itself while it ends a job whose ranks end, too. */
+bool follow_deserted(struct run_follower *f)
+{
+    enum { A_WHILE = 10 }; /* seconds; MPI_Abort and the last words take some */
+    struct run_progress *p = &f->now;
+    bool here = !f->job->host && !f->job->hostfile, deserted = p->gave_up;
+    if (here && !deserted && p->born_count > 0) {
+        deserted = true;
+        for (int i = 0; i < p->born_count && deserted; i++)
+            deserted = kill(p->born[i], 0) && errno == ESRCH;
+    }
+    if (!deserted)
+        p->deserted_since = 0;
+    else if (p->deserted_since == 0)
+        p->deserted_since = mend_now();
+    return deserted && mend_now() - p->deserted_since > A_WHILE;
 }
 
 bool follow_stuck(const struct run_follower *f)
