@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 9
+#define BORDER_VERSION 10
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower
@@ -134,6 +134,7 @@ struct comm_card;
 /* BELOW_ROW(Name, name, ...) is called for each row that has a function in the lower half. */
 #define BELOW_FORWARD(...)         BELOW_ROW(__VA_ARGS__)
 #define BELOW_COLLECTIVE(...)      BELOW_ROW(__VA_ARGS__)
+#define BELOW_CREATING(...)        BELOW_ROW(__VA_ARGS__)
 #define BELOW_NONBLOCKING(...)     BELOW_ROW(__VA_ARGS__)
 #define BELOW_BYHAND(...)          BELOW_ROW(__VA_ARGS__)
 #define BELOW_ONESIDED(...)        BELOW_ROW(__VA_ARGS__)
@@ -203,10 +204,11 @@ enum stop_phase {
 
 /* What the thread that is inside MPI does, for lower/agent.c. */
 enum activity {
-    ACTIVITY_NONE,    /* outside MPI, or in a call that does not wait */
-    ACTIVITY_SENDING, /* inside a blocking send: counted, and can be ended by the receiver's drain
+    ACTIVITY_NONE,     /* outside MPI, or in a call that does not wait */
+    ACTIVITY_SENDING,  /* inside a blocking send: counted, and can be ended by the receiver's drain
                        */
-    ACTIVITY_WAITING  /* reported only: `turns` grow, it waits for waiting_for */
+    ACTIVITY_CREATING, /* reported only: upper.creating is odd, and it stands at no door */
+    ACTIVITY_WAITING   /* reported only: `turns` grow, it waits for waiting_for */
 };
 #define WAITING_FOR_ANY (-1)
 
@@ -234,10 +236,11 @@ struct upper {
     long *sent_to, *received_from;        /* messages to / from each world rank */
     volatile int stop_phase, activity, waiting_for;
     volatile unsigned turns; /* of loops that wait for a message */
-    void *thread_pointer;    /* of the thread that took the image */
-    struct context context;  /* its registers */
-    uint64_t sigmask;        /* and its signal mask */
-    ptrdiff_t tid_offset;    /* from a thread pointer to glibc's copy of the thread id */
+    unsigned creating;    /* odd: inside a call that makes a communicator, which has no card yet */
+    void *thread_pointer; /* of the thread that took the image */
+    struct context context; /* its registers */
+    uint64_t sigmask;       /* and its signal mask */
+    ptrdiff_t tid_offset;   /* from a thread pointer to glibc's copy of the thread id */
     int rank, size, thread_level;
     /* stopping */
     int unsafe;                     /* >0: something is open that cannot be saved (RMA epochs) */

@@ -96,6 +96,7 @@ static void report_clocks(void)
     if (!now)
         return;
     static unsigned turns;
+    unsigned creating = __atomic_load_n(&u->creating, __ATOMIC_ACQUIRE);
     now->activity = u->turns != turns ? ACTIVITY_WAITING : (uint64_t)u->activity;
     now->waiting_for = u->turns != turns ? (uint64_t)(u->waiting_for + 1) : 0;
     turns = u->turns;
@@ -106,6 +107,11 @@ static void report_clocks(void)
         c->reported = __atomic_load_n(&c->begun, __ATOMIC_RELAXED);
         now->clock[i] = (struct control_clock){c->id, c->reported};
     }
+    /* was a communicator in the making at any time since we began to read? */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (!agent.door &&
+        (creating % 2 || creating != __atomic_load_n(&u->creating, __ATOMIC_RELAXED)))
+        now->activity = ACTIVITY_CREATING;
     if (!agent.last || agent.last_bytes != bytes || memcmp(agent.last, now, bytes)) {
         control_send(agent.socket, CONTROL_CLOCKS, agent.round, now, bytes);
         free(agent.last);

@@ -39,6 +39,12 @@ static int is_behind(const struct member *m)
     return 0;
 }
 
+/* It may be behind on a communicator that it does not know of yet; it will report that soon. */
+static int is_creating(const struct member *m)
+{
+    return m->clocks->activity == ACTIVITY_CREATING;
+}
+
 static void send_targets(int rank)
 {
     struct member *m = &the.member[rank];
@@ -63,7 +69,7 @@ static void send_targets(int rank)
 
 static void evaluate(void)
 {
-    int behind = 0;
+    int wait = 0;
     for (int i = 0; i < the.ranks; i++)
         if (!the.member[i].reported)
             return;
@@ -74,12 +80,14 @@ static void evaluate(void)
             if (t->count < c->begun)
                 t->count = c->begun;
         }
-    for (int i = 0; i < the.ranks; i++)
+    for (int i = 0; i < the.ranks; i++) {
+        wait |= is_creating(&the.member[i]);
         if (is_behind(&the.member[i])) {
-            behind = 1;
+            wait = 1;
             send_targets(i);
         }
-    if (!behind) {
+    }
+    if (!wait) {
         the.state = STOPPING;
         the.stop_began = seconds_now();
         tell_all(CONTROL_STOP, NULL, 0);
@@ -96,15 +104,18 @@ void open_doors(void)
     if (!needed)
         return;
     for (int i = 0; i < the.ranks; i++)
-        needed[i] = the.member[i].reported && is_behind(&the.member[i]);
+        needed[i] =
+            the.member[i].reported && (is_behind(&the.member[i]) || is_creating(&the.member[i]));
     while (grew) {
         grew = 0;
         for (int i = 0; i < the.ranks; i++) {
             const struct control_clocks *c = the.member[i].clocks;
-            if (!needed[i] || !c || c->activity != ACTIVITY_WAITING)
+            if (!needed[i] || !c ||
+                (c->activity != ACTIVITY_WAITING && c->activity != ACTIVITY_CREATING))
                 continue;
+            int anybody = c->waiting_for == 0 || c->activity == ACTIVITY_CREATING;
             for (int j = 0; j < the.ranks; j++)
-                if (!needed[j] && (c->waiting_for == 0 || c->waiting_for == (uint64_t)j + 1))
+                if (!needed[j] && (anybody || c->waiting_for == (uint64_t)j + 1))
                     needed[j] = 1, grew = 1;
         }
     }

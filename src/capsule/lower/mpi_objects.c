@@ -4,6 +4,7 @@
 #include "recover.h"
 #include <mpi.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpi_values.h"
 
@@ -116,7 +117,8 @@ int lower_comms_rebuild(struct upper *upper)
     for (struct comm_card *c = upper->cards; c; c = c->next)
         n += is_to_be_made(c);
     struct comm_card **card = calloc(n + 1, sizeof *card);
-    uint64_t *proposed = calloc((size_t)upper->size, sizeof *proposed), mine;
+    size_t bytes = (size_t)upper->size * sizeof(uint64_t);
+    uint64_t *proposed = calloc(2, bytes), *before = proposed + upper->size, mine;
     if (!card || !proposed)
         die("no memory for %zu communicators", n);
     n = 0;
@@ -139,6 +141,11 @@ int lower_comms_rebuild(struct upper *upper)
             left |= proposed[i] != UINT64_MAX;
         if (!left)
             break;
+        if (memcmp(proposed, before, bytes) == 0)
+            die("the image does not fit together: communicator %llx is not known to all of its "
+                "ranks",
+                (unsigned long long)mine);
+        memcpy(before, proposed, bytes);
         MPI_Comm made = MPI_COMM_NULL;
         struct comm_card *c = next < n && all_propose(card[next], proposed) ? card[next] : NULL;
         int rc = GUARD("Comm_split", MPI_Comm_split(app_world, c ? c->ranks[0] : MPI_UNDEFINED,

@@ -11,6 +11,8 @@
  * count.
  * 3. A rank that has reached all its targets waits at the door of the next collective. Others go
  * on, through further collectives if need be: that raises the targets of these.
+ *    A rank inside a call that makes a communicator may be behind on one that it does not know yet: nothing
+ *    is decided until it is out.
  * 4. When all are even, the phase becomes STOP_HERE, and each MPI call is a place to stop (stop.c).
  *
  * The agent may read a count between our increment and our look at the phase: then it was reported,

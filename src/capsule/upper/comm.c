@@ -236,11 +236,14 @@ int core_Comm_compare(object *a, object *b, int *r)
 int core_Comm_dup(object *c, object **out)
 {
     handle_t n;
+    creation_begin();
     collective_enter(c);
     int rc = LOWER(Comm_dup, c->real, &n);
+    if (!rc)
+        new_comm(n, c, 0, out);
+    creation_end();
     if (rc)
         return rc;
-    new_comm(n, c, 0, out);
     if (c->comm.has_topology)
         copy_topology(*out, c->comm.ndims, c->comm.dims, c->comm.dims + c->comm.ndims);
     topology_copy(c, *out);
@@ -251,9 +254,13 @@ int core_Comm_dup(object *c, object **out)
 int core_Comm_create(object *c, object *g, object **out)
 {
     handle_t n;
+    creation_begin();
     collective_enter(c);
     int rc = LOWER(comm_create, c->real, g->group.size, g->group.ranks, &n);
-    return rc ? rc : new_comm(n, c, 0, out);
+    if (!rc)
+        rc = new_comm(n, c, 0, out);
+    creation_end();
+    return rc;
 }
 /* The members meet by messages first: whoever is early waits here, where a checkpoint may come, and
  * not inside the call. */
@@ -274,9 +281,14 @@ int core_Comm_create_group(object *c, object *g, int tag, object **out)
 {
     handle_t n;
     int rc = members_meet(c, g, tag);
+    if (rc)
+        return rc;
+    creation_begin();
+    rc = LOWER(comm_from_ranks, g->group.size, g->group.ranks, tag, &n);
     if (!rc)
-        rc = LOWER(comm_from_ranks, g->group.size, g->group.ranks, tag, &n);
-    return rc ? rc : new_comm(n, c, tag, out);
+        rc = new_comm(n, c, tag, out);
+    creation_end();
+    return rc;
 }
 /* A communicator of all ranks for messages of our own: the application's receives never see them. */
 int open_channel(void)

@@ -75,12 +75,14 @@ int core_Intercomm_create(object *local, int leader, object *peer, int remote_le
         rc = core_Bcast(&ready, 1, predef[PRE_MPI_INT], leader, local);
     if (rc)
         return rc;
+    creation_begin();
     collective_enter(local);
     rc = LOWER(Intercomm_create, local->real, leader, peer->real, remote_leader, tag, &h);
-    if (rc)
-        return rc;
-    rc = new_intercomm(h, 0, tag, out);
-    errhandler_attach(*out, local->comm.errh);
+    if (!rc) {
+        rc = new_intercomm(h, 0, tag, out);
+        errhandler_attach(*out, local->comm.errh);
+    }
+    creation_end();
     return rc;
 }
 int core_Intercomm_merge(object *c, int high, object **out)
@@ -88,9 +90,11 @@ int core_Intercomm_merge(object *c, int high, object **out)
     handle_t h;
     if (!c->comm.remote_size)
         return NEUTRAL_MPI_ERR_COMM;
+    creation_begin();
     collective_enter(c);
     int rc = LOWER(Intercomm_merge, c->real, high, &h);
-    if (rc)
-        return rc;
-    return new_merged(h, c, out);
+    if (!rc)
+        rc = new_merged(h, c, out);
+    creation_end();
+    return rc;
 }

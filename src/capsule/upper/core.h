@@ -215,6 +215,19 @@ static inline void collective_enter(const object *comm)
         collective_door(comm);
 }
 
+/* Around a call that makes a communicator, from before it is counted until the new one has its card. Others
+ * may have used and freed it by then: who is inside does not know yet how far it is behind them, and the
+ * agent says so (see report_clocks). */
+static inline void creation_begin(void)
+{
+    upper.creating++;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+static inline void creation_end(void)
+{
+    __atomic_store_n(&upper.creating, upper.creating + 1, __ATOMIC_RELEASE);
+}
+
 /* --- request.c, drain.c --- */
 extern const struct status empty_status;
 extern struct books { /* what the busiest functions need, side by side */

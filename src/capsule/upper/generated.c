@@ -16,6 +16,16 @@
 #define CORE_COLLECTIVE(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
     { collective_enter(comm); CALL(Name, __VA_ARGS__) }
 #define CORE_NONBLOCKING CORE_COLLECTIVE
+#define CORE_CREATING(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
+    { \
+        creation_begin(); \
+        collective_enter(comm); \
+        EACH(BEFORE, __VA_ARGS__) \
+        int rc = LOWER(Name, LIST(ARG, __VA_ARGS__)); \
+        EACH(AFTER, __VA_ARGS__) \
+        creation_end(); \
+        return rc; \
+    }
 #define CORE_ONESIDED(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
     { \
         int denied_ = window_access(win, target); \

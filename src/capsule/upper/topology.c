@@ -55,11 +55,14 @@ int core_Cart_create(object *c, int nd, const int *dims, const int *periods, int
     (void)reorder;
     for (int i = 0; i < nd; i++)
         n *= dims[i];
+    creation_begin();
     collective_enter(c);
     int rc = LOWER(Comm_split, c->real, c->comm.rank < n ? 0 : NEUTRAL_UNDEFINED, c->comm.rank, &h);
+    if (!rc)
+        new_comm(h, c, 0, out);
+    creation_end();
     if (rc)
         return rc;
-    new_comm(h, c, 0, out);
     if (*out != predef[PRE_MPI_COMM_NULL])
         copy_topology(*out, nd, dims, periods);
     return *out == predef[PRE_MPI_COMM_NULL] ? 0 : neighbour_comm(*out, &(object *){NULL});
@@ -126,11 +129,14 @@ int core_Cart_sub(object *c, const int *remain, object **out)
             per[nd++] = c->comm.dims[c->comm.ndims + i];
         } else
             color = color * c->comm.dims[i] + at[i];
+    creation_begin();
     collective_enter(c);
     int rc = LOWER(Comm_split, c->real, color, c->comm.rank, &h);
+    if (!rc)
+        new_comm(h, c, 0, out);
+    creation_end();
     if (rc)
         return rc;
-    new_comm(h, c, 0, out);
     copy_topology(*out, nd, dims, per);
     return neighbour_comm(*out, &(object *){NULL});
 }
