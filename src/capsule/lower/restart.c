@@ -419,7 +419,8 @@ static void must(int code)
         fprintf(stderr, "mend: %s\n", mend_error_text());
     if (agree(code)) {
         lower.Finalize();
-        _exit(1);
+        /* no _exit(): MPICH says goodbye to its launcher in a handler, else the code is lost */
+        exit(1);
     }
 }
 
