@@ -17,6 +17,13 @@ wait_for() { for _ in $(seq 3000); do n=$(grep -c "$1" "$2" 2>/dev/null); [ "${n
 
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 "${program[@]}" >want; }
 now() { date +%s.%N; }
+by_relaunch() { # the launcher dies, mend run notices, starts anew, all ranks play again
+    rm -rf job; "$mend" run -n 4 --spares 0 --every 1s --levels memory,global:1 --dir job -q -- "${program[@]}" >got 2>/dev/null & runner=$!
+    wait_for '"level":"global"' job/events.jsonl 4 || return 1
+    k=$(now); kill -9 "$(awk '{print $1}' /proc/$runner/task/$runner/children)"; wait $runner
+    cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
+    grep '"recover.playing"' job/events.jsonl | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>relaunch
+}
 a=$(now); native; b=$(now); plain=$(awk -v a="$a" -v b="$b" 'BEGIN{print b-a}')
 for ((i = 0; i < times; i++)); do
     # in place
@@ -39,12 +46,7 @@ for ((i = 0; i < times; i++)); do
     span() { awk -v a="$(grep '"run.launch"' "$1" | t)" -v b="$(grep '"run.end"' "$1" | t)" 'BEGIN{print b-a}'; }
     awk -v f="$(span failed.events)" -v c="$(span job/events.jsonl)" 'BEGIN{print f-c}' >>cost
     awk -v k="$k" -v s="$since" 'BEGIN{print k-s+1}' >>allowed
-    # by relaunch: the launcher dies, mend run notices, starts anew, all ranks play again
-    rm -rf job; "$mend" run -n 4 --spares 0 --every 1s --levels memory,global:1 --dir job -q -- "${program[@]}" >got 2>/dev/null & runner=$!
-    wait_for '"level":"global"' job/events.jsonl 4 || break
-    k=$(now); kill -9 "$(awk '{print $1}' /proc/$runner/task/$runner/children)"; wait $runner
-    cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
-    grep '"recover.playing"' job/events.jsonl | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>relaunch
+    by_relaunch || break
 done
 [ -s in_place ] && [ -s relaunch ] || exit 1
 x=$(median <in_place) y=$(median <relaunch) ratio=$(awk -v a="$(median <in_place)" -v b="$(median <relaunch)" 'BEGIN{print a/b}')
@@ -69,11 +71,7 @@ for ((i = 0; i < (times + 1) / 2; i++)); do
     k=$(now); kill -9 "$victim"; wait $runner
     cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
     grep '"how":"resumed"' job/events.jsonl | tee -a r.full | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>in_place
-    rm -rf job; "$mend" run -n 4 --spares 0 --every 1s --levels memory,global:1 --dir job -q -- "${program[@]}" >got 2>/dev/null & runner=$!
-    wait_for '"level":"global"' job/events.jsonl 4 || break
-    k=$(now); kill -9 "$(awk '{print $1}' /proc/$runner/task/$runner/children)"; wait $runner
-    cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
-    grep '"recover.playing"' job/events.jsonl | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>relaunch
+    by_relaunch || break
 done
 [ -s in_place ] && [ -s relaunch ] || exit 1
 x=$(median <in_place) y=$(median <relaunch) ratio=$(awk -v a="$(median <in_place)" -v b="$(median <relaunch)" 'BEGIN{print a/b}')
