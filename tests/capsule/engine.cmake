@@ -52,7 +52,7 @@ set(mpis openmpi)
 if(TARGET capsule-mpich)
     list(APPEND mpis mpich)
 endif()
-foreach(name heat2d inflight omp features odd moments leak system churn deep appender timers hammer args)
+foreach(name heat2d inflight omp features odd moments leak system churn deep appender timers hammer args twins)
     capsule_program(${name} openmpi ${apps}/${name}.c)
 endforeach()
 capsule_program(anything openmpi ${apps}/anything)
@@ -91,6 +91,9 @@ capsule_roundtrip(deep openmpi 2 90 deep ARGS 5)
 foreach(first IN LISTS mpis)
     capsule_roundtrip(timers ${first} 2 20 timers ARGS 60)
     capsule_roundtrip(moments ${first} 4 60 moments ARGS 200 3)
+    # rank 0 is held inside the making of a communicator, and rank 1 hears late that a checkpoint is wanted
+    capsule_roundtrip(twins ${first} 2 7 twins ENV LIMIT=60
+        MEND_FAULT=capsule.comm_made:rank=0:hit=1+:delay=3,capsule.round:rank=1:hit=1+:delay=1)
 endforeach()
 
 function(capsule_script name script timeout)

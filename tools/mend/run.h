@@ -39,6 +39,7 @@ struct run_progress {
     pid_t *born;  /* processes of this launch on this machine, and how many are through MPI_Init */
     int born_count, started;
     double last_born;
+    bool elsewhere;        /* some of them are on another machine (by --launcher-args) */
     double deserted_since; /* all of them are dead, or have given up; 0: not so */
 };
 

@@ -152,8 +152,11 @@ static void note_noticed(struct run_progress *p, json_t *e, double t)
         p->repair_since = mend_now();
 }
 
-static void note_born(struct run_progress *p, pid_t pid)
+static void note_born(struct run_progress *p, pid_t pid, const char *host)
 {
+    char here[256] = "";
+    gethostname(here, sizeof here - 1);
+    p->elsewhere |= strcmp(host, here) != 0;
     p->born = realloc(p->born, (size_t)(p->born_count + 1) * sizeof *p->born);
     if (!p->born)
         abort();
@@ -175,7 +178,7 @@ static void note(struct run_follower *f, const char *line)
     else if (strcmp(name, "recover.resumed") == 0)
         note_resumed(f, e, t);
     else if (strcmp(name, "recover.born") == 0)
-        note_born(p, (pid_t)number_of(e, "pid"));
+        note_born(p, (pid_t)number_of(e, "pid"), text_of(e, "host"));
     else if (strcmp(name, "recover.started") == 0)
         p->started++;
     else if (strcmp(name, "recover.playing") == 0)
@@ -273,7 +276,7 @@ void follow_attempt(struct run_follower *f)
     read_events(f);
     f->now.finished = f->now.playing = 0;
     f->now.born_count = f->now.started = 0;
-    f->now.gave_up = f->now.windows = false;
+    f->now.gave_up = f->now.windows = f->now.elsewhere = false;
     f->now.repair_since = f->now.deserted_since = 0;
 }
 
@@ -287,6 +290,12 @@ void follow(struct run_follower *f)
     print_all_new(f);
 }
 
+/* On other nodes we cannot look for processes. */
+static bool is_far(const struct run_follower *f)
+{
+    return f->job->host || f->job->hostfile || f->now.elsewhere;
+}
+
 bool follow_stillborn(const struct run_follower *f)
 {
     /* seconds: one that died before it could say that it was born is missed; on other nodes we
@@ -297,7 +306,7 @@ bool follow_stillborn(const struct run_follower *f)
     double quiet = p->born_count ? mend_now() - p->last_born : 0;
     if (p->started >= all)
         return false;
-    if (f->job->host || f->job->hostfile)
+    if (is_far(f))
         return quiet > FAR;
     for (int i = 0; i < p->born_count; i++)
         if (kill(p->born[i], 0) && errno == ESRCH)
@@ -310,8 +319,8 @@ bool follow_deserted(struct run_follower *f)
 {
     enum { A_WHILE = 10 }; /* seconds; MPI_Abort and the last words take some */
     struct run_progress *p = &f->now;
-    bool here = !f->job->host && !f->job->hostfile, deserted = p->gave_up;
-    if (here && !deserted && p->born_count > 0) {
+    bool deserted = p->gave_up;
+    if (!is_far(f) && !deserted && p->born_count > 0) {
         deserted = true;
         for (int i = 0; i < p->born_count && deserted; i++)
             deserted = kill(p->born[i], 0) && errno == ESRCH;

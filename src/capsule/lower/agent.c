@@ -22,6 +22,7 @@
 #include "snapshot.h"
 
 #include <arpa/inet.h>
+#include <base/fault.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <image/folder.h>
@@ -192,6 +193,7 @@ static void tick(void)
  * ----------------------------------------------------------------------------------------- */
 static void begin_round(uint32_t round)
 {
+    MEND_FAULT_POINT(capsule_round);
     agent.round = round;
     agent.counts_sent = agent.drained = agent.drained_sent = 0;
     agent.saved = agent.saved_sent = agent.captured = agent.captured_sent = 0;

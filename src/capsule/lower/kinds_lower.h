@@ -57,7 +57,7 @@
 #define AFTER_TYPES(x, n)
 #define BEFORE_NEWCOMM(x) MPI_Comm x##_ = MPI_COMM_NULL;
 #define ARG_NEWCOMM(x) &x##_
-#define AFTER_NEWCOMM(x) *x = (handle_t)x##_; comm_made(x##_);
+#define AFTER_NEWCOMM(x) *x = (handle_t)x##_; comm_made(x##_); MEND_FAULT_POINT(capsule_comm_made);
 #define BEFORE_NEWREQ(x) MPI_Request x##_ = MPI_REQUEST_NULL;
 #define ARG_NEWREQ(x) &x##_
 #define AFTER_NEWREQ(x) *x = (handle_t)x##_;

@@ -4,6 +4,7 @@
  * below.
  */
 #include "recover.h"
+#include <base/fault.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdlib.h>

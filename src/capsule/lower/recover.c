@@ -131,7 +131,6 @@ static int show_cards(void)
     struct card mine = {.rank = rank,
                         .finished = finished,
                         .windows = windows_open,
-
                         .host = host_number(),
                         .pid = getpid(),
                         .id = (uint64_t)(1e6 * wall())};
@@ -275,6 +274,7 @@ static void meet(void)
         if (phases_repairs())
             GUARD("restart", MPI_Barrier(control)); /* see recover_resumed */
         phases_tell("restarted", version);
+        discard_free();
         take_input();
         sigset_t none;
         sigemptyset(&none);
@@ -412,7 +412,9 @@ void recover_main(int argc, char **argv)
     undo_open(argv[1]);
     levels_open(argv[1]);
     /* MPI_Init waits for ever if a process dies inside it: who watches us must know whom to look for */
-    mend_event("recover.born", ev_int("pid", getpid()));
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    mend_event("recover.born", ev_int("pid", getpid()), ev_str("host", host));
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
     ended_watch_crashes(); /* after the handlers of the MPI library */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

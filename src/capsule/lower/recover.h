@@ -84,8 +84,8 @@ extern int hear_every;   /* looked for in every so many-th turn of the library's
 void windows_watch(MPI_Comm comm); /* a failure in it ends them */
 void windows_allowed(void);        /* ends the process if they cannot be watched */
 void file_call(void);              /* one on a file begins */
-static inline void window_call(
-    void) /* one on a window begins: it only waits, so looking is seldom */
+/* One on a window begins: it only waits, so looking is seldom. */
+static inline void window_call(void)
 {
     deaf_calls++;
     hear_every = 256;
