@@ -3,7 +3,12 @@
 # equal that of a native run. With MEND_TEST_LEVELS the images must come from there. Called by tests/harness/mpitest on the head.
 set -uo pipefail
 cd "$MEND_TEST_DIR" || exit 1
-fail() { echo "FAIL: $*"; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; exit 1; }
+fail() {
+    echo "FAIL: $*"
+    cat err
+    grep -vE 'checkpoint.commit|undo' job/events.jsonl 2>/dev/null | tail -80 | cut -c1-200
+    exit 1
+}
 mpicc.openmpi -O2 -o steady "$MEND_SOURCE/tests/fault/apps/steady.c" || exit 1
 where=(--host node0:2,node1:2,node2:2,node3:2)
 if [ -n "${MEND_TEST_HOSTFILE:-}" ]; then

@@ -53,6 +53,8 @@ void bring_back_threads(struct upper *upper);
 /* Nothing of an upper half remains in this process: memory, files, handlers, timers. Its threads
  * must be gone already, and the caller on a stack of the lower half. */
 void upper_wipe(void);
+void signals_ignore_broken_pipes(void);
+void signals_default(uint64_t except); /* as an application expects them at its start */
 
 /* --- recover*.c: the job repairs itself when ranks die --- */
 extern int recovering; /* this job does; set by recover_main */

@@ -278,6 +278,7 @@ static void meet(void)
         take_input();
         sigset_t none;
         sigemptyset(&none);
+        signals_default(0);
         sigprocmask(SIG_SETMASK, &none, NULL);
         load_and_enter(app_argc, app_argv);
     }
@@ -399,6 +400,7 @@ void recover_main(int argc, char **argv)
     app_argv = argv + 2;
     recovering = 1;
     lower.rolls_back = 2;
+    signals_ignore_broken_pipes();
     ended_watch();
     main_tid = (int)syscall(SYS_gettid);
     setenv("OMPI_MCA_mpi_event_tick_rate", "1000",

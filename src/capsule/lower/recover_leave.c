@@ -213,6 +213,7 @@ void leave_upper(MPI_Comm private_comm)
     sigfillset(&all);
     sigdelset(&all, SIGSYS);
     sigdelset(&all, SIGNAL_LEAVE);
+    sigdelset(&all, SIGPIPE); /* see os_signals.c */
     sigdelset(&all, SIGSEGV);
     sigdelset(&all, SIGBUS);
     sigdelset(&all, SIGABRT);

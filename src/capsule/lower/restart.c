@@ -241,8 +241,27 @@ static void become_its_thread(struct upper *u)
     syscall(SYS_set_robust_list, loaded.robust_list, loaded.robust_length);
 }
 
+static uint64_t ignored; /* signals that are, in the lower half only */
+
+/* Without an upper half: see os_signals.c. */
+void signals_ignore_broken_pipes(void)
+{
+    struct sigaction now;
+    if (sigaction(SIGPIPE, NULL, &now) || now.sa_handler != SIG_DFL)
+        return;
+    signal(SIGPIPE, SIG_IGN);
+    ignored |= 1ul << (SIGPIPE - 1);
+}
+
+void signals_default(uint64_t except)
+{
+    for (int s = 1; s <= 64; s++)
+        if ((ignored & ~except) >> (s - 1) & 1)
+            signal(s, SIG_DFL);
+    ignored = 0;
+}
+
 /* A signal may still come, to any thread: the old handlers must not run once their code is gone. */
-static uint64_t ignored;
 static void upper_silence(void)
 {
     struct itimerval off = {0};
@@ -380,8 +399,8 @@ void image_load(const char *bytes, size_t length, const char *name)
     forget(&l);
 }
 
-static const int never_blocked[] = {SIGSYS, SIGNAL_LEAVE, SIGSEGV, SIGBUS,
-                                    SIGILL, SIGFPE,       SIGTRAP, SIGABRT};
+static const int never_blocked[] = {SIGSYS, SIGNAL_LEAVE, SIGSEGV, SIGBUS, SIGILL,
+                                    SIGFPE, SIGTRAP,      SIGABRT, SIGPIPE};
 
 void image_resume(void)
 {
@@ -396,10 +415,7 @@ void image_resume(void)
     if (!recovering)
         output_resume(u->printed);
     steering_install();
-    for (int s = 1; s <= 64; s++)
-        if (ignored >> (s - 1) & 1)
-            signal(s, SIG_DFL); /* the upper half installs its own again */
-    ignored = 0;
+    signals_default(1ul << (SIGPIPE - 1)); /* the upper half installs its own again */
     become_its_thread(u);
     machine_release_returns();
     context_resume(&u->context, u->thread_pointer);

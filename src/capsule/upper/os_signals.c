@@ -4,6 +4,10 @@
  * are installed again after a restart. They return through a restorer of ours (arch/CPU/context.S),
  * not through the vdso, which lies elsewhere in the next process. SIGSYS must never be blocked: the
  * kernel would kill the process at the next mmap.
+ *
+ * SIGPIPE is the application's only if its own write has raised it: Open MPI's tcp raises it in a rank
+ * that writes to one that has just died, and the default would be to die as well. Which half's write it
+ * was is known by the thread pointer when it comes, so we never block it ourselves.
  */
 #include "core.h"
 
@@ -52,10 +56,31 @@ static __attribute__((noinline)) void call_handler(int sig, siginfo_t *si, void 
     in_library -= inside;
 }
 
+/* A broken pipe comes as if the process had sent the signal to itself. */
+static int is_of_lower_half(int sig, const siginfo_t *si, const void *pointer)
+{
+    return sig == SIGPIPE && (uintptr_t)pointer >= UPPER_END && si->si_code == SI_USER &&
+           si->si_pid == raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+/* The default for a SIGPIPE: the application ends. */
+static void on_broken_pipe(int sig, siginfo_t *si, void *uc)
+{
+    (void)uc;
+    if (is_of_lower_half(sig, si, thread_pointer_get()))
+        return;
+    struct kernel_sigaction k = {0};
+    raw_syscall(SYS_rt_sigaction, sig, (long)&k, 0, 8, 0, 0);
+    raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
+                raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), sig, 0, 0, 0);
+}
+
 static void on_signal(int sig, siginfo_t *si, void *uc)
 {
     void *pointer = thread_pointer_get();
     int inside = pointer == upper.lower->thread_pointer;
+    if (is_of_lower_half(sig, si, pointer))
+        return;
     if ((uintptr_t)pointer >= UPPER_END && !inside) {
         /* A thread of the lower half caught it: pass it on. No libc here: its errno would land in
          * the other half's TLS. The kernel refuses to let a further thread pass on a signal of its
@@ -81,6 +106,8 @@ static void install(int sig)
     memcpy(&mask, &a->sa_mask, sizeof mask);
     if (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN) {
         install_handler(sig, on_signal, a->sa_flags & ~SA_SIGINFO, mask & ~NEVER_BLOCKED);
+    } else if (sig == SIGPIPE && a->sa_handler == SIG_DFL) {
+        install_handler(sig, on_broken_pipe, SA_ONSTACK, 0);
     } else {
         struct kernel_sigaction k = {(void *)a->sa_handler, (unsigned)a->sa_flags, NULL, 0};
         raw_syscall(SYS_rt_sigaction, sig, (long)&k, 0, 8, 0, 0);
@@ -138,7 +165,7 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 
 void block_signals(uint64_t *old)
 {
-    uint64_t all = ~(BIT(SIGSYS) | BIT(SIGNAL_LEAVE) | FAULTS);
+    uint64_t all = ~(BIT(SIGSYS) | BIT(SIGNAL_LEAVE) | BIT(SIGPIPE) | FAULTS);
     raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)old, 8, 0, 0);
 }
 
@@ -173,5 +200,9 @@ void reinstall_signals(void)
 
 void signals_init(void)
 {
-    (void)NEXT(sigaction);
+    struct sigaction *pipe = &actions[SIGPIPE];
+    NEXT(sigaction)(SIGPIPE, NULL, pipe);
+    action_set[SIGPIPE] = 1;
+    if (pipe->sa_handler == SIG_DFL)
+        install(SIGPIPE);
 }

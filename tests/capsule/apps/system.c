@@ -1,5 +1,5 @@
 /* system.c - what a program may hold of the system when an image is taken: recursive locks, files with and without a name,
- * copies of standard output, open folders, threads that sleep, alternate stacks, timers, mapped files. Each is used before and
+ * copies of standard output, open folders, threads that sleep, alternate stacks, timers, mapped files, broken pipes. Each is used before and
  * after; every word printed must be the same whether or not the program was stopped in between.
  */
 #define _GNU_SOURCE
@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int rank, size, bad;
@@ -95,6 +96,28 @@ static void on_tick(int sig)
 {
     (void)sig;
     ticks++;
+}
+
+/* Who writes to a pipe that nobody reads dies of it, unless he handles it. */
+static volatile int broken;
+static void on_broken(int sig)
+{
+    (void)sig;
+    broken++;
+}
+static void break_a_pipe(void)
+{
+    struct sigaction handled = {.sa_handler = on_broken}, before;
+    int end[2], status = 0, had = broken;
+    CHECK("pipe", pipe(end) == 0 && close(end[0]) == 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(write(end[1], "x", 1) == 1);
+    CHECK("a child's broken pipe", waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
+    CHECK("the default for a broken pipe", sigaction(SIGPIPE, &handled, &before) == 0 && before.sa_handler == SIG_DFL);
+    CHECK("a broken pipe", write(end[1], "x", 1) == -1 && errno == EPIPE && broken == had + 1);
+    CHECK("sigaction", sigaction(SIGPIPE, &before, NULL) == 0);
+    close(end[1]);
 }
 
 int main(int argc, char **argv)
@@ -192,6 +215,7 @@ int main(int argc, char **argv)
         for (int k = 0; k < 2000 && kicked == before; k++)
             usleep(1000);
         CHECK("a signal to a thread", kicked > before);
+        break_a_pipe();
         sem_post(&begin);
         int one = i, all;
         MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
