@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 10
+#define BORDER_VERSION 11
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower

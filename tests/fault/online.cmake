@@ -29,7 +29,7 @@ if(TARGET capsule-openmpi)
         ENV MEND_BUILD=${CMAKE_BINARY_DIR})
 endif()
 if(TARGET capsule-openmpi)
-    foreach(case ends signals restart folders streams auto windows stuck groups deserted mpich)
+    foreach(case ends signals restart folders streams auto windows stuck groups makers deserted mpich)
         add_test(NAME online.use_${case} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_use.sh ${case})
         set_tests_properties(online.use_${case} PROPERTIES TIMEOUT 600 PROCESSORS 2 SKIP_RETURN_CODE 77
             LABELS "fault;online" ENVIRONMENT

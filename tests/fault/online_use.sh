@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
 # forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
-# Cases: ends, signals, folders, streams, auto, mpich, restart, windows, stuck, groups, deserted.
+# Cases: ends, signals, folders, streams, auto, mpich, restart, windows, stuck, groups, makers, deserted.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -9,7 +9,7 @@ cd "$(mktemp -d)" || exit 1
 trap 'rm -rf "$PWD"' EXIT
 runner=
 fail() { echo "FAIL: $*"; tail -5 err 2>/dev/null; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
-for p in odd steady windows groups; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -lm || exit 1; done
+for p in odd steady windows groups makers; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -lm || exit 1; done
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 "$@"; }
 run() { rm -rf job; "$MEND" run --dir job "$@" >got 2>err; }
 start() { rm -rf job; exec 3<&0; "$MEND" run --dir job "$@" >got 2>err <&3 & runner=$!; }
@@ -127,6 +127,18 @@ stuck) # one rank is killed, another is stopped and never comes to the recovery:
     [ "$(count run.launch)" = 2 ] || fail "launched $(count run.launch) times"
     # (a zombie is dead: whoever inherits it may take its time)
     ! grep -q '^State:.[^ZX]' "/proc/$stopped/status" 2>/dev/null || fail "the stopped process is still there: $(grep State "/proc/$stopped/status")" ;;
+makers) # deaths of ranks that are making communicators; more spares than kills: Open MPI's own way out of a failed
+    # MPI_Intercomm_create frees memory twice now and then, which is one more death
+    native -n 4 ./makers 4000 >want || exit 1
+    start -n 4 --spares 8 --every 100ms -- ./makers 4000
+    await recover.playing 4
+    for k in 1 2 3 4; do
+        sleep "0.$((5 + RANDOM % 20))"
+        kill -9 "$(grep "\"rank\":$((k % 4)),\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
+        await '"how":"res' $((4 * k))
+    done
+    wait $runner || fail "code $?"
+    cmp <(sort got) <(sort want) || fail "the output differs" ;;
 groups) # rank 0 waits in MPI_Comm_create_group for the others: a checkpoint, and a death, while it does
     native -n 3 ./groups >want & reference=$!
     until [ -e inside ]; do kill -0 $reference || fail "the native run ended"; sleep 0.02; done

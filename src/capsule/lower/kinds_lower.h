@@ -55,9 +55,9 @@
 #define BEFORE_TYPES(x, n) MPI_Datatype x##_[n]; for (int i_ = 0; i_ < n; i_++) x##_[i_] = TYPE(x[i_]);
 #define ARG_TYPES(x, n) x##_
 #define AFTER_TYPES(x, n)
-#define BEFORE_NEWCOMM(x) MPI_Comm x##_ = MPI_COMM_NULL;
+#define BEFORE_NEWCOMM(x) MPI_Comm x##_ = MPI_COMM_NULL; creation_begin();
 #define ARG_NEWCOMM(x) &x##_
-#define AFTER_NEWCOMM(x) *x = (handle_t)x##_; comm_made(x##_); MEND_FAULT_POINT(capsule_comm_made);
+#define AFTER_NEWCOMM(x) creation_end(); *x = (handle_t)x##_; comm_made(x##_); MEND_FAULT_POINT(capsule_comm_made);
 #define BEFORE_NEWREQ(x) MPI_Request x##_ = MPI_REQUEST_NULL;
 #define ARG_NEWREQ(x) &x##_
 #define AFTER_NEWREQ(x) *x = (handle_t)x##_;

@@ -120,7 +120,7 @@ int lower_Finalize(void)
 {
     if (recovering)
         recover_finalize();
-    return MPI_Finalize();
+    return creations_failed ? MPI_SUCCESS : MPI_Finalize();
 }
 
 /* Windows and requests of the program are open: network libraries complain about that on standard

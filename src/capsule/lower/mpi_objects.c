@@ -64,17 +64,17 @@ int lower_comm_create(handle_t comm, int n, const int *ranks, handle_t *out)
 {
     MPI_Group g = group_of(n, ranks);
     MPI_Comm c;
-    int rc = GUARD("Comm_create", MPI_Comm_create(COMM(comm), g, &c));
+    int rc = CREATE("Comm_create", MPI_Comm_create(COMM(comm), g, &c));
     group_done(g);
     comm_made(c);
     *out = (handle_t)c;
     return error_out(rc);
 }
-int lower_comm_from_ranks(int n, const int *ranks, int tag, handle_t *out)
+int lower_comm_from_ranks(handle_t parent, int n, const int *ranks, int tag, handle_t *out)
 {
     MPI_Group g = group_of(n, ranks);
     MPI_Comm c;
-    int rc = GUARD("Comm_create_group", MPI_Comm_create_group(app_world, g, tag, &c));
+    int rc = CREATE("Comm_create_group", MPI_Comm_create_group(COMM(parent), g, tag, &c));
     group_done(g);
     comm_made(c);
     *out = (handle_t)c;
@@ -148,12 +148,13 @@ int lower_comms_rebuild(struct upper *upper)
         memcpy(before, proposed, bytes);
         MPI_Comm made = MPI_COMM_NULL;
         struct comm_card *c = next < n && all_propose(card[next], proposed) ? card[next] : NULL;
-        int rc = GUARD("Comm_split", MPI_Comm_split(app_world, c ? c->ranks[0] : MPI_UNDEFINED,
-                                                    c ? c->rank : 0, &made));
+        int rc = CREATE("Comm_split", MPI_Comm_split(app_world, c ? c->ranks[0] : MPI_UNDEFINED,
+                                                     c ? c->rank : 0, &made));
         if (rc == 0 && c && c->remote_size) {
             MPI_Comm local = made;
-            rc = MPI_Intercomm_create(local, 0, app_world, c->remote_ranks[0],
-                                      (int)(c->id & 0x3fff), &made);
+            rc = CREATE("Intercomm_create",
+                        MPI_Intercomm_create(local, 0, app_world, c->remote_ranks[0],
+                                             (int)(c->id & 0x3fff), &made));
             MPI_Comm_free(&local);
         }
         if (rc)

@@ -150,15 +150,23 @@ static int show_cards(void)
 static int build_world(void)
 {
     MPI_Comm w, c, s;
-    if (!TRY(MPI_Comm_split(base, plan.rank >= 0 ? 0 : MPI_UNDEFINED, plan.rank, &w)))
-        return 0;
+    creation_begin_in_meeting(base);
+    int ok = TRY(MPI_Comm_split(base, plan.rank >= 0 ? 0 : MPI_UNDEFINED, plan.rank, &w));
+    if (!ok)
+        return creation_settle(), 0;
+    creation_end();
     if (plan.rank < 0)
         return 1;
     MPI_Comm_set_errhandler(w, MPI_ERRORS_RETURN);
-    if (!TRY(MPI_Comm_dup(w, &c)) || !TRY(MPI_Comm_dup(MPI_COMM_SELF, &s)))
-        return 0;
+    creation_begin_in_meeting(w);
+    ok = TRY(MPI_Comm_dup(w, &c)) && TRY(MPI_Comm_dup(MPI_COMM_SELF, &s));
+    if (!ok)
+        return creation_settle(), 0;
+    creation_end();
     MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(s, MPI_ERRORS_RETURN);
+    creation_note(c);
+    creation_note(s);
     app_world = w;
     control = c;
     app_self = s;
@@ -434,7 +442,8 @@ void recover_main(int argc, char **argv)
     mend_event("recover.started", ev_int("pid", getpid()), ev_int("ranks", world_size),
                ev_int("spares", spares));
     meet();
-    MPI_Finalize(); /* a spare that was never needed */
+    if (!creations_failed)
+        MPI_Finalize(); /* a spare that was never needed */
     exit(0);
 }
 #endif

@@ -11,6 +11,7 @@ void fill_predefined(void); /* lower.predef[], with these two */
 /* Communicators that the application has made: all of them are revoked by a repair. */
 void comm_made(MPI_Comm comm);
 void comm_gone(MPI_Comm comm);
+void revoke_application(void);
 
 /* Call MPI; if that fails because processes died, it does not return: the job is repaired. */
 #define GUARD(name, call)                                          \
@@ -32,6 +33,23 @@ void comm_gone(MPI_Comm comm);
         }                                                                    \
         rc_;                                                                 \
     })
+/* The same for a call that makes a communicator (recover_creation.c). */
+#define CREATE(name, call)               \
+    ({                                   \
+        creation_begin();                \
+        int made_ = GUARD(name, (call)); \
+        creation_end();                  \
+        made_;                           \
+    })
+void creation_begin(void);
+void creation_begin_in_meeting(MPI_Comm comm);
+void creation_end(void);
+void creation_settle(void);        /* after one that has failed */
+void creation_note(MPI_Comm comm); /* there is this one */
+void creation_hear(MPI_Comm base); /* at a turn of the library; a failure in `base` ends the call */
+extern int creations_failed;       /* so many; the library cannot be ended in order any more */
+extern int creating;               /* such a call is under way */
+
 extern handle_t request_consumed;
 /* A blocking receive of the application, while it waits: no request of the upper half stands for
  * it. */

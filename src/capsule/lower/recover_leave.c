@@ -173,6 +173,7 @@ void comm_made(MPI_Comm comm)
 {
     if (!recovering || comm == MPI_COMM_NULL)
         return;
+    creation_note(comm);
     if (comm_count == comm_room) {
         comm_room = 2 * comm_room + 16;
         comms = realloc(comms, (size_t)comm_room * sizeof *comms);
@@ -191,14 +192,20 @@ void comm_gone(MPI_Comm comm)
         }
 }
 
-static void revoke_all(MPI_Comm private_comm)
+void revoke_application(void)
 {
     for (int i = 0; i < comm_count; i++)
         MPIX_Comm_revoke(comms[i]);
+    if (app_world != MPI_COMM_NULL)
+        MPIX_Comm_revoke(app_world);
+}
+
+static void revoke_all(MPI_Comm private_comm)
+{
+    revoke_application();
     comm_count = 0;
     if (app_world == MPI_COMM_NULL)
         return;
-    MPIX_Comm_revoke(app_world);
     MPIX_Comm_revoke(private_comm);
     MPIX_Comm_revoke(app_self);
     app_world = app_self = MPI_COMM_NULL;
@@ -221,6 +228,7 @@ void leave_upper(MPI_Comm private_comm)
     agent_abandon(); /* it reads memory of the upper half */
     forget_kept_requests();
     revoke_all(private_comm);
+    creation_settle();
     phase("revoke");
     end_threads();
     phase("threads");

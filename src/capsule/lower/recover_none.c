@@ -33,6 +33,12 @@ void recover_ended(int code)
 void recover_begun(void)
 {
 }
+void creation_begin(void)
+{
+}
+void creation_end(void)
+{
+}
 void comm_made(MPI_Comm comm)
 {
     (void)comm;

@@ -1,4 +1,4 @@
-/* recover_windows.c - one-sided communication and files while ranks die.
+/* recover_windows.c - hearing of deaths while the library waits: one-sided communication, files, all else.
  *
  * Open MPI's windows know nothing of failures: a call on a window waits for ever for a dead process, or
  * for one that has left. Files speak over communicators of their own, which nobody can revoke, and when
@@ -12,6 +12,10 @@
  *   3. if there are any, the version in memory is put on disk and the job is launched again from it,
  *      with fresh processes (job_give_up in recover_steps.c).
  * A death between these steps is one more failure in the same meeting.
+ *
+ * All other calls hear of the death of a rank they wait for. But they may wait for one that has left for the
+ * repair without having revoked their communicator: it was about to make it when it heard of the death. So
+ *   4. whoever knows of a death revokes all that it has, whatever it waits for.
  */
 #include "recover.h"
 
@@ -24,7 +28,10 @@
 #include <semaphore.h>
 #include <time.h>
 
+enum { HEAR_EVERY = 512 }; /* in calls that hear of failures themselves */
+
 int windows_open, deaf_calls, hear_every = 1;
+static int revoked_all;
 static MPI_Comm watched = MPI_COMM_NULL;
 static int looking;
 static void (*library_progress)(void);
@@ -56,10 +63,15 @@ void file_call(void)
 static int look(void)
 {
     static int turns;
-    if (!deaf_calls || leaving || ++turns < hear_every)
+    if (creating && watched != MPI_COMM_NULL)
+        creation_hear(watched);
+    if (leaving || ++turns < (deaf_calls ? hear_every : HEAR_EVERY))
         return 0;
     turns = 0;
-    hear();
+    if (deaf_calls)
+        hear();
+    else if (!revoked_all && a_player_died())
+        revoke_application(), revoked_all = 1;
     return 0;
 }
 
@@ -85,6 +97,7 @@ void windows_watch(MPI_Comm comm)
 {
     static int registered;
     watched = comm;
+    revoked_all = 0;
     if (registered++)
         return;
     union {

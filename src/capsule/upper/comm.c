@@ -10,6 +10,8 @@
 #include <string.h>
 
 static object *own_channel; /* of all ranks; messages on it are ours */
+object
+    *creation_channel; /* of all ranks; on it the MPI library speaks while it makes communicators */
 
 static uint64_t mix(uint64_t h, uint64_t word)
 {
@@ -284,16 +286,19 @@ int core_Comm_create_group(object *c, object *g, int tag, object **out)
     if (rc)
         return rc;
     creation_begin();
-    rc = LOWER(comm_from_ranks, g->group.size, g->group.ranks, tag, &n);
+    rc = LOWER(comm_from_ranks, creation_channel->real, g->group.size, g->group.ranks, tag, &n);
     if (!rc)
         rc = new_comm(n, c, tag, out);
     creation_end();
     return rc;
 }
-/* A communicator of all ranks for messages of our own: the application's receives never see them. */
-int open_channel(void)
+/* Communicators of all ranks for messages that the application's receives never see. What the MPI library
+ * says to itself under the application's tags must not be drained either: a rank that is stopped just
+ * before the call would take away what another, inside it, has sent to it. */
+int open_channels(void)
 {
-    return core_Comm_split(COMM_WORLD, 0, upper.rank, &own_channel);
+    int rc = core_Comm_split(COMM_WORLD, 0, upper.rank, &own_channel);
+    return rc ? rc : core_Comm_split(COMM_WORLD, 0, upper.rank, &creation_channel);
 }
 int core_Comm_free(object **c)
 {

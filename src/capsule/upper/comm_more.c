@@ -67,17 +67,21 @@ int core_Intercomm_create(object *local, int leader, object *peer, int remote_le
                           object **out)
 {
     handle_t h;
-    int rc = 0, ready = 1;
-    if (local->comm.rank == leader)
+    int rc = 0, ready = 1, there = 0;
+    if (local->comm.rank == leader) {
         rc = core_Sendrecv(NULL, 0, TYPE_BYTE, remote_leader, tag, NULL, 0, TYPE_BYTE,
                            remote_leader, tag, peer, NULL);
+        if (!rc)
+            there = (peer->comm.remote_size ? peer->comm.remote_ranks
+                                            : peer->comm.ranks)[remote_leader];
+    }
     if (!rc)
         rc = core_Bcast(&ready, 1, predef[PRE_MPI_INT], leader, local);
     if (rc)
         return rc;
     creation_begin();
     collective_enter(local);
-    rc = LOWER(Intercomm_create, local->real, leader, peer->real, remote_leader, tag, &h);
+    rc = LOWER(Intercomm_create, local->real, leader, creation_channel->real, there, tag, &h);
     if (!rc) {
         rc = new_intercomm(h, 0, tag, out);
         errhandler_attach(*out, local->comm.errh);

@@ -190,7 +190,8 @@ void bind_predefined(void); /* to the lower half that is there now */
  */
 int new_comm(handle_t h, const object *parent, int salt, object **out);
 void know_comm(object *c, uint64_t id);
-int open_channel(void); /* collective */
+int open_channels(void); /* collective */
+extern object *creation_channel;
 void unref_comm(object *c);
 void forget_freed_comms(void); /* all ranks have freed them, too */
 int compare_members(int na, const int *a, int nb, const int *b);

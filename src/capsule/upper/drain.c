@@ -149,7 +149,7 @@ int drain_step(void)
     probe_and_keep(COMM_WORLD);
     probe_and_keep(COMM_SELF);
     EACH_LIVE (c, KIND_COMM)
-        if (!c->comm.released)
+        if (!c->comm.released && c != creation_channel)
             probe_and_keep(c);
     return quiet;
 }

@@ -27,7 +27,7 @@ int core_Init_thread(int required, int *provided)
         tag_ub = 0x7ffff; /* a promise that any later lower half can keep */
     initialized = 1;
     if (!rc && upper.size > 1)
-        rc = open_channel();
+        rc = open_channels();
     if (!rc)
         rc = LOWER(agent_start, &upper);
     return rc;

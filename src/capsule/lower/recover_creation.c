@@ -1,0 +1,166 @@
+/* recover_creation.c - communicators that are being made while ranks die.
+ *
+ * To make a communicator, Open MPI passes numbers around, in steps of a request of its own kind. Of the messages
+ * of some steps (between the groups of intercommunicators, in MPI_Comm_create_group) it only asks whether
+ * they are complete, never whether they can still become so: one from a rank that is dead, or has left for
+ * the repair, is waited for until the end of days. If one fails, the library goes on with what it did not
+ * get, tries again for as long, or frees memory twice. So
+ *   1. while one is made for the application, its steps go through our hands: the library calls
+ *      ompi_comm_request_schedule_append_w_flags() by name, and finds ours;
+ *   2. at the library's turns (recover_windows.c) we look whether a rank has died, or somebody has revoked
+ *      the base communicator;
+ *   3. then the call is left for good. Whatever step would come next, whenever, only fails, which is the end of
+ *      its request. The communicators that were half made stay where they are: their numbers are not
+ *      used again.
+ *   4. A number for a new communicator is found for one old communicator after the other, the lowest first,
+ *      and whoever fails leaves the others waiting for their turn. The lowest of all but the world is
+ *      MPI_COMM_SELF, which cannot fail: making one from it before the repair ends that turn.
+ *   5. If the call itself fails before we hear of it, the library gives the number back. Another rank, dead by
+ *      now, may have sent messages under it already: they would be taken for messages on the next
+ *      communicator of that number. So all numbers are used up that it can have been.
+ *   6. The old communicator is left in the place that was kept for the new one, and MPI_Finalize would free
+ *      it twice: after such a failure the process ends without.
+ * In a meeting, no call can be left. There are no such communicators either; but some processes may fail where
+ * others go on to the next call, and wait for them: there, step 3 is to revoke what the call is for.
+ */
+#include "recover.h"
+
+#ifdef OPEN_MPI
+#include <base/event.h>
+
+#include <dlfcn.h>
+#include <mpi-ext.h>
+#include <stdlib.h>
+
+enum {
+    REQUESTS = 64,   /* one call has three at most */
+    HEAR_EVERY = 16, /* turns of the library */
+    FAILED = -1,     /* its OMPI_ERROR */
+    OTHERS = 8,      /* communicators that another rank may have more than this one */
+};
+
+typedef int step_function(MPI_Request request);
+
+int creating, creations_failed;
+static MPI_Comm in_meeting = MPI_COMM_NULL;
+static unsigned call = 1; /* of the application, that makes one */
+static struct {
+    MPI_Request request;
+    step_function *step; /* the next */
+    unsigned call;
+} running[REQUESTS];
+
+static int find(MPI_Request request)
+{
+    int i = 0;
+    while (i < REQUESTS && running[i].request != request)
+        i++;
+    return i;
+}
+
+static int step_if_wanted(MPI_Request request)
+{
+    int i = find(request);
+    if (i == REQUESTS || running[i].call != call)
+        return FAILED;
+    return running[i].step(request);
+}
+
+__attribute__((visibility("default"))) int ompi_comm_request_schedule_append_w_flags(
+    MPI_Request request, step_function *step, MPI_Request *parts, int count, uint32_t flags);
+int ompi_comm_request_schedule_append_w_flags(MPI_Request request, step_function *step,
+                                              MPI_Request *parts, int count, uint32_t flags)
+{
+    static int next;
+    static union {
+        void *symbol;
+        int (*append)(MPI_Request, step_function *, MPI_Request *, int, uint32_t);
+    } library;
+    if (!library.symbol &&
+        !(library.symbol = dlsym(RTLD_NEXT, "ompi_comm_request_schedule_append_w_flags")))
+        die("this Open MPI has no ompi_comm_request_schedule_append_w_flags");
+    if (creating && in_meeting == MPI_COMM_NULL && step) {
+        int i = find(request);
+        if (i == REQUESTS)
+            i = next++ % REQUESTS;
+        running[i].request = request;
+        running[i].step = step;
+        running[i].call = call;
+        step = step_if_wanted;
+    }
+    return library.append(request, step, parts, count, flags);
+}
+
+void creation_begin(void)
+{
+    creating = recovering;
+    call++;
+}
+
+void creation_begin_in_meeting(MPI_Comm comm)
+{
+    creation_begin();
+    in_meeting = comm;
+}
+
+void creation_end(void)
+{
+    creating = 0;
+    in_meeting = MPI_COMM_NULL;
+}
+
+static int number_of(MPI_Comm comm)
+{
+    static union {
+        void *symbol;
+        const char *(*print)(MPI_Comm comm);
+    } library;
+    if (!library.symbol)
+        library.symbol = dlsym(RTLD_DEFAULT, "ompi_comm_print_cid");
+    return library.symbol ? atoi(library.print(comm)) : 0;
+}
+
+static int highest;
+void creation_note(MPI_Comm comm)
+{
+    int number = number_of(comm);
+    if (number > highest)
+        highest = number;
+}
+
+void creation_settle(void)
+{
+    MPI_Comm one;
+    int failed = creating, last = failed && highest ? highest + OTHERS : 0;
+    creations_failed += failed;
+    creation_end();
+    while (MPI_Comm_dup(MPI_COMM_SELF, &one) == MPI_SUCCESS)
+        if (number_of(one) >= last) {
+            MPI_Comm_free(&one);
+            return;
+        }
+}
+
+void creation_hear(MPI_Comm base)
+{
+    static int turns;
+    int revoked = 0;
+    if (++turns < HEAR_EVERY)
+        return;
+    turns = 0;
+    MPIX_Comm_is_revoked(base, &revoked);
+    int died = a_player_died();
+    if (!revoked && !died)
+        return;
+    if (in_meeting != MPI_COMM_NULL) {
+        MPIX_Comm_revoke(in_meeting);
+        return;
+    }
+    call++;
+    mend_event("recover.noticed", ev_str("how", died ? "failure" : "revoke"),
+               ev_str("call", "making a communicator"));
+    leave_now();
+}
+#else
+int creations_failed;
+#endif
