@@ -145,7 +145,7 @@ void creation_hear(MPI_Comm base)
 {
     static int turns;
     int revoked = 0;
-    if (++turns < HEAR_EVERY)
+    if ((leaving && in_meeting == MPI_COMM_NULL) || ++turns < HEAR_EVERY)
         return;
     turns = 0;
     MPIX_Comm_is_revoked(base, &revoked);

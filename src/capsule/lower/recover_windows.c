@@ -28,7 +28,7 @@
 #include <semaphore.h>
 #include <time.h>
 
-enum { HEAR_EVERY = 512 }; /* in calls that hear of failures themselves */
+enum { HEAR_EVERY = 1024 }; /* in calls that hear of failures themselves */
 
 int windows_open, deaf_calls, hear_every = 1;
 static int revoked_all;
