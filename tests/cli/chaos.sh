@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # mend chaos: the same seed gives the same faults, a schedule is kept, storage is put back, wrong use is 2.
 set -uo pipefail
-cd "$(mktemp -d)" || exit 1
-trap 'rm -rf "$PWD"' EXIT
+scratch=$(mktemp -d) || exit 1 # (cd to an empty name would stay here, and here would be removed)
+cd "$scratch" || exit 1
+trap 'rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; exit 1; }
 
 # Ranks without MPI: a launcher is whoever has children with a rank in their environment.

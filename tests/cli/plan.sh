@@ -2,8 +2,9 @@
 # mend plan and mend simulate: published numbers, JSON that parses, plots that are well-formed, exit codes.
 set -uo pipefail
 command -v python3 >/dev/null || { echo "SKIP: no python3 to read JSON with"; exit 77; }
-cd "$(mktemp -d)" || exit 1
-trap 'rm -rf "$PWD"' EXIT
+scratch=$(mktemp -d) || exit 1 # (cd to an empty name would stay here, and here would be removed)
+cd "$scratch" || exit 1
+trap 'rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; exit 1; }
 value() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2], {"d": d}))' "$@"; }
 near() { python3 -c 'import sys; v,w,t=map(float,sys.argv[1:]); sys.exit(not abs(v-w)<=t)' "$@" || fail "$1 is not $2 within $3"; }

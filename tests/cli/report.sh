@@ -2,8 +2,9 @@
 # mend report: every section is there, with the figures of a known job; nothing from the network; text is
 # escaped; a real browser shows it on a desktop and on a phone (skipped in words without one).
 set -uo pipefail
-cd "$(mktemp -d)" || exit 1
-trap 'rm -rf "$PWD"' EXIT
+scratch=$(mktemp -d) || exit 1 # (cd to an empty name would stay here, and here would be removed)
+cd "$scratch" || exit 1
+trap 'rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; exit 1; }
 mkdir job
 cat >job/job.json <<'E'

@@ -5,8 +5,9 @@ set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
 wanted=${1:-200} seed=${2:-1}
-cd "$(mktemp -d)" || exit 1
-trap 'rm -rf "$PWD"' EXIT
+scratch=$(mktemp -d) || exit 1 # (cd to an empty name would stay here, and here would be removed)
+cd "$scratch" || exit 1
+trap 'rm -rf "$scratch"' EXIT
 for p in steady append; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" || exit 1; done
 mpicc.openmpi -O2 -I"$MEND_SOURCE/apps/common" -o heat "$MEND_SOURCE"/apps/heat/heat.c -lm || exit 1
 mpicc.openmpi -O2 -o md "$MEND_SOURCE"/apps/md/{md,cells,exchange,setup}.c -lm || exit 1

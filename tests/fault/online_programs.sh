@@ -18,8 +18,9 @@ if [ "$what" = lammps ] && [ -z "${MEND_ENTERED_ROOT:-}" ]; then
 fi
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
 export OMP_NUM_THREADS=1 LC_ALL=C
-cd "$(mktemp -d)" || exit 1
-trap 'rm -rf "$PWD"' EXIT
+scratch=$(mktemp -d) || exit 1 # (cd to an empty name would stay here, and here would be removed)
+cd "$scratch" || exit 1
+trap 'rm -rf "$scratch"' EXIT
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 "$@"; }
 mtbf=1500ms every=300ms last=10
 case $what in

@@ -5,8 +5,9 @@
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
-cd "$(mktemp -d)" || exit 1
-trap 'rm -rf "$PWD"' EXIT
+scratch=$(mktemp -d) || exit 1 # (cd to an empty name would stay here, and here would be removed)
+cd "$scratch" || exit 1
+trap 'rm -rf "$scratch"' EXIT
 runner=
 fail() { echo "FAIL: $*"; tail -5 err 2>/dev/null; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
 for p in odd steady windows groups makers; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -lm || exit 1; done
@@ -64,7 +65,7 @@ folders)
     grep -q 'job was removed while the job ran' err || fail "folder removed: no sentence"
     gone || fail "folder removed: processes are left"
     mkdir small; mount -t tmpfs -o size=3m none small 2>/dev/null || { echo "PASS (a full disk: not tried, mount is not allowed)"; exit 0; }
-    trap 'umount small; rm -rf "$PWD"' EXIT
+    trap 'umount small; rm -rf "$scratch"' EXIT
     native -n 2 ./steady 1500 40000 >want || exit 1
     "$MEND" run -n 2 --every 100ms --levels memory,partner,global:1 --dir small/job -- ./steady 1500 40000 >got 2>err || fail "full disk: code $?"
     cmp got want || fail "full disk: the output differs"
