@@ -134,13 +134,17 @@ makers) # deaths of ranks that are making communicators; more spares than kills:
     start -n 4 --spares 8 --every 100ms -- ./makers 4000
     await recover.playing 4
     for k in 1 2 3 4; do
-        sleep "0.$((5 + RANDOM % 20))"
+        sleep "0.$((1 + RANDOM % 4))"
         kill -9 "$(grep "\"rank\":$((k % 4)),\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
         await '"how":"res' $((4 * k))
     done
     wait $runner || fail "code $?"
     cmp <(sort got) <(sort want) || fail "the output differs" ;;
-groups) # rank 0 waits in MPI_Comm_create_group for the others: a checkpoint, and a death, while it does
+groups) # rank 0 waits in MPI_Comm_create_group for the others: a checkpoint, and a death, while it does; and one rank alone
+    native -n 1 ./groups >want || exit 1
+    run -n 1 -- ./groups || fail "alone: code $?"
+    cmp got want || fail "alone: the output differs"
+    rm -f inside
     native -n 3 ./groups >want & reference=$!
     until [ -e inside ]; do kill -0 $reference || fail "the native run ended"; sleep 0.02; done
     : >go; wait $reference || exit 1

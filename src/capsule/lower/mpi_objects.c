@@ -63,7 +63,7 @@ static void group_done(MPI_Group g)
 int lower_comm_create(handle_t comm, int n, const int *ranks, handle_t *out)
 {
     MPI_Group g = group_of(n, ranks);
-    MPI_Comm c;
+    MPI_Comm c = MPI_COMM_NULL;
     int rc = CREATE("Comm_create", MPI_Comm_create(COMM(comm), g, &c));
     group_done(g);
     comm_made(c);
@@ -73,7 +73,7 @@ int lower_comm_create(handle_t comm, int n, const int *ranks, handle_t *out)
 int lower_comm_from_ranks(handle_t parent, int n, const int *ranks, int tag, handle_t *out)
 {
     MPI_Group g = group_of(n, ranks);
-    MPI_Comm c;
+    MPI_Comm c = MPI_COMM_NULL;
     int rc = CREATE("Comm_create_group", MPI_Comm_create_group(COMM(parent), g, tag, &c));
     group_done(g);
     comm_made(c);

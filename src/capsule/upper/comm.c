@@ -10,8 +10,8 @@
 #include <string.h>
 
 static object *own_channel; /* of all ranks; messages on it are ours */
-object
-    *creation_channel; /* of all ranks; on it the MPI library speaks while it makes communicators */
+/* Of all ranks; on it the MPI library speaks while it makes communicators. */
+object *creation_channel;
 
 static uint64_t mix(uint64_t h, uint64_t word)
 {

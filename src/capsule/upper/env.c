@@ -26,7 +26,7 @@ int core_Init_thread(int required, int *provided)
     if (tag_ub > 0x7ffff)
         tag_ub = 0x7ffff; /* a promise that any later lower half can keep */
     initialized = 1;
-    if (!rc && upper.size > 1)
+    if (!rc)
         rc = open_channels();
     if (!rc)
         rc = LOWER(agent_start, &upper);
