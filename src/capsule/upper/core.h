@@ -358,6 +358,8 @@ void install_handler(int sig, void (*handler)(int, siginfo_t *, void *), int fla
 void files_init(void);
 int file_numbers(void);                          /* of the upper half's files: from here on */
 int file_moved(int fd, int cloexec);             /* fd at such a number */
+struct _IO_FILE;
+void stream_moved(struct _IO_FILE *f);           /* likewise */
 void file_link(int fd, char *link, size_t room); /* its name in /proc */
 struct scratch *scratch_save(int fd, size_t bytes);
 struct stat;
@@ -369,7 +371,9 @@ void pipes_again(void);
 long scratch_again(const struct scratch *s, const char *path, int flags); /* a file, or -errno */
 void files_forget(void);                                                  /* what was noted */
 void file_say(const char *what, const char *path); /* on stderr, by a raw system call */
-void child_begins(const char *command);            /* another program is about to run */
+int child_is_awaited(void);                        /* one that has begun a moment ago */
+void note_children(void);
+void children_forget(void);
 void note_maps(void);                              /* os_maps.c */
 void map_files_again(void);
 void note_timers(void); /* os_timers.c */

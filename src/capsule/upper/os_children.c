@@ -1,45 +1,168 @@
 /* os_children.c - programs that the application starts. What they do to files is not seen by us
  * (lower/undo.c): if the job can be rolled back, the user is told once.
+ *
+ * No image brings a child back. Most live for a moment (system("mkdir …")), and a restart in this moment
+ * would make a failure of it: an image waits until the application has seen the child's end, but not for
+ * a child that has lived for CHILD_SECONDS, nor for longer than that in all.
  */
 #include "core.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-void child_begins(const char *command)
+enum { CHILD_SECONDS = 2, CHILDREN = 64 };
+static struct child {
+    time_t born;  /* 0: this one is free */
+    pid_t pid;    /* 0: it is seen to end by a call of ours */
+    void *stream; /* of popen() */
+} children[CHILDREN];
+
+static time_t seconds_now(void)
+{
+    struct timespec t;
+    raw_syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, (long)&t, 0, 0, 0, 0);
+    return t.tv_sec + 1;
+}
+
+/* Without a free one, nobody waits for this child. */
+static struct child *child_begins(const char *command)
 {
     static int told;
-    if (!upper.lower || upper.lower->rolls_back < 2 || told++)
-        return;
-    file_say("is started by the program: files that it changes are not put back after a failure",
-             command);
+    static struct child none;
+    if (upper.lower && upper.lower->rolls_back >= 2 && !told++)
+        file_say("is started by the program: files that it changes are not put back after a failure",
+                 command);
+    time_t now = seconds_now();
+    for (struct child *c = children; c < children + CHILDREN; c++) {
+        time_t born = __atomic_load_n(&c->born, __ATOMIC_ACQUIRE);
+        if ((!born || now - born > CHILD_SECONDS) &&
+            __atomic_compare_exchange_n(&c->born, &born, now, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+            c->pid = 0;
+            c->stream = NULL;
+            return c;
+        }
+    }
+    return &none;
+}
+
+static void child_is_over(struct child *c)
+{
+    __atomic_store_n(&c->born, 0, __ATOMIC_RELEASE);
+}
+
+/* A child that was not waited for, if only it has ended. (Those that write an image send no signal at
+ * their end, and are not meant.) */
+static int is_unseen(int which, pid_t pid)
+{
+    siginfo_t ended;
+    return raw_syscall(SYS_waitid, which, pid, (long)&ended, WEXITED | WNOHANG | WNOWAIT, 0, 0) !=
+           -ECHILD;
+}
+
+static int any_is_young(time_t now)
+{
+    for (struct child *c = children; c < children + CHILDREN; c++) {
+        time_t born = __atomic_load_n(&c->born, __ATOMIC_ACQUIRE);
+        if (born && now - born <= CHILD_SECONDS && (!c->pid || is_unseen(P_PID, c->pid)))
+            return 1;
+    }
+    return 0;
+}
+
+int child_is_awaited(void)
+{
+    static volatile time_t first_asked, last_asked; /* for this image: it is asked for every few ms */
+    time_t now = seconds_now();
+    if (!any_is_young(now))
+        return 0;
+    if (now - last_asked > 1)
+        first_asked = now;
+    last_asked = now;
+    return now - first_asked <= CHILD_SECONDS;
+}
+
+void note_children(void)
+{
+    if (is_unseen(P_ALL, 0))
+        file_say("a child process is not kept by the image", "note");
+}
+
+void children_forget(void)
+{
+    memset(children, 0, sizeof children);
 }
 
 int system(const char *command)
 {
-    if (command)
-        child_begins(command);
-    return NEXT(system)(command);
+    if (!command)
+        return NEXT(system)(command);
+    struct child *c = child_begins(command);
+    int status = NEXT(system)(command);
+    child_is_over(c);
+    return status;
+}
+
+FILE *popen(const char *command, const char *mode)
+{
+    struct child *c = child_begins(command);
+    FILE *f = NEXT(popen)(command, mode);
+    c->stream = f;
+    if (f)
+        stream_moved(f);
+    else
+        child_is_over(c);
+    return f;
+}
+
+int pclose(FILE *f)
+{
+    int status = NEXT(pclose)(f);
+    for (struct child *c = children; c < children + CHILDREN; c++)
+        if (c->stream == f && c->born)
+            child_is_over(c);
+    return status;
+}
+
+/* The result of posix_spawn() is an error, or 0. */
+static int spawned(struct child *c, int error, const pid_t *pid)
+{
+    if (error)
+        child_is_over(c);
+    else
+        c->pid = *pid;
+    return error;
 }
 
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                 const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-    child_begins(path);
-    return NEXT(posix_spawn)(pid, path, actions, attributes, argv, envp);
+    pid_t own, *child = pid ? pid : &own;
+    struct child *c = child_begins(path);
+    return spawned(c, NEXT(posix_spawn)(child, path, actions, attributes, argv, envp), child);
 }
 
 int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                  const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])
 {
-    child_begins(file);
-    return NEXT(posix_spawnp)(pid, file, actions, attributes, argv, envp);
+    pid_t own, *child = pid ? pid : &own;
+    struct child *c = child_begins(file);
+    return spawned(c, NEXT(posix_spawnp)(child, file, actions, attributes, argv, envp), child);
 }
 
 pid_t fork(void)
 {
-    child_begins("a child");
-    return NEXT(fork)();
+    struct child *c = child_begins("a child");
+    pid_t pid = NEXT(fork)();
+    if (pid > 0)
+        c->pid = pid;
+    else
+        child_is_over(c);
+    return pid;
 }

@@ -57,6 +57,7 @@ void os_resumed(void)
     reinstall_signals();
     install_park_handler();
     reopen_files();
+    children_forget();
     map_files_again();
     timers_again();
     release_threads();

@@ -133,15 +133,10 @@ FILE *tmpfile(void)
     return f;
 }
 FILE *tmpfile64(void) __attribute__((alias("tmpfile")));
-/* Its reader or writer is a child that no restart brings back, but the number must not lead elsewhere.
- * (pclose() closes the stream's own number.) */
-FILE *popen(const char *command, const char *mode)
+/* (pclose() closes the stream's own number.) */
+void stream_moved(FILE *f)
 {
-    child_begins(command);
-    FILE *f = NEXT(popen)(command, mode);
-    if (f)
-        f->_fileno = moved(f->_fileno);
-    return f;
+    f->_fileno = moved(f->_fileno);
 }
 DIR *opendir(const char *path)
 {

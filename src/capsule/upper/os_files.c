@@ -218,6 +218,7 @@ void note_files(void)
     for (int fd = fd_base; fd < (int)limit.rlim_cur && fd < fd_base + 4096; fd++)
         look_at(fd);
     pipes_noted();
+    note_children();
     raw_syscall(SYS_getcwd, (long)folder, sizeof folder, 0, 0, 0, 0);
     mask_of_new_files = (int)raw_syscall(SYS_umask, 0, 0, 0, 0, 0, 0);
     raw_syscall(SYS_umask, mask_of_new_files, 0, 0, 0, 0, 0);

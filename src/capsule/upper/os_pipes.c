@@ -1,16 +1,20 @@
-/* os_pipes.c - pipes that the application has to itself, both ends of them, and event counters: threads
- * wake each other by them. What is in a pipe goes into the image. A pipe with one end here leads to
- * another process, which no image brings back.
+/* os_pipes.c - pipes and event counters, by which threads wake each other. What is in a pipe goes into
+ * the image. If nobody has the other end, it is broken after a restart, too. If another process has it,
+ * which no image brings back, what was unread can still be read; to write is an error (EBADF, and no
+ * signal that ends the program). Of sockets and the like only the number is kept, as such an error: it
+ * must not lead to the next file that is opened.
  */
 #include "core.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 struct content {
     size_t bytes;
@@ -19,8 +23,9 @@ struct content {
 enum { ENDS = 256 };
 static struct end {
     int fd, flags, cloexec;
-    int event; /* no pipe: an event counter, and its count */
-    uint64_t count;
+    enum { PIPE, EVENTS, OTHER } kind;
+    int lost;       /* its other end is another process's, and nothing can be read */
+    uint64_t count; /* EVENTS */
     ino_t inode;
     int first;               /* of this pipe: has what follows */
     struct content *content; /* unread bytes */
@@ -60,11 +65,13 @@ int pipe_note(int fd, const struct stat *st)
                     .flags = (int)control(fd, F_GETFL, 0),
                     .cloexec = (int)control(fd, F_GETFD, 0) & FD_CLOEXEC,
                     .inode = st->st_ino};
-    e.event = !S_ISFIFO(st->st_mode);
-    if (nends == ENDS || (e.event && !counter_of(fd, &e.count)))
+    if (nends == ENDS)
         return 0;
+    if (!S_ISFIFO(st->st_mode))
+        e.kind = counter_of(fd, &e.count) ? EVENTS : OTHER;
+    e.lost = e.kind == OTHER;
     ends[nends++] = e;
-    return 1;
+    return !e.lost;
 }
 
 /* What is in the pipe stays there: tee() makes a copy in another one. */
@@ -97,35 +104,44 @@ void pipes_forget(void)
     nends = 0;
 }
 
-/* All files have been looked at: which pipes have both ends here? */
+/* Only one kind of end is here: does another process have the other? */
+static int leads_elsewhere(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN | POLLOUT};
+    raw_syscall(SYS_ppoll, (long)&p, 1, (long)&(struct timespec){0, 0}, 0, 0, 0);
+    return !(p.revents & (POLLERR | POLLHUP)); /* no reader, no writer */
+}
+
+/* All files have been looked at: whose other end is here? The first end of a pipe has what is in it. */
 void pipes_noted(void)
 {
-    int kept = 0;
     for (int i = 0; i < nends; i++) {
         struct end *e = &ends[i];
         int ways = 0, reader = -1;
-        for (int j = 0; j < nends && !e->event; j++)
-            if (!ends[j].event && ends[j].inode == e->inode) {
-                int way = ends[j].flags & O_ACCMODE;
-                ways |= way == O_RDONLY ? 1 : way == O_WRONLY ? 2 : 3;
-                if (way != O_WRONLY && reader < 0)
-                    reader = ends[j].fd;
-                if (j < i)
-                    e->first = -1;
-            }
-        if (!e->event && ways != 3) {
-            file_say("an open pipe to another process is not kept by the image", "note");
-            e->first = -2;
-        } else if (!e->event && e->first == 0) {
-            e->first = 1;
-            e->room = control(reader, F_GETPIPE_SZ, 0);
-            e->content = unread(reader, e->room);
+        if (e->kind != PIPE)
+            continue;
+        e->first = 1;
+        for (int j = 0; j < nends; j++) {
+            if (ends[j].kind != PIPE || ends[j].inode != e->inode)
+                continue;
+            int way = ends[j].flags & O_ACCMODE;
+            ways |= way == O_RDONLY ? 1 : way == O_WRONLY ? 2 : 3;
+            if (way != O_WRONLY && reader < 0)
+                reader = ends[j].fd;
+            if (j < i)
+                e->first = 0;
         }
+        if (ways != 3 && leads_elsewhere(e->fd)) {
+            file_say("an open pipe to another process is not kept by the image", "note");
+            e->lost = ways == 2;
+        }
+        if (!e->first || e->lost)
+            continue;
+        e->room = control(e->fd, F_GETPIPE_SZ, 0);
+        e->content = reader >= 0 ? unread(reader, e->room) : keep_alloc(sizeof *e->content);
+        if (reader < 0)
+            e->content->bytes = 0;
     }
-    for (int i = 0; i < nends; i++)
-        if (ends[i].first != -2)
-            ends[kept++] = ends[i];
-    nends = kept;
 }
 
 static void place(long from, const struct end *e)
@@ -139,7 +155,13 @@ void pipes_again(void)
     for (int i = 0; i < nends; i++) {
         struct end *e = &ends[i];
         int two[2];
-        if (e->event) {
+        if (e->lost) {
+            long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDONLY, 0, 0, 0);
+            place(fd, e);
+            raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+            continue;
+        }
+        if (e->kind == EVENTS) {
             long fd = raw_syscall(SYS_eventfd2, 0, O_NONBLOCK, 0, 0, 0, 0);
             if (fd >= 0 && e->count)
                 raw_syscall(SYS_write, fd, (long)&e->count, sizeof e->count, 0, 0, 0);
@@ -147,7 +169,7 @@ void pipes_again(void)
             raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
             continue;
         }
-        if (e->first != 1 || raw_syscall(SYS_pipe2, (long)two, O_CLOEXEC, 0, 0, 0, 0) < 0)
+        if (!e->first || raw_syscall(SYS_pipe2, (long)two, O_CLOEXEC, 0, 0, 0, 0) < 0)
             continue;
         control(two[1], F_SETPIPE_SZ, e->room);
         for (size_t at = 0; at < e->content->bytes;) {
@@ -158,7 +180,7 @@ void pipes_again(void)
             at += (size_t)n;
         }
         for (int j = i; j < nends; j++)
-            if (!ends[j].event && ends[j].inode == e->inode)
+            if (ends[j].kind == PIPE && ends[j].inode == e->inode)
                 place((ends[j].flags & O_ACCMODE) == O_RDONLY ? two[0] : two[1], &ends[j]);
         raw_syscall(SYS_close, two[0], 0, 0, 0, 0, 0);
         raw_syscall(SYS_close, two[1], 0, 0, 0, 0, 0);

@@ -94,7 +94,7 @@ static void leave_for_good(void)
 void stop_now(void)
 {
     uint64_t mask;
-    if (upper.unsafe || in_library > 1)
+    if (upper.unsafe || in_library > 1 || child_is_awaited())
         return;
     block_signals(&mask);
     int role = LOWER(agent_stop_begin);

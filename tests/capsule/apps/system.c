@@ -1,5 +1,5 @@
 /* system.c - what a program may hold of the system when an image is taken: recursive locks, files with and without a name,
- * copies of standard output, open folders, threads that sleep, alternate stacks, timers, mapped files, broken pipes. Each is used before and
+ * copies of standard output, open folders, threads that sleep, alternate stacks, timers, mapped files, broken pipes, children. Each is used before and
  * after; every word printed must be the same whether or not the program was stopped in between.
  */
 #define _GNU_SOURCE
@@ -120,6 +120,27 @@ static void break_a_pipe(void)
     close(end[1]);
 }
 
+/* Programs that live for a moment: most images are asked for while one of them does. */
+static void run_programs(void)
+{
+    char line[64] = "";
+    CHECK("system", system("sleep 0.03; exit 3") == 3 << 8);
+    FILE *from = popen("echo one; sleep 0.01; echo two", "r");
+    CHECK("popen", from && fgets(line, sizeof line, from) && !strcmp(line, "one\n"));
+    CHECK("popen", from && fgets(line, sizeof line, from) && !strcmp(line, "two\n") && !fgets(line, sizeof line, from));
+    CHECK("pclose", from && pclose(from) == 0);
+    FILE *to = popen("read a && exit ${#a}", "w");
+    CHECK("popen", to && fputs("four\n", to) >= 0);
+    CHECK("pclose", to && pclose(to) == 4 << 8);
+    pid_t child = fork();
+    int status;
+    if (child == 0) {
+        usleep(10000);
+        _exit(5);
+    }
+    CHECK("waitpid", waitpid(child, &status, 0) == child && status == 5 << 8);
+}
+
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 20, provided;
@@ -175,6 +196,9 @@ int main(int argc, char **argv)
     sigaction(SIGALRM, &tick, NULL);
     setitimer(ITIMER_REAL, &(struct itimerval){{0, 20000}, {0, 20000}}, NULL);
 
+    FILE *lasting = popen("cat", "w"); /* a child that no image brings back */
+    CHECK("popen", lasting);
+
     pthread_mutex_lock(&recursive);
     pthread_mutex_lock(&checking);
     long sum = 0;
@@ -216,6 +240,10 @@ int main(int argc, char **argv)
             usleep(1000);
         CHECK("a signal to a thread", kicked > before);
         break_a_pipe();
+        run_programs();
+        int next = open("log", O_RDONLY);
+        CHECK("the number of a pipe to a child", next >= 0 && next != fileno(lasting));
+        close(next);
         sem_post(&begin);
         int one = i, all;
         MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
