@@ -175,17 +175,27 @@ static void advance(mend_plan_online *online, double now)
         online->done += passed;
 }
 
-/* Time from `began` to `ended` in which the job did not work; returns its length. */
+static int lowest_used(const mend_plan_online *online)
+{
+    for (int i = 0; i < online->options.levels; i++)
+        if (online->period[i] > 0)
+            return i;
+    return online->options.levels - 1;
+}
+
+/* Time from `began` to `ended` in which the job did not work; returns its length. Whoever learns of it
+ * late may have asked what is due in between: that was no work. */
 static double advance_idle(mend_plan_online *online, double began, double ended)
 {
-    double start;
+    double known = fmin(online->clock, ended) - began;
+    if (known > 0 && online->working)
+        online->done -= fmin(known, online->done - online->safe[lowest_used(online)]);
     advance(online, began);
-    start = online->clock;
     online->working = 0;
     advance(online, ended);
     online->working = 1;
     online->asked = online->done;
-    return fmax(0, online->clock - start);
+    return ended > began ? ended - began : 0;
 }
 
 /* The first measurement replaces the belief, later ones move it, the newest by a fifth. */
@@ -193,14 +203,6 @@ static void measure(double *mean, int64_t *count, double seconds)
 {
     ++*count;
     *mean += (seconds - *mean) * fmax(1.0 / (double)*count, 0.2);
-}
-
-static int lowest_used(const mend_plan_online *online)
-{
-    for (int i = 0; i < online->options.levels; i++)
-        if (online->period[i] > 0)
-            return i;
-    return online->options.levels - 1;
 }
 
 int mend_plan_online_due(mend_plan_online *online, double now)
@@ -260,9 +262,7 @@ void mend_plan_online_failure(mend_plan_online *online, int level, double now)
 
 void mend_plan_online_recovered(mend_plan_online *online, int level, double began, double ended)
 {
-    double seconds = online->clock > began ? fmax(0, ended - began) : 0;
-    double idle = advance_idle(online, began, ended);
-    seconds = fmax(seconds, idle);
+    double seconds = advance_idle(online, began, ended);
     if (has_level(online, level)) {
         measure(&online->recovery[level - 1], &online->recoveries[level - 1],
                 fmax(0, seconds - online->options.allocation));

@@ -200,6 +200,27 @@ static void test_failure_takes_work_back(void **state)
     assert_true(online.done == 0);
 }
 
+/* The launcher of a job reads of a save when it is over, and has asked in between. */
+static void test_saves_that_are_learned_of_late(void **state)
+{
+    (void)state;
+    mend_plan_online_options o = {.levels = 1, .mtbf = {600}, .checkpoint = {1}};
+    mend_plan_online online;
+    assert_int_equal(mend_plan_online_start(&online, &o, 0), 0);
+    double now = 0;
+    for (int save = 1; save <= 20; save++) {
+        double began = now + 20, ended = began + 4;
+        for (; now < ended + 0.05; now += 0.1)
+            mend_plan_online_due(&online, now);
+        mend_plan_online_saved(&online, 1, began, ended);
+        assert_true(fabs(online.checkpoint[0] - 4) < 1e-6);
+        assert_true(fabs(online.done - 20.0 * save) < 0.2 * save);
+    }
+    double young = sqrt(2 * 4 / mend_plan_online_rate(&online, 1, NULL));
+    assert_true(mend_plan_online_period(&online, 1) > 0.7 * young);
+    assert_true(mend_plan_online_period(&online, 1) < 1.4 * young);
+}
+
 /* A save that fails is tried again a period later, not at every step. */
 static void test_failed_save_waits(void **state)
 {
@@ -306,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_learns_a_bad_machine),
         cmocka_unit_test(test_hysteresis),
         cmocka_unit_test(test_failure_takes_work_back),
+        cmocka_unit_test(test_saves_that_are_learned_of_late),
         cmocka_unit_test(test_failed_save_waits),
         cmocka_unit_test(test_is_plain_bytes),
         cmocka_unit_test(test_odd_calls),

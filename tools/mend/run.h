@@ -54,6 +54,8 @@ struct run_follower {
     bool ending;
     mend_plan_online planner; /* with --every auto */
     bool planning;
+    bool core_to_spare; /* for what is done in the background */
+    long last_global;   /* version */
     bool line_shown;  /* the status line is on the terminal */
     ino_t folder;     /* DIR, as it was at the start */
     double looked_at; /* whether it is still there */

@@ -108,11 +108,24 @@ static double number_of(json_t *e, const char *key)
     return json_number_value(json_object_get(e, key));
 }
 
+/* Written in the background, with a version of the other levels now and then: where the ranks have all the
+ * cores, it is a part of what each version costs. */
+static void note_global(struct run_follower *f, long version, double seconds)
+{
+    if (version <= f->last_global)
+        return;
+    if (f->planning && !f->core_to_spare)
+        mend_plan_online_beside(&f->planner, 1, seconds / (double)(version - f->last_global));
+    f->last_global = version;
+}
+
 static void note_saved(struct run_follower *f, json_t *e, double t)
 {
     struct run_progress *p = &f->now;
     long version = (long)number_of(e, "version");
     double seconds = number_of(e, "seconds");
+    if (strcmp(text_of(e, "level"), "global") == 0)
+        note_global(f, version, seconds);
     if (strcmp(text_of(e, "level"), "memory") != 0 && strcmp(text_of(e, "level"), "") != 0)
         return;
     if (version == p->version && t - p->version_at < 1)
@@ -268,6 +281,7 @@ void follow_begin(struct run_follower *f, const struct run_job *job)
                                       .recovery = {0.5},
                                       .min_period = 0.2};
         f->planning = mend_plan_online_start(&f->planner, &o, wall()) == MEND_OK;
+        f->core_to_spare = !job->host && !job->hostfile && job->ranks < sysconf(_SC_NPROCESSORS_ONLN);
     }
 }
 

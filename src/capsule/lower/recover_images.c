@@ -42,19 +42,23 @@ struct held_image *held_new(void)
     return image;
 }
 
-/* The mapping stays: making one of all its pages takes longer than copying them. It is a little longer than
- * asked for, as images grow by a few bytes. */
-char *held_bytes(struct held_image *image, size_t size)
+static void map_anew(struct held_image *image, size_t size, int flags)
 {
-    if (size <= image->mapped)
-        return image->bytes;
     if (image->bytes)
         munmap(image->bytes, image->mapped);
     image->mapped = size + size / 8;
     image->bytes =
-        mmap(NULL, image->mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, image->fd, 0);
+        mmap(NULL, image->mapped, PROT_READ | PROT_WRITE, MAP_SHARED | flags, image->fd, 0);
     if (image->bytes == MAP_FAILED)
         die("cannot map an image: %s", strerror(errno));
+}
+
+/* The mapping stays: making one of all its pages takes longer than copying them. It is a little longer than
+ * asked for, as images grow by a few bytes. */
+char *held_bytes(struct held_image *image, size_t size)
+{
+    if (size > image->mapped)
+        map_anew(image, size, MAP_POPULATE);
     return image->bytes;
 }
 
@@ -64,20 +68,28 @@ void held_reserve(size_t size)
     wanted = size;
 }
 
+/* Part by part, each page touched once: the ranks beside us need the core. */
 int held_reserve_more(void)
 {
     enum { PART = 16 << 20 };
     static size_t done[2];
     for (int i = 0; i < 2; i++) {
+        struct stat now;
         if (held[i].version || held[i].busy || done[i] >= wanted)
             continue;
-        size_t part = wanted - done[i] < PART ? wanted - done[i] : PART;
         if (!held[i].fd && (held[i].fd = memfd_create("mend-image", MFD_CLOEXEC)) < 0)
             die("cannot keep an image in memory: %s", strerror(errno));
-        if (fallocate(held[i].fd, 0, (off_t)done[i], (off_t)part))
+        if (wanted > held[i].mapped) {
+            map_anew(&held[i], wanted, 0);
+            done[i] = 0;
+        }
+        size_t part = wanted - done[i] < PART ? wanted - done[i] : PART;
+        if (fstat(held[i].fd, &now) ||
+            ((size_t)now.st_size < done[i] + part &&
+             ftruncate(held[i].fd, (off_t)(done[i] + part))) ||
+            madvise(held[i].bytes + done[i], part, MADV_POPULATE_WRITE))
             part = wanted - done[i]; /* without it all works, only slower */
         done[i] += part;
-        held_bytes(&held[i], done[i]);
         return 1;
     }
     return 0;
