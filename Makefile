@@ -26,7 +26,7 @@ install: all
 	@$(RUN) cmake --install build --prefix $(PREFIX)
 
 format:
-	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@git ls-files '*.c' '*.h' ':!*/fortran/*' | xargs clang-format -i
 
 lint: all
 	@$(RUN) ctest --test-dir build --output-on-failure -L lint

@@ -14,19 +14,19 @@ static int compare(const void *a, const void *b)
     double d = *(const double *)a - *(const double *)b;
     return d < 0 ? -1 : d > 0;
 }
-#define BENCH(name, batches, calls, code)                                                          \
-    do {                                                                                           \
-        for (int b = 0; b < batches; b++) {                                                        \
-            MPI_Barrier(MPI_COMM_WORLD);                                                           \
-            double start = MPI_Wtime();                                                            \
-            for (int i = 0; i < calls; i++) {                                                      \
-                code;                                                                              \
-            }                                                                                      \
-            t[b] = (MPI_Wtime() - start) / calls;                                                  \
-        }                                                                                          \
-        qsort(t, batches, sizeof *t, compare);                                                     \
-        if (rank == 0)                                                                             \
-            printf("%s %.1f\n", name, 1e9 * t[batches / 10]);                                      \
+#define BENCH(name, batches, calls, code)                     \
+    do {                                                      \
+        for (int b = 0; b < batches; b++) {                   \
+            MPI_Barrier(MPI_COMM_WORLD);                      \
+            double start = MPI_Wtime();                       \
+            for (int i = 0; i < calls; i++) {                 \
+                code;                                         \
+            }                                                 \
+            t[b] = (MPI_Wtime() - start) / calls;             \
+        }                                                     \
+        qsort(t, batches, sizeof *t, compare);                \
+        if (rank == 0)                                        \
+            printf("%s %.1f\n", name, 1e9 * t[batches / 10]); \
     } while (0)
 
 static void pingpong(char *buf, int bytes)

@@ -56,10 +56,10 @@ struct run_follower {
     bool planning;
     bool core_to_spare; /* for what is done in the background */
     long last_global;   /* version */
-    bool line_shown;  /* the status line is on the terminal */
-    ino_t folder;     /* DIR, as it was at the start */
-    double looked_at; /* whether it is still there */
-    int missed;       /* times in a row that it was not */
+    bool line_shown;    /* the status line is on the terminal */
+    ino_t folder;       /* DIR, as it was at the start */
+    double looked_at;   /* whether it is still there */
+    int missed;         /* times in a row that it was not */
 };
 
 /* The launcher's command line, ended by NULL; false with a sentence in mend_error_text(). */

@@ -281,7 +281,8 @@ void follow_begin(struct run_follower *f, const struct run_job *job)
                                       .recovery = {0.5},
                                       .min_period = 0.2};
         f->planning = mend_plan_online_start(&f->planner, &o, wall()) == MEND_OK;
-        f->core_to_spare = !job->host && !job->hostfile && job->ranks < sysconf(_SC_NPROCESSORS_ONLN);
+        f->core_to_spare =
+            !job->host && !job->hostfile && job->ranks < sysconf(_SC_NPROCESSORS_ONLN);
     }
 }
 

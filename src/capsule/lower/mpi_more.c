@@ -239,5 +239,5 @@ int lower_file_set_view(handle_t file, long disp, handle_t etype, handle_t filet
 {
     return error_out(
         FILE_CALL("File_set_view", MPI_File_set_view(FILE_(file), disp, TYPE(etype), TYPE(filetype),
-                                                datarep, MPI_INFO_NULL)));
+                                                     datarep, MPI_INFO_NULL)));
 }

@@ -356,8 +356,8 @@ void threads_init(void);
 void signals_init(void);
 void install_handler(int sig, void (*handler)(int, siginfo_t *, void *), int flags, uint64_t mask);
 void files_init(void);
-int file_numbers(void);                          /* of the upper half's files: from here on */
-int file_moved(int fd, int cloexec);             /* fd at such a number */
+int file_numbers(void);              /* of the upper half's files: from here on */
+int file_moved(int fd, int cloexec); /* fd at such a number */
 struct _IO_FILE;
 void stream_moved(struct _IO_FILE *f);           /* likewise */
 void file_link(int fd, char *link, size_t room); /* its name in /proc */
@@ -374,7 +374,7 @@ void file_say(const char *what, const char *path); /* on stderr, by a raw system
 int child_is_awaited(void);                        /* one that has begun a moment ago */
 void note_children(void);
 void children_forget(void);
-void note_maps(void);                              /* os_maps.c */
+void note_maps(void); /* os_maps.c */
 void map_files_again(void);
 void note_timers(void); /* os_timers.c */
 void timers_again(void);

@@ -9,13 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BOTH(name, PARAMS, ...)                                          \
-    void mpi_##name##_ PARAMS;                                           \
-    void mpi_##name##_ PARAMS                                            \
-    {                                                                    \
-        __VA_ARGS__                                                      \
-    }                                                                    \
+/* clang-format off */
+#define BOTH(name, PARAMS, ...) \
+    void mpi_##name##_ PARAMS;  \
+    void mpi_##name##_ PARAMS   \
+    {                           \
+        __VA_ARGS__             \
+    }                           \
     OTHER_NAMES(void, name, PARAMS)
+/* clang-format on */
 
 static void result(int *ierr, int rc, object *holder, const char *function)
 {
@@ -240,12 +242,12 @@ BOTH(
 /* --- addresses and memory --- */
 BOTH(address, (void *where, int *address, int *ierr), *address = (int)(long)where;
      if (ierr) *ierr = 0;)
-#define AINT_FUNCTION(name, OP)                                                   \
-    long mpi_##name##_(long *, long *);                                           \
-    long mpi_##name##_(long *a, long *b)                                          \
-    {                                                                             \
-        return *a OP * b;                                                         \
-    }                                                                             \
+#define AINT_FUNCTION(name, OP)          \
+    long mpi_##name##_(long *, long *);  \
+    long mpi_##name##_(long *a, long *b) \
+    {                                    \
+        return *a OP * b;                \
+    }                                    \
     OTHER_NAMES(long, name, (long *, long *))
 AINT_FUNCTION(aint_add, +)
 AINT_FUNCTION(aint_diff, -)
@@ -316,12 +318,20 @@ BOTH(info_get_string,
             *ierr = 0;                                                 \
     }                                                                  \
     OTHER_NAMES(void, sizeof_##type##_##shape, (void *, int *, int *))
-#define SIZEOF(t, b)                                                                               \
-    SIZEOF_ONE(t, scalar, b)                                                                       \
-    SIZEOF_ONE(t, r1, b) SIZEOF_ONE(t, r2, b) SIZEOF_ONE(t, r3, b) SIZEOF_ONE(t, r4, b)            \
-        SIZEOF_ONE(t, r5, b) SIZEOF_ONE(t, r6, b) SIZEOF_ONE(t, r7, b) SIZEOF_ONE(t, r8, b)        \
-            SIZEOF_ONE(t, r9, b) SIZEOF_ONE(t, r10, b) SIZEOF_ONE(t, r11, b) SIZEOF_ONE(t, r12, b) \
-                SIZEOF_ONE(t, r13, b) SIZEOF_ONE(t, r14, b) SIZEOF_ONE(t, r15, b)
+#define SIZEOF(t, b)         \
+    SIZEOF_ONE(t, scalar, b) \
+    SIZEOF_ONE(t, r1, b)     \
+    SIZEOF_ONE(t, r2, b)     \
+    SIZEOF_ONE(t, r3, b)     \
+    SIZEOF_ONE(t, r4, b)     \
+    SIZEOF_ONE(t, r5, b)     \
+    SIZEOF_ONE(t, r6, b)     \
+    SIZEOF_ONE(t, r7, b)     \
+    SIZEOF_ONE(t, r8, b)     \
+    SIZEOF_ONE(t, r9, b)     \
+    SIZEOF_ONE(t, r10, b)    \
+    SIZEOF_ONE(t, r11, b)    \
+    SIZEOF_ONE(t, r12, b) SIZEOF_ONE(t, r13, b) SIZEOF_ONE(t, r14, b) SIZEOF_ONE(t, r15, b)
 SIZEOF(character, 1)
 SIZEOF(logical, 4)
 SIZEOF(int8, 1)

@@ -71,8 +71,11 @@ PREDEF_STRUCT(datatype_t, 512)
 PREDEF_STRUCT(op_t, 2048)
 PREDEF_STRUCT(request_t, 256)
 PREDEF_STRUCT(group_t, 256)
-PREDEF_STRUCT(errhandler_t, 1024) PREDEF_STRUCT(info_t, 256) PREDEF_STRUCT(win_t, 512)
-    PREDEF_STRUCT(file_t, 1536) PREDEF_STRUCT(message_t, 256)
+PREDEF_STRUCT(errhandler_t, 1024)
+PREDEF_STRUCT(info_t, 256)
+PREDEF_STRUCT(win_t, 512)
+PREDEF_STRUCT(file_t, 1536)
+PREDEF_STRUCT(message_t, 256)
 #define TYPE_OF_COMM                            struct ompi_predefined_communicator_t
 #define TYPE_OF_TYPE                            struct ompi_predefined_datatype_t
 #define TYPE_OF_OP                              struct ompi_predefined_op_t
@@ -87,8 +90,8 @@ PREDEF_STRUCT(errhandler_t, 1024) PREDEF_STRUCT(info_t, 256) PREDEF_STRUCT(win_t
 #include "../predefined.def"
 #undef PREDEFINED
 
-    /* "&sym" may be a copy in the application's .bss: the GOT knows (this file is -fPIC). */
-    void face_init(void)
+/* "&sym" may be a copy in the application's .bss: the GOT knows (this file is -fPIC). */
+void face_init(void)
 {
 #define PREDEFINED(kind, symbol, name, fortran)   \
     predef[PRE_##name] = (struct object *)(name); \
@@ -147,7 +150,8 @@ F2C(Type, MPI_Datatype, KIND_TYPE)
 F2C(Op, MPI_Op, KIND_OP)
 F2C(Request, MPI_Request, KIND_REQ)
 F2C(Group, MPI_Group, KIND_GROUP)
-F2C(Info, MPI_Info, KIND_INFO) F2C(Errhandler, MPI_Errhandler, KIND_ERRH)
-    F2C(Win, MPI_Win, KIND_WIN) F2C(File, MPI_File, KIND_FILE) F2C(Message, MPI_Message, KIND_MSG)
+F2C(Info, MPI_Info, KIND_INFO)
+F2C(Errhandler, MPI_Errhandler, KIND_ERRH)
+F2C(Win, MPI_Win, KIND_WIN) F2C(File, MPI_File, KIND_FILE) F2C(Message, MPI_Message, KIND_MSG)
 
 #include "face_openmpi_more.h"

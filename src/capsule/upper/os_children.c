@@ -37,13 +37,15 @@ static struct child *child_begins(const char *command)
     static int told;
     static struct child none;
     if (upper.lower && upper.lower->rolls_back >= 2 && !told++)
-        file_say("is started by the program: files that it changes are not put back after a failure",
-                 command);
+        file_say(
+            "is started by the program: files that it changes are not put back after a failure",
+            command);
     time_t now = seconds_now();
     for (struct child *c = children; c < children + CHILDREN; c++) {
         time_t born = __atomic_load_n(&c->born, __ATOMIC_ACQUIRE);
         if ((!born || now - born > CHILD_SECONDS) &&
-            __atomic_compare_exchange_n(&c->born, &born, now, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+            __atomic_compare_exchange_n(&c->born, &born, now, 0, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_RELAXED)) {
             c->pid = 0;
             c->stream = NULL;
             return c;
@@ -78,7 +80,8 @@ static int any_is_young(time_t now)
 
 int child_is_awaited(void)
 {
-    static volatile time_t first_asked, last_asked; /* for this image: it is asked for every few ms */
+    /* for this image: it is asked for every few ms */
+    static volatile time_t first_asked, last_asked;
     time_t now = seconds_now();
     if (!any_is_young(now))
         return 0;

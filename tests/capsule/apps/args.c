@@ -85,7 +85,8 @@ static int from_nobody(void)
 static int of_types(void)
 {
     MPI_Datatype t = MPI_DATATYPE_NULL;
-    int rc = any(2) ? MPI_Type_contiguous(count(), type(), &t) : MPI_Type_vector(count(), count(), 2, type(), &t);
+    int rc = any(2) ? MPI_Type_contiguous(count(), type(), &t)
+                    : MPI_Type_vector(count(), count(), 2, type(), &t);
     if (rc == 0)
         MPI_Type_free(&t);
     return rc;
@@ -134,13 +135,17 @@ int main(int argc, char **argv)
         case 2:
         case 3: rc = from_nobody(); break;
         case 4: rc = MPI_Bcast(buf, count(), type(), root(), comm()); break;
-        case 5: rc = MPI_Allreduce(buf, buf2, count(), any(2) ? MPI_INT : type(), op(), comm()); break;
+        case 5:
+            rc = MPI_Allreduce(buf, buf2, count(), any(2) ? MPI_INT : type(), op(), comm());
+            break;
         case 6: rc = MPI_Reduce(buf, buf2, count(), MPI_LONG, op(), root(), comm()); break;
         case 7: rc = MPI_Barrier(comm()); break;
         case 8: rc = of_types(); break;
         case 9: rc = of_comms(); break;
         case 10: rc = asked(); break;
-        default: rc = MPI_Gather(buf, count(), MPI_INT, buf2, count(), MPI_INT, root(), comm()); break;
+        default:
+            rc = MPI_Gather(buf, count(), MPI_INT, buf2, count(), MPI_INT, root(), comm());
+            break;
         }
         printf("%d: %u %s\n", i, which, rc ? "error" : "done");
     }

@@ -28,7 +28,8 @@ static void back_and_forth(uint64_t i)
         else {
             uint64_t in = 0;
             MPI_Status s;
-            MPI_Recv(&in, 1, MPI_UINT64_T, k == 0 ? partner : MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &s);
+            MPI_Recv(&in, 1, MPI_UINT64_T, k == 0 ? partner : MPI_ANY_SOURCE, 1, MPI_COMM_WORLD,
+                     &s);
             take(in + (uint64_t)s.MPI_SOURCE);
         }
 }
@@ -91,7 +92,8 @@ int main(int argc, char **argv)
     }
     MPI_Reduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("hammer: %llu rounds, %016llx\n", (unsigned long long)rounds, (unsigned long long)all);
+        printf("hammer: %llu rounds, %016llx\n", (unsigned long long)rounds,
+               (unsigned long long)all);
     MPI_Finalize();
     return 0;
 }

@@ -46,7 +46,8 @@ int main(int argc, char **argv)
     long grew = resident() - early, most;
     MPI_Reduce(&grew, &most, 1, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("leak: sum %ld, grew by %s\n", sum, most < 4096 ? "less than 4 MiB" : "MORE than 4 MiB");
+        printf("leak: sum %ld, grew by %s\n", sum,
+               most < 4096 ? "less than 4 MiB" : "MORE than 4 MiB");
     if (rank == 0)
         fprintf(stderr, "grew by %ld KiB of %ld\n", most, early);
     MPI_Finalize();

@@ -24,12 +24,12 @@
 
 static int rank, size, bad;
 static char folder[256];
-#define CHECK(what, condition)                                      \
-    do {                                                            \
-        if (!(condition)) {                                         \
+#define CHECK(what, condition)                                              \
+    do {                                                                    \
+        if (!(condition)) {                                                 \
             printf("rank %d: %s is wrong (errno %d)\n", rank, what, errno); \
-            bad++;                                                  \
-        }                                                           \
+            bad++;                                                          \
+        }                                                                   \
     } while (0)
 
 static pthread_mutex_t recursive, checking;
@@ -113,8 +113,10 @@ static void break_a_pipe(void)
     pid_t child = fork();
     if (child == 0)
         _exit(write(end[1], "x", 1) == 1);
-    CHECK("a child's broken pipe", waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
-    CHECK("the default for a broken pipe", sigaction(SIGPIPE, &handled, &before) == 0 && before.sa_handler == SIG_DFL);
+    CHECK("a child's broken pipe", waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+                                       WTERMSIG(status) == SIGPIPE);
+    CHECK("the default for a broken pipe",
+          sigaction(SIGPIPE, &handled, &before) == 0 && before.sa_handler == SIG_DFL);
     CHECK("a broken pipe", write(end[1], "x", 1) == -1 && errno == EPIPE && broken == had + 1);
     CHECK("sigaction", sigaction(SIGPIPE, &before, NULL) == 0);
     close(end[1]);
@@ -127,7 +129,8 @@ static void run_programs(void)
     CHECK("system", system("sleep 0.03; exit 3") == 3 << 8);
     FILE *from = popen("echo one; sleep 0.01; echo two", "r");
     CHECK("popen", from && fgets(line, sizeof line, from) && !strcmp(line, "one\n"));
-    CHECK("popen", from && fgets(line, sizeof line, from) && !strcmp(line, "two\n") && !fgets(line, sizeof line, from));
+    CHECK("popen", from && fgets(line, sizeof line, from) && !strcmp(line, "two\n") &&
+                       !fgets(line, sizeof line, from));
     CHECK("pclose", from && pclose(from) == 0);
     FILE *to = popen("read a && exit ${#a}", "w");
     CHECK("popen", to && fputs("four\n", to) >= 0);
@@ -172,7 +175,8 @@ int main(int argc, char **argv)
     unlink(scratch_name);
     FILE *temporary = tmpfile();
     int saved = dup(1);
-    int nowhere = open("/dev/null", O_WRONLY); /* standard input is /dev/null, too, but for reading */
+    int nowhere =
+        open("/dev/null", O_WRONLY); /* standard input is /dev/null, too, but for reading */
     mkdir("d", 0700);
     close(open("d/one", O_CREAT | O_WRONLY, 0600));
     DIR *dir = opendir("d");
@@ -220,8 +224,10 @@ int main(int argc, char **argv)
         uint64_t count = 3;
         CHECK("own pipe", write(nudge[1], "cd", 2) == 2 && read(nudge[0], letters, 2) == 2 &&
                               !memcmp(letters, i ? "cd" : "ab", 2));
-        CHECK("own pipe's flags", fcntl(nudge[0], F_GETFL) & O_NONBLOCK && fcntl(nudge[1], F_GETFD) & FD_CLOEXEC);
-        CHECK("counter", write(waits, &count, sizeof count) == sizeof count && read(waits, &count, sizeof count) == sizeof count &&
+        CHECK("own pipe's flags",
+              fcntl(nudge[0], F_GETFL) & O_NONBLOCK && fcntl(nudge[1], F_GETFD) & FD_CLOEXEC);
+        CHECK("counter", write(waits, &count, sizeof count) == sizeof count &&
+                             read(waits, &count, sizeof count) == sizeof count &&
                              count == (i ? 4 : 8));
         count = 1;
         CHECK("counter", write(waits, &count, sizeof count) == sizeof count);
@@ -229,11 +235,13 @@ int main(int argc, char **argv)
         CHECK("a recursive lock", pthread_mutex_lock(&recursive) == 0);
         CHECK("a recursive unlock", pthread_mutex_unlock(&recursive) == 0);
         CHECK("an error-checking lock", pthread_mutex_lock(&checking) == EDEADLK);
-        CHECK("its unlock", pthread_mutex_unlock(&checking) == 0 && pthread_mutex_lock(&checking) == 0);
+        CHECK("its unlock",
+              pthread_mutex_unlock(&checking) == 0 && pthread_mutex_lock(&checking) == 0);
         handled_on = NULL;
         raise(SIGVTALRM);
-        CHECK("the alternate stack", (char *)handled_on >= (char *)alternate.ss_sp &&
-                                         (char *)handled_on < (char *)alternate.ss_sp + alternate.ss_size);
+        CHECK("the alternate stack",
+              (char *)handled_on >= (char *)alternate.ss_sp &&
+                  (char *)handled_on < (char *)alternate.ss_sp + alternate.ss_size);
         int before = kicked;
         CHECK("pthread_kill", pthread_kill(t[0], SIGUSR2) == 0);
         for (int k = 0; k < 2000 && kicked == before; k++)
@@ -266,7 +274,8 @@ int main(int argc, char **argv)
     char text[1 << 16] = "", want[1 << 16] = "";
     for (int i = 0; i < rounds; i++)
         sprintf(want + strlen(want), "%d first\n%d second\n", i, i);
-    CHECK("the log", pread(log, text, sizeof text, 0) == (ssize_t)strlen(want) && !memcmp(text, want, strlen(want)));
+    CHECK("the log", pread(log, text, sizeof text, 0) == (ssize_t)strlen(want) &&
+                         !memcmp(text, want, strlen(want)));
     lseek(scratch, 0, SEEK_SET);
     for (int i = 0, v; i < rounds; i++)
         CHECK("the scratch file", read(scratch, &v, sizeof v) == sizeof v && v == i);
@@ -278,7 +287,8 @@ int main(int argc, char **argv)
         entries++;
     CHECK("the folder", entries == 3);
     long *again = malloc(2 * 65536);
-    CHECK("the mapped file", pread(map_fd, again, 2 * 65536, 65536) == 2 * 65536 && !memcmp(again, mapped, 2 * 65536));
+    CHECK("the mapped file",
+          pread(map_fd, again, 2 * 65536, 65536) == 2 * 65536 && !memcmp(again, mapped, 2 * 65536));
     for (int i = 0; i < rounds; i++)
         CHECK("the mapped file", again[i] == i + 1);
     fflush(stdout);

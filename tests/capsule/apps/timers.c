@@ -27,8 +27,8 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     sigaction(SIGRTMIN + 3, &sa, NULL);
-    int bad = timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_create(CLOCK_REALTIME, NULL, &idle) ||
-              timer_settime(timer, 0, &every, NULL);
+    int bad = timer_create(CLOCK_MONOTONIC, &event, &timer) ||
+              timer_create(CLOCK_REALTIME, NULL, &idle) || timer_settime(timer, 0, &every, NULL);
     for (int s = 0; s < steps; s++) {
         MPI_Allreduce(&(long){s}, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
         sum += all;
@@ -37,8 +37,8 @@ int main(int argc, char **argv)
         for (int i = 0; i < 10; i++) /* a signal ends a sleep */
             usleep(1000);
     }
-    bad |= timer_gettime(timer, &now) || now.it_interval.tv_nsec != 3000000 || timer_gettime(idle, &now) ||
-           now.it_value.tv_nsec;
+    bad |= timer_gettime(timer, &now) || now.it_interval.tv_nsec != 3000000 ||
+           timer_gettime(idle, &now) || now.it_value.tv_nsec;
     bad |= timer_delete(timer) || timer_delete(idle) || !timer_delete(idle);
     int fine = !bad && !wrong && ticks > late + 3, everywhere;
     MPI_Allreduce(&fine, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);

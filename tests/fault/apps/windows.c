@@ -38,8 +38,8 @@ int main(int argc, char **argv)
     MPI_Win sums, shared;
     double *mine, acc = 0;
     long *common;
-    MPI_Win_allocate(size * (MPI_Aint)sizeof *mine, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD, &mine,
-                     &sums);
+    MPI_Win_allocate(size * (MPI_Aint)sizeof *mine, sizeof *mine, MPI_INFO_NULL, MPI_COMM_WORLD,
+                     &mine, &sums);
     MPI_Win_allocate_shared(sizeof *common, sizeof *common, MPI_INFO_NULL, MPI_COMM_WORLD, &common,
                             &shared);
     for (int i = 0; i < size; i++)
@@ -69,10 +69,11 @@ int main(int argc, char **argv)
         *theirs += s + rank;
         MPI_Win_unlock(next, shared);
         MPI_Allgather(&sent, 1, MPI_DOUBLE, got, 1, MPI_DOUBLE, inter);
-        acc = fmod(acc + 1e-3 * (got[0] + got[half_size - 1]) + 1e-6 * mine[(s + rank) % size], 1e6);
+        acc =
+            fmod(acc + 1e-3 * (got[0] + got[half_size - 1]) + 1e-6 * mine[(s + rank) % size], 1e6);
         if (s % 10 == 0)
-            MPI_File_write_at_all(file, (MPI_Offset)(s / 10 * size + rank) * (MPI_Offset)sizeof acc, &acc,
-                                  1, MPI_DOUBLE, MPI_STATUS_IGNORE);
+            MPI_File_write_at_all(file, (MPI_Offset)(s / 10 * size + rank) * (MPI_Offset)sizeof acc,
+                                  &acc, 1, MPI_DOUBLE, MPI_STATUS_IGNORE);
         if (rank == 0 && s % 20 == 0)
             printf("step %d: %.17g\n", s, acc);
     }

@@ -20,7 +20,9 @@ int main(int argc, char **argv)
     int *rows = malloc(5 * n * sizeof *rows), *columns = malloc(5 * n * sizeof *columns);
     double *values = malloc(5 * n * sizeof *values), *rhs = malloc(n * sizeof *rhs);
     for (int i = me; i < n; i += ranks) {
-        int x = i % N, y = i / N, to[5] = {i, x ? i - 1 : -1, x < N - 1 ? i + 1 : -1, y ? i - N : -1, y < N - 1 ? i + N : -1};
+        int x = i % N, y = i / N,
+            to[5] = {i, x ? i - 1 : -1, x < N - 1 ? i + 1 : -1, y ? i - N : -1,
+                     y < N - 1 ? i + N : -1};
         for (int k = 0; k < 5; k++)
             if (to[k] >= 0) {
                 rows[mine] = i + 1;
@@ -48,7 +50,8 @@ int main(int argc, char **argv)
         for (int i = 0; i < n && me == 0; i++)
             sum += rhs[i] * (1 + i % 3);
         if (me == 0) {
-            printf("step %d: info %d, sum %.9e, %d entries in the factors\n", step, id.infog[0], sum, id.infog[28]);
+            printf("step %d: info %d, sum %.9e, %d entries in the factors\n", step, id.infog[0],
+                   sum, id.infog[28]);
             fflush(stdout);
         }
     }

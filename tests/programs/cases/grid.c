@@ -16,7 +16,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     HYPRE_Initialize();
-    int total = N * N, first = (int)((long)total * me / ranks), last = (int)((long)total * (me + 1) / ranks) - 1;
+    int total = N * N, first = (int)((long)total * me / ranks),
+        last = (int)((long)total * (me + 1) / ranks) - 1;
     HYPRE_IJMatrix A;
     HYPRE_IJMatrixCreate(MPI_COMM_WORLD, first, last, first, last, &A);
     HYPRE_IJMatrixSetObjectType(A, HYPRE_PARCSR);
@@ -24,7 +25,8 @@ int main(int argc, char **argv)
     for (int i = first; i <= last; i++) {
         int columns[5], n = 0, x = i % N, y = i / N;
         double values[5], a = 1 + (x > N / 2) * 9.0, sum = 0;
-        int to[4] = {x > 0 ? i - 1 : -1, x < N - 1 ? i + 1 : -1, y > 0 ? i - N : -1, y < N - 1 ? i + N : -1};
+        int to[4] = {x > 0 ? i - 1 : -1, x < N - 1 ? i + 1 : -1, y > 0 ? i - N : -1,
+                     y < N - 1 ? i + N : -1};
         for (int k = 0; k < 4; k++) {
             sum += a;
             if (to[k] >= 0) {
