@@ -24,7 +24,8 @@ extern __thread volatile int in_library;
 extern const char __start_mend_fast[], __stop_mend_fast[];
 static inline int in_fast_code(uintptr_t at)
 {
-    return at - (uintptr_t)__start_mend_fast < (size_t)(__stop_mend_fast - __start_mend_fast);
+    uintptr_t first = (uintptr_t)__start_mend_fast, end = (uintptr_t)__stop_mend_fast;
+    return at >= first && at < end;
 }
 
 /* Every call of the core by a face is enclosed by this: INSIDE(core_Name(...)). Whatever interrupts
