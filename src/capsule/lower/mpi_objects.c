@@ -70,9 +70,12 @@ int lower_comm_create(handle_t comm, int n, const int *ranks, handle_t *out)
     *out = (handle_t)c;
     return error_out(rc);
 }
+/* MPICH 4.2 looks into the parent's group, which is there only if somebody has asked for it. */
 int lower_comm_from_ranks(handle_t parent, int n, const int *ranks, int tag, handle_t *out)
 {
-    MPI_Group g = group_of(n, ranks);
+    MPI_Group g = group_of(n, ranks), of_parent;
+    MPI_Comm_group(COMM(parent), &of_parent);
+    MPI_Group_free(&of_parent);
     MPI_Comm c = MPI_COMM_NULL;
     int rc = CREATE("Comm_create_group", MPI_Comm_create_group(COMM(parent), g, tag, &c));
     group_done(g);
