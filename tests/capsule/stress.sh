@@ -87,7 +87,7 @@ for ((t = 1; t <= trials; t++)); do
         launch "$b" "$np" "$build/lib/mend/capsule.$b" --restart "$dir" >"$dir.2" 2>"$dir.e2" </dev/null
     fi
     if [ -s "$key" ] && cmp -s "$key" <(shown "$dir.1" "$dir.2"); then echo "ok $t: $np ranks, ${words[*]##*/} at ${pause} s, $how"
-    else echo "FAIL $t: $np ranks, ${words[*]##*/} at ${pause} s, $how"; cat "$dir.1" "$dir.2" "$key"; tail -3 "$dir.c" "$dir.e1" "$dir.e2" 2>/dev/null; cat "$dir/events.jsonl"; bad=$((bad + 1)); fi
+    else echo "FAIL $t: $np ranks, ${words[*]##*/} at ${pause} s, $how"; cat "$dir.1" "$dir.2" "$key"; tail -n 3 "$dir.c" "$dir.e1" "$dir.e2" 2>/dev/null; cat "$dir/events.jsonl"; bad=$((bad + 1)); continue; fi
     rm -rf "$dir" "$dir".*
 done
 echo "$trials trials by seed $2, $taken checkpoints and resumes, $bad failures"

@@ -41,12 +41,13 @@ int core_Comm_get_parent(object **parent)
     return 0;
 }
 /* The handle below appears when the request completes; everything else is known now. Draining
- * completes it before an image is taken. */
+ * completes it before an image is taken. An image that is taken at the door knows neither the request,
+ * which does not exist below yet, nor the communicator, which other members may not have. */
 int core_Comm_idup(object *c, object **out, object **request)
 {
+    collective_enter(c);
     object *n = new_comm_like(c);
     object *r = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, 0, n);
-    collective_enter(c);
     int rc = LOWER(comm_idup, c->real, &n->real, &r->real);
     if (rc) {
         retire_request(&r);
