@@ -29,17 +29,32 @@ static inline int in_fast_code(uintptr_t at)
 }
 
 /* Every call of the core by a face is enclosed by this: INSIDE(core_Name(...)). Whatever interrupts
- * the thread in between leaves in_library as it was, so it is not read again at the end.
+ * the thread in between leaves in_library as it was, so it is not read again at the end. The fence
+ * keeps the compiler from looking up addresses of the lower half earlier: an image in between would
+ * keep them, and a process that is resumed from it would call into nowhere.
  */
+#define FENCE_INSIDE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 #define INSIDE(call)                                                                     \
     ({                                                                                   \
         int depth_ = in_library;                                                         \
         in_library = depth_ + 1;                                                         \
         if (__builtin_expect(upper.stop_phase == STOP_HERE, 0) && depth_ == 0)           \
             stop_now(); /* not inside a callback: the lower half waits for its return */ \
+        FENCE_INSIDE();                                                                  \
         __typeof__(call) result_inside_ = call;                                          \
         in_library = depth_;                                                             \
         result_inside_;                                                                  \
+    })
+
+/* A value that lies in the lower half, by whoever is not within INSIDE. */
+#define OF_LOWER(member)                                              \
+    ({                                                                \
+        in_library++;                                                 \
+        FENCE_INSIDE();                                               \
+        __typeof__(upper.lower->member) value_ = upper.lower->member; \
+        FENCE_INSIDE();                                               \
+        in_library--;                                                 \
+        value_;                                                       \
     })
 
 /* Call a function of the lower half: its thread-local storage is in force while it runs. One thread

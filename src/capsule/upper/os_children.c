@@ -36,7 +36,7 @@ static struct child *child_begins(const char *command)
 {
     static int told;
     static struct child none;
-    if (upper.lower && upper.lower->rolls_back >= 2 && !told++)
+    if (upper.lower && OF_LOWER(rolls_back) >= 2 && !told++)
         file_say(
             "is started by the program: files that it changes are not put back after a failure",
             command);

@@ -44,8 +44,10 @@ void install_handler(int sig, void (*handler)(int, siginfo_t *, void *), int fla
 }
 
 /* With the upper half's thread pointer in force; no part of on_signal(), for that may have looked up
- * thread-local variables of the other half. */
-static __attribute__((noinline)) void call_handler(int sig, siginfo_t *si, void *uc, int inside)
+ * thread-local variables of the other half. FAST_CODE, as on_signal(): a signal that parks or stops the
+ * thread must not come between what it has found out and in_library. */
+FAST_CODE static __attribute__((noinline)) void call_handler(int sig, siginfo_t *si, void *uc,
+                                                             int inside)
 {
     in_library += inside;
     handled_signals++;
@@ -57,7 +59,8 @@ static __attribute__((noinline)) void call_handler(int sig, siginfo_t *si, void 
 }
 
 /* A broken pipe comes as if the process had sent the signal to itself. */
-static int is_of_lower_half(int sig, const siginfo_t *si, const void *pointer)
+static inline __attribute__((always_inline)) int is_of_lower_half(int sig, const siginfo_t *si,
+                                                                  const void *pointer)
 {
     return sig == SIGPIPE && (uintptr_t)pointer >= UPPER_END && si->si_code == SI_USER &&
            si->si_pid == raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
@@ -75,7 +78,7 @@ static void on_broken_pipe(int sig, siginfo_t *si, void *uc)
                 raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), sig, 0, 0, 0);
 }
 
-static void on_signal(int sig, siginfo_t *si, void *uc)
+FAST_CODE static void on_signal(int sig, siginfo_t *si, void *uc)
 {
     void *pointer = thread_pointer_get();
     int inside = pointer == upper.lower->thread_pointer;
