@@ -40,12 +40,28 @@ static int add_stretch(struct survey *s, uint64_t from, uint64_t to)
     return 0;
 }
 
-/* A shared mapping of a file may be longer than the file: touching the rest is an error. */
+/* A mapping of a file may be longer than the file: touching the rest is an error. */
 static int readable(uint64_t at)
 {
     char byte;
     struct iovec to = {&byte, 1}, from = {(void *)at, 1};
     return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1;
+}
+
+/* Where the file ends in it. (The loader's first mapping of a library is such a one, for a moment.) */
+static uint64_t readable_end(const struct mapping *m)
+{
+    uint64_t from = m->from, to = m->to;
+    if (readable(to - page_size))
+        return to;
+    while (from < to) { /* pages before `from` can be read, the one at `to` cannot */
+        uint64_t middle = from + (to - from) / page_size / 2 * page_size;
+        if (readable(middle))
+            from = middle + page_size;
+        else
+            to = middle;
+    }
+    return from;
 }
 
 /* Linux 6.7's PAGEMAP_SCAN, which tells stretches of pages rather than pages: reading a word for each of
@@ -100,10 +116,12 @@ static int add_pages(struct survey *s, const struct mapping *m, int is_file, int
 {
     uint64_t entry[512], begin = 0;
     size_t pages = (m->to - m->from) / page_size;
-    if (is_file && !m->shared)
-        return m->prot & PROT_READ ? add_stretch(s, m->from, m->to) : 0;
     if (is_file && !(m->prot & PROT_READ))
         return 0;
+    if (is_file && !m->shared) {
+        uint64_t end = readable_end(m);
+        return end > m->from ? add_stretch(s, m->from, end) : 0;
+    }
     int rc = is_file ? 1 : add_touched(s, m, pagemap);
     if (rc <= 0)
         return rc;

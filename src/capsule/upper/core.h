@@ -349,7 +349,7 @@ void *keep_alloc(size_t bytes);
 void keep_free(void *p);
 
 /* --- stop.c --- */
-extern double wtime_shift; /* keeps MPI_Wtime going on across a restart */
+extern volatile double wtime_shift; /* keeps MPI_Wtime going on across a restart */
 void stop_now(void);       /* within INSIDE, at a place where objects are whole */
 void stop_from_signal(void);
 
@@ -374,6 +374,9 @@ void install_handler(int sig, void (*handler)(int, siginfo_t *, void *), int fla
 void files_init(void);
 int file_numbers(void);              /* of the upper half's files: from here on */
 int file_moved(int fd, int cloexec); /* fd at such a number */
+int file_in_passing(void);           /* libc has one open that no image would know */
+void files_of_lower_half(void);      /* whatever is open there stays so: MPI has begun */
+int files_resumed(void);             /* how often this process has begun anew, from an image */
 struct _IO_FILE;
 void stream_moved(struct _IO_FILE *f);           /* likewise */
 void file_link(int fd, char *link, size_t room); /* its name in /proc */

@@ -30,6 +30,7 @@ int core_Init_thread(int required, int *provided)
         rc = open_channels();
     if (!rc)
         rc = LOWER(agent_start, &upper);
+    files_of_lower_half();
     return rc;
 }
 
@@ -65,12 +66,17 @@ int core_Finalize(void)
     return LOWER(Finalize);
 }
 
-/* Not below: may be called by several threads at once, and by many programs is. */
+/* Not below: may be called by several threads at once, and by many programs is. An image between the
+ * clock and the shift would add that of the next process to the time of this one. */
 double core_Wtime(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + wtime_shift;
+    double shift;
+    do {
+        shift = wtime_shift;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+    } while (shift != wtime_shift);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + shift;
 }
 
 int core_Get_version(int *v, int *s)

@@ -115,12 +115,14 @@ int system(const char *command)
 FILE *popen(const char *command, const char *mode)
 {
     struct child *c = child_begins(command);
+    in_library++; /* see os_descriptors.c */
     FILE *f = NEXT(popen)(command, mode);
     c->stream = f;
     if (f)
         stream_moved(f);
     else
         child_is_over(c);
+    in_library--;
     return f;
 }
 

@@ -24,8 +24,8 @@ static int moved(int fd)
 {
     return fd < 0 ? fd : file_moved(fd, fcntl(fd, F_GETFD) & FD_CLOEXEC);
 }
-/* A file that an image brings back: none is taken between its opening and the move, for it would not
- * know the file. (Not for calls that may wait.) */
+/* No image is taken between the opening of a file and the move: it would not know the file, and a
+ * process that is resumed from it would move one of its own lower half instead. */
 #define MOVED(opening)            \
     ({                            \
         in_library++;             \
@@ -33,18 +33,21 @@ static int moved(int fd)
         in_library--;             \
         fd_;                      \
     })
-static int both_moved(int rc, int fd[2])
-{
-    if (rc == 0) {
-        fd[0] = moved(fd[0]);
-        fd[1] = moved(fd[1]);
-    }
-    return rc;
-}
+#define BOTH_MOVED(opening, fd)       \
+    ({                                \
+        in_library++;                 \
+        int rc_ = opening;            \
+        if (rc_ == 0) {               \
+            (fd)[0] = moved((fd)[0]); \
+            (fd)[1] = moved((fd)[1]); \
+        }                             \
+        in_library--;                 \
+        rc_;                          \
+    })
 
 int pipe2(int fd[2], int flags)
 {
-    return both_moved(NEXT(pipe2)(fd, flags), fd);
+    return BOTH_MOVED(NEXT(pipe2)(fd, flags), fd);
 }
 int pipe(int fd[2])
 {
@@ -52,15 +55,23 @@ int pipe(int fd[2])
 }
 int socketpair(int domain, int type, int protocol, int fd[2])
 {
-    return both_moved(NEXT(socketpair)(domain, type, protocol, fd), fd);
+    return BOTH_MOVED(NEXT(socketpair)(domain, type, protocol, fd), fd);
 }
 int socket(int domain, int type, int protocol)
 {
-    return moved(NEXT(socket)(domain, type, protocol));
+    return MOVED(NEXT(socket)(domain, type, protocol));
 }
 int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags)
 {
-    return moved(NEXT(accept4)(fd, address, length, flags));
+    int before = files_resumed(), n = NEXT(accept4)(fd, address, length, flags);
+    in_library++; /* not earlier: it may have waited */
+    if (n >= 0 && files_resumed() != before) {
+        errno = ECONNABORTED; /* it came to a process that is gone */
+        n = -1;
+    }
+    n = moved(n);
+    in_library--;
+    return n;
 }
 int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict length)
 {
@@ -68,11 +79,11 @@ int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict length
 }
 int eventfd(unsigned count, int flags)
 {
-    return moved(NEXT(eventfd)(count, flags));
+    return MOVED(NEXT(eventfd)(count, flags));
 }
 int epoll_create1(int flags)
 {
-    return moved(NEXT(epoll_create1)(flags));
+    return MOVED(NEXT(epoll_create1)(flags));
 }
 int epoll_create(int size)
 {
@@ -80,16 +91,15 @@ int epoll_create(int size)
 }
 int timerfd_create(int clock, int flags)
 {
-    return moved(NEXT(timerfd_create)(clock, flags));
+    return MOVED(NEXT(timerfd_create)(clock, flags));
 }
 int signalfd(int fd, const sigset_t *mask, int flags)
 {
-    int n = NEXT(signalfd)(fd, mask, flags);
-    return fd == -1 ? moved(n) : n;
+    return fd == -1 ? MOVED(NEXT(signalfd)(fd, mask, flags)) : NEXT(signalfd)(fd, mask, flags);
 }
 int inotify_init1(int flags)
 {
-    return moved(NEXT(inotify_init1)(flags));
+    return MOVED(NEXT(inotify_init1)(flags));
 }
 int inotify_init(void)
 {

@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core.h"
@@ -232,6 +234,67 @@ void note_files(void)
     }
 }
 
+/* libc opens files for itself, and calls none of ours for it: the user database, folders, libraries to be
+ * loaded, sockets of name services. It reads and closes them at once; an image in between would not know
+ * the file, and a process that is resumed from it would read from one of its lower half, and close it.
+ * Such a one is waited for. If it stays open, it is the lower half's.
+ */
+static struct passing {
+    ino_t inode; /* 0: no such file */
+    long since;  /* 0: it stays */
+} passing[UPPER_FILES];
+
+/* Sockets: those that ask a name service. The lower half's own are streams between hosts. */
+static int may_pass(int fd, const struct stat *st)
+{
+    int flags = control(fd, F_GETFL, 0), domain = 0, type = 0;
+    socklen_t size = sizeof domain;
+    if (S_ISSOCK(st->st_mode)) {
+        raw_syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, (long)&domain, (long)&size, 0);
+        raw_syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, (long)&type, (long)&size, 0);
+        return domain == AF_UNIX || domain == AF_NETLINK || type == SOCK_DGRAM;
+    }
+    return (S_ISREG(st->st_mode) || S_ISDIR(st->st_mode)) && (flags & O_ACCMODE) == O_RDONLY &&
+           !(flags & O_PATH);
+}
+
+static int look_at_passing(long now, int anew)
+{
+    enum { PATIENCE = 1000 }; /* ms */
+    int found = 0;
+    for (int fd = 3; fd < fd_base && fd < UPPER_FILES; fd++) {
+        struct stat st;
+        struct passing *p = &passing[fd];
+        if (fstat(fd, &st) || !may_pass(fd, &st)) {
+            p->inode = 0;
+            continue;
+        }
+        if (p->inode != st.st_ino || (anew && p->since))
+            *p = (struct passing){st.st_ino, now};
+        if (p->since && now - p->since > PATIENCE)
+            p->since = 0;
+        found |= p->since != 0;
+    }
+    return found;
+}
+
+int file_in_passing(void)
+{
+    enum { ASKED_AGAIN = 100 }; /* ms; for one image it is asked for every few */
+    static long last_asked;
+    struct timespec t;
+    raw_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&t, 0, 0, 0, 0);
+    long now = t.tv_sec * 1000 + t.tv_nsec / 1000000 + 1;
+    int anew = now - last_asked > ASKED_AGAIN;
+    last_asked = now;
+    return look_at_passing(now, anew);
+}
+
+void files_of_lower_half(void)
+{
+    look_at_passing(0, 1);
+}
+
 static void reopen(const struct file *f)
 {
     if (f->twin >= 0) {
@@ -261,8 +324,16 @@ static void reopen(const struct file *f)
     raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
+static int resumed;
+int files_resumed(void)
+{
+    return resumed;
+}
+
 void reopen_files(void)
 {
+    resumed++;
+    files_of_lower_half();
     if (raw_syscall(SYS_chdir, (long)folder, 0, 0, 0, 0, 0) < 0)
         file_say("is no working directory here", folder);
     raw_syscall(SYS_umask, mask_of_new_files, 0, 0, 0, 0, 0);

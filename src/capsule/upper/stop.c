@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-double wtime_shift;
+volatile double wtime_shift;
 
 static double clock_now(void)
 {
@@ -94,7 +94,7 @@ static void leave_for_good(void)
 void stop_now(void)
 {
     uint64_t mask;
-    if (upper.unsafe || in_library > 1 || child_is_awaited())
+    if (upper.unsafe || in_library > 1 || child_is_awaited() || file_in_passing())
         return;
     block_signals(&mask);
     int role = LOWER(agent_stop_begin);

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# clocks.sh RESTARTS NP: a job that is at the border of the halves all the time is saved, stopped and resumed
-# again and again, on each MPI in turn. An image that had kept an address of the lower half would crash.
+# border.sh RESTARTS NP [KIND]: a job that crosses the border of the halves all the time is saved, stopped and
+# resumed again and again, on each MPI in turn. An image that had kept an address of the lower half would crash.
 set -uo pipefail
-count=$1 np=$2 build=$MEND_BUILD program=$MEND_BUILD/tests/capsule/clocks
+count=$1 np=$2 build=$MEND_BUILD program=$MEND_BUILD/tests/capsule/border
+seconds=$((count / 5 + 2))
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 MEND_CAPSULE_DIR=$work/job MEND_CAPSULE_KEEP=1
 export MEND_CAPSULE_EVERY=0.1 MEND_CAPSULE_EXIT=1
@@ -12,11 +13,11 @@ capsule() { # MPI words…
     case $m in
         openmpi) timeout -k 5 100 mpirun.openmpi --oversubscribe -n "$np" "$build/lib/mend/capsule.openmpi" "$@" ;;
         mpich) timeout -k 5 100 mpirun.mpich -n "$np" "$build/lib/mend/capsule.mpich" "$@" ;;
-    esac >>"$work/out" 2>"$work/err"
+    esac >>"$work/out" 2>>"$work/err"
 }
-failed() { echo "FAIL  $1"; tail -n 3 "$work/err"; exit 1; }
+failed() { echo "FAIL  $1"; tail -n 5 "$work/err"; [ -n "${KEEP_FAILED:-}" ] && cp -r "$work" "$KEEP_FAILED"; exit 1; }
 images() { ls "$work"/job/versions/*.img 2>/dev/null; }
-capsule openmpi "$program" $((count / 5 + 2)) || failed "the first launch"
+capsule openmpi "$program" $seconds ${3:+"$3"} || failed "the first launch"
 before=$(images)
 for ((i = 1; i <= count; i++)); do
     m=${mpis[i % ${#mpis[@]}]}
@@ -27,5 +28,5 @@ for ((i = 1; i <= count; i++)); do
     before=$now
 done
 MEND_CAPSULE_EVERY=0 MEND_CAPSULE_EXIT=0 capsule openmpi --restart "$work/job" || failed "the last restart"
-[ "$(cat "$work/out")" = "clocks: they go on" ] || { cat "$work/out"; failed "the output"; }
+[ "$(cat "$work/out")" = "border: $((seconds * 1000 / 8)) rounds" ] || { cat "$work/out"; failed "the output"; }
 echo "$count restarts"
