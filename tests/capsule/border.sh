@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# border.sh RESTARTS NP [KIND]: a job that crosses the border of the halves all the time is saved, stopped and
+# border.sh PROGRAM RESTARTS NP [KIND]: a job that crosses the border of the halves all the time is saved, stopped and
 # resumed again and again, on each MPI in turn. An image that had kept an address of the lower half would crash.
 set -uo pipefail
-count=$1 np=$2 build=$MEND_BUILD program=$MEND_BUILD/tests/capsule/border
+count=$2 np=$3 build=$MEND_BUILD program=$MEND_BUILD/tests/capsule/$1
 seconds=$((count / 5 + 2))
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT; cd "$work" || exit 1
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 MEND_CAPSULE_DIR=$work/job MEND_CAPSULE_KEEP=1
 export MEND_CAPSULE_EVERY=0.1 MEND_CAPSULE_EXIT=1
 mpis=(openmpi); [ -x "$build/lib/mend/capsule.mpich" ] && mpis+=(mpich)
@@ -17,7 +17,7 @@ capsule() { # MPI words…
 }
 failed() { echo "FAIL  $1"; tail -n 5 "$work/err"; [ -n "${KEEP_FAILED:-}" ] && cp -r "$work" "$KEEP_FAILED"; exit 1; }
 images() { ls "$work"/job/versions/*.img 2>/dev/null; }
-capsule openmpi "$program" $seconds ${3:+"$3"} || failed "the first launch"
+capsule openmpi "$program" $seconds ${4:+"$4"} || failed "the first launch"
 before=$(images)
 for ((i = 1; i <= count; i++)); do
     m=${mpis[i % ${#mpis[@]}]}

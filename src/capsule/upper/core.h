@@ -106,6 +106,7 @@ struct object {
             int n_peers;
             struct comm_card *card;
             int released; /* MPI_Comm_free was called: requests may hold it, nobody may probe it */
+            unsigned unmade; /* the step of a drain that found its MPI_Comm_idup incomplete */
             int has_topology, ndims, *dims; /* dims[ndims], periods[ndims] */
             object *errh;
         } comm;
@@ -301,6 +302,7 @@ static inline object *take_request(object *r, int is_recv, void *buf, int n, obj
     }
     return r;
 }
+enum { TAG_MAKES_COMM = -2 }; /* of a request that is no message: MPI_Comm_idup */
 static inline object *new_request(int is_recv, void *buf, int n, object *type, int peer, int tag,
                                   object *comm)
 {
@@ -350,7 +352,7 @@ void keep_free(void *p);
 
 /* --- stop.c --- */
 extern volatile double wtime_shift; /* keeps MPI_Wtime going on across a restart */
-void stop_now(void);       /* within INSIDE, at a place where objects are whole */
+void stop_now(void);                /* within INSIDE, at a place where objects are whole */
 void stop_from_signal(void);
 
 /* --- os_*.c --- */

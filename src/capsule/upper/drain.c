@@ -137,19 +137,24 @@ static void probe_and_keep(object *c)
 }
 
 /* Take what has arrived, let complete what can. Requests stay in the hands of the application: they
- * are only marked as done.
+ * are only marked as done. On a communicator that is not complete below nothing can be asked for.
  */
 int drain_step(void)
 {
+    static unsigned step;
     int quiet = 1;
+    step += step + 1 ? 1 : 2; /* never 0 */
     EACH_REQUEST (r)
-        if (!r->req.special && !request_poll(r) && !r->req.is_recv)
+        if (!r->req.special && !request_poll(r) && !r->req.is_recv) {
             quiet = 0;
+            if (r->req.tag == TAG_MAKES_COMM)
+                r->req.comm->comm.unmade = step;
+        }
     drain_matched();
     probe_and_keep(COMM_WORLD);
     probe_and_keep(COMM_SELF);
     EACH_LIVE (c, KIND_COMM)
-        if (!c->comm.released && c != creation_channel)
+        if (!c->comm.released && c != creation_channel && c->comm.unmade != step)
             probe_and_keep(c);
     return quiet;
 }
