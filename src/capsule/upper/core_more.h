@@ -205,6 +205,7 @@ void rebind_windows(void);
 void windows_before_image(
     void); /* everything that was begun is done; shared memory comes into the image */
 void windows_flush(void); /* what this rank has begun on windows of others is done */
+void windows_leave(void);
 void windows_go_on(void);
 int segment_create(object *comm, long size, int unit, struct window *w);
 int segment_query(struct window *w, int rank, long *size, int *unit, void **base);

@@ -78,6 +78,7 @@ static void leave_for_good(void)
     EACH_REQUEST (r)
         if (!r->req.done && !r->req.special)
             LOWER(Cancel, &r->real, &r->req.status);
+    windows_leave();
     LOWER_VOID(agent_end);
     LOWER_VOID(leave);
     _exit(0);

@@ -431,6 +431,15 @@ void windows_before_image(void)
         segment_save(o->win.w);
     }
 }
+/* The job ends here, and all ranks have the same windows: Open MPI's MPI_Finalize frees those that are
+ * left when it can no longer communicate, and waits for ever. */
+void windows_leave(void)
+{
+    EACH_LIVE (o, KIND_WIN) {
+        LOWER(win_free, o->real);
+        LOWER(win_free, o->win.w->locks_real);
+    }
+}
 void windows_go_on(void)
 {
     EACH_LIVE (o, KIND_WIN)
