@@ -218,6 +218,8 @@ static void take_targets(const uint64_t *pairs, size_t count)
 static void obey(const struct control_head *head, void *payload)
 {
     uint64_t *words = payload;
+    if (agent.leaving)
+        return; /* nothing comes after that */
     if (head->type == CONTROL_COLLECT) {
         begin_round(head->round);
         return;

@@ -216,6 +216,7 @@ static void finish_round(void)
     the.attempts = 0;
     the.last_done = now;
     the.state = IDLE;
+    the.leaving |= leave != 0; /* no other round: its end would call back those that leave */
     if (!(the.went_on > 0))
         tell_all(CONTROL_GO_ON, &leave, sizeof leave);
 }

@@ -83,25 +83,31 @@ static int is_gone(const struct upper_thread *t)
            -ESRCH;
 }
 
-void park_threads(void)
+/* 1: it was running. One that is about to end is parked, too, if it can be: it may wait for a lock of
+ * malloc() that a parked thread holds. */
+static int park(struct upper_thread *t)
 {
     struct timespec ms = {0, 1000000};
-    void *me = thread_pointer_get();
+    for (int waited = 0;; waited = 1) {
+        int used = __atomic_load_n(&t->used, __ATOMIC_SEQ_CST);
+        if (used == FREE || t->thread_pointer == thread_pointer_get() ||
+            __atomic_load_n(&t->parked, __ATOMIC_SEQ_CST) || (used == DYING && is_gone(t)))
+            return waited;
+        if (used != BEING_BORN)
+            ask(t);
+        futex(&t->parked, FUTEX_WAIT_PRIVATE, 0, &ms);
+    }
+}
+
+void park_threads(void)
+{
     for (int i = 0; i < upper.nthreads; i++)
         upper.threads[i].parked = 0;
     parking = 1;
-    for (int i = 0; i < upper.nthreads; i++) {
-        struct upper_thread *t = &upper.threads[i];
-        for (;;) {
-            int used = __atomic_load_n(&t->used, __ATOMIC_SEQ_CST);
-            if (used == FREE || t->thread_pointer == me || t->parked)
-                break;
-            if (used == DYING && is_gone(t))
-                break;
-            if (used == ALIVE)
-                ask(t);
-            futex(&t->parked, FUTEX_WAIT_PRIVATE, 0, &ms);
-        }
+    for (int running = 1; running;) { /* one that still runs may start another */
+        running = 0;
+        for (int i = 0; i < upper.nthreads; i++)
+            running |= park(&upper.threads[i]);
     }
 }
 
@@ -121,7 +127,6 @@ struct start {
 static void thread_gone(void *slot)
 {
     __atomic_store_n(&upper.threads[(intptr_t)slot].used, DYING, __ATOMIC_SEQ_CST);
-    my_slot = -1;
 }
 
 /* After a restart the kernel may number a new thread as glibc still names an older one: holding the
@@ -141,12 +146,13 @@ static void *thread_main(void *p)
 {
     struct start s = *(struct start *)p;
     void *result;
-    free(p);
     my_slot = s.slot;
     upper.threads[s.slot].thread_pointer = thread_pointer_get();
     upper.threads[s.slot].tid = (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
     take_own_name(s.slot);
     __atomic_store_n(&upper.threads[s.slot].used, ALIVE, __ATOMIC_SEQ_CST);
+    free(
+        p); /* not earlier: a parked thread may be inside malloc(), and this one could not be parked */
     pthread_cleanup_push(thread_gone, (void *)(intptr_t)s.slot);
     result = s.function(s.argument);
     pthread_cleanup_pop(1);
@@ -176,6 +182,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     struct start *s = malloc(sizeof *s);
     if (!s)
         return EAGAIN;
+    in_library++; /* no image of a slot that waits for its thread */
     *s = (struct start){function, argument, take_slot()};
     int rc = s->slot < 0 ? EAGAIN : NEXT(pthread_create)(thread, attributes, thread_main, s);
     if (rc) {
@@ -183,6 +190,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
             upper.threads[s->slot].used = FREE;
         free(s);
     }
+    in_library--;
     return rc;
 }
 
