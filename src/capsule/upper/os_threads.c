@@ -151,8 +151,7 @@ static void *thread_main(void *p)
     upper.threads[s.slot].tid = (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
     take_own_name(s.slot);
     __atomic_store_n(&upper.threads[s.slot].used, ALIVE, __ATOMIC_SEQ_CST);
-    free(
-        p); /* not earlier: a parked thread may be inside malloc(), and this one could not be parked */
+    free(p); /* not earlier: it could wait for a parked thread, and could not be parked itself */
     pthread_cleanup_push(thread_gone, (void *)(intptr_t)s.slot);
     result = s.function(s.argument);
     pthread_cleanup_pop(1);
