@@ -17,7 +17,7 @@
  *    In the background: all go on as soon as each has its copy, and no new round begins before the
  *    files are there.
  * 4. The version counts as soon as the files of all ranks are there (image/folder.h): the last
- * rename commits it. Then older versions are removed, and all go on.
+ * rename commits it. All go on; older versions are removed. (Who is to leave leaves after that.)
  *
  * A rank that cannot be stopped in time (it is inside a call that waits for ranks which were
  * stopped) makes the coordinator give up the round: all go on, and a new round begins a little
@@ -194,6 +194,8 @@ static void finish_round(void)
     if (the.code)
         the.complete.version = -1;
     the.chain = the.code || the.save.base_version < 0 ? 0 : the.chain + 1;
+    if (!leave && !(the.went_on > 0))
+        tell_all(CONTROL_GO_ON, &leave, sizeof leave);
     if (the.code == 0) {
         if (!recovering) /* else told by the ranks themselves */
             mend_event("checkpoint.commit", ev_int("version", the.save.version),
@@ -214,10 +216,10 @@ static void finish_round(void)
         answer("failed %lld\n", (long long)the.code);
     }
     the.attempts = 0;
-    the.last_done = now;
+    the.last_done = seconds_now();
     the.state = IDLE;
     the.leaving |= leave != 0; /* no other round: its end would call back those that leave */
-    if (!(the.went_on > 0))
+    if (leave)
         tell_all(CONTROL_GO_ON, &leave, sizeof leave);
 }
 

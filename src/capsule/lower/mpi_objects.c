@@ -111,7 +111,7 @@ static int all_propose(const struct comm_card *c, const uint64_t *proposed)
  * waited for was drained before the image. */
 static int is_to_be_made(const struct comm_card *c)
 {
-    return !c->freed && !c->released && c->id != WORLD_CARD_ID;
+    return c->real && !c->freed && !c->released && c->id != WORLD_CARD_ID;
 }
 
 int lower_comms_rebuild(struct upper *upper)

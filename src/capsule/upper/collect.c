@@ -22,17 +22,17 @@
 
 #include <sched.h>
 
-void collective_door(const object *comm)
+void collective_door(struct comm_card *card)
 {
     if (upper.request_at && --upper.request_at == 0) {
         upper.request_at = upper.request_again;
         LOWER_VOID(agent_request);
     }
     for (;;) {
-        if (LOWER(agent_door, comm->comm.card))
+        if (LOWER(agent_door, card))
             return; /* counted, and free to enter */
         stop_now();
-        __atomic_store_n(&comm->comm.card->begun, comm->comm.card->begun + 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&card->begun, card->begun + 1, __ATOMIC_RELAXED);
         if (upper.stop_phase <= STOP_WATCH)
             return;
     }

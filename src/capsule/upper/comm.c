@@ -264,15 +264,33 @@ int core_Comm_create(object *c, object *g, object **out)
     creation_end();
     return rc;
 }
-/* The members meet by messages first: whoever is early waits here, where a checkpoint may come, and
- * not inside the call. */
+/* MPI_Comm_create_group is a collective of ranks that share no communicator of their own yet, so it has a
+ * card of its own for the time of the call.
+ *
+ * 1. Each member shows the card, with nothing begun on it.
+ * 2. The members meet by messages: whoever is early waits here, where a checkpoint may come, and not inside
+ *    the call. After it, all of them have shown their cards.
+ * 3. Each counts the call on the card. While a checkpoint is wanted, that is a door: it is passed only if
+ *    another member is inside already. (Without it one could go inside while the checkpoint stopped another
+ *    in step 2: the first to be ready to go on need not be the last.)
+ * 4. The call; the card is freed.
+ */
+static int meets_others(const object *g)
+{
+    return g->group.size > 1 && index_of(g->group.size, g->group.ranks, upper.rank) >= 0;
+}
+static struct comm_card *show_meeting_card(const object *c, const object *g, int tag)
+{
+    uint64_t key = mix(mix(6, c->comm.card->id), (uint64_t)(unsigned)tag);
+    key = mix_ranks(key, g->group.size, g->group.ranks);
+    struct comm_card *card = keep_alloc(sizeof *card);
+    *card = (struct comm_card){.id = mix(key, times_seen(key)) | 2, .next = upper.cards};
+    __atomic_store_n(&upper.cards, card, __ATOMIC_RELEASE);
+    return card;
+}
 static int members_meet(const object *c, const object *g, int tag)
 {
-    int n = g->group.size, me = 0, rc = 0;
-    while (me < n && g->group.ranks[me] != upper.rank)
-        me++;
-    if (me == n)
-        return 0;
+    int n = g->group.size, me = index_of(n, g->group.ranks, upper.rank), rc = 0;
     tag = (int)(mix(c->comm.card->id, (uint64_t)(unsigned)tag) & 0x7fff);
     for (int step = 1; step < n && !rc; step *= 2)
         rc = core_Sendrecv(NULL, 0, TYPE_BYTE, g->group.ranks[(me + step) % n], tag, NULL, 0,
@@ -282,14 +300,19 @@ static int members_meet(const object *c, const object *g, int tag)
 int core_Comm_create_group(object *c, object *g, int tag, object **out)
 {
     handle_t n;
-    int rc = members_meet(c, g, tag);
-    if (rc)
-        return rc;
-    creation_begin();
-    rc = LOWER(comm_from_ranks, creation_channel->real, g->group.size, g->group.ranks, tag, &n);
-    if (!rc)
-        rc = new_comm(n, c, tag, out);
-    creation_end();
+    struct comm_card *card = meets_others(g) ? show_meeting_card(c, g, tag) : NULL;
+    int rc = card ? members_meet(c, g, tag) : 0;
+    if (!rc) {
+        creation_begin();
+        if (card)
+            card_enter(card);
+        rc = LOWER(comm_from_ranks, creation_channel->real, g->group.size, g->group.ranks, tag, &n);
+        if (!rc)
+            rc = new_comm(n, c, tag, out);
+        creation_end();
+    }
+    if (card)
+        __atomic_store_n(&card->freed, 1, __ATOMIC_RELEASE);
     return rc;
 }
 /* Communicators of all ranks for messages that the application's receives never see. What the MPI library

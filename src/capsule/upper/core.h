@@ -223,14 +223,17 @@ void rebind_ops(void);
 void run_user_op(int slot, void *in, void *inout, int *n, handle_t type);
 
 /* --- collect.c: collectives are counted, see there --- */
-void collective_door(const object *comm);
-static inline void collective_enter(const object *comm)
+void collective_door(struct comm_card *card);
+static inline void card_enter(struct comm_card *card)
 {
-    struct comm_card *card = comm->comm.card;
     __atomic_store_n(&card->begun, card->begun + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the agent's membarrier() does the rest */
     if (__builtin_expect(upper.stop_phase, 0))
-        collective_door(comm);
+        collective_door(card);
+}
+static inline void collective_enter(const object *comm)
+{
+    card_enter(comm->comm.card);
 }
 
 /* Around a call that makes a communicator, from before it is counted until the new one has its card. Others

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# often.sh MPI PROGRAM ROUNDS: a program that makes communicators in every round, checkpointed 50 times a second.
+#
+# 1. Its output must be that of a native run.
+# 2. No checkpoint may be given up: a rank that is stopped while another is inside a call that waits for it is
+#    seen only after the coordinator's patience, and a short job ends without any checkpoint.
+set -uo pipefail
+mpi=$1 program=$2 rounds=$3
+work=$(mktemp -d) || exit 1; trap 'rm -rf "$work"' EXIT
+export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
+launch() { # command…
+    case $mpi in
+        openmpi) timeout -k 5 200 mpirun.openmpi --oversubscribe -n 4 "$@" ;;
+        mpich) timeout -k 5 200 mpirun.mpich -n 4 "$@" ;;
+    esac
+}
+launch "$program" "$rounds" >"$work/native" 2>"$work/native.err"
+MEND_CAPSULE_EVERY=0.02 MEND_CAPSULE_DIR=$work/job launch "$MEND_BUILD/lib/mend/capsule.$mpi" "$program" "$rounds" \
+    >"$work/often" 2>"$work/often.err"
+made=$(grep -c '"checkpoint.commit"' "$work/job/events.jsonl")
+if ! [ -s "$work/native" ] || ! cmp "$work/native" "$work/often"; then
+    echo "FAIL  the output differs after $made checkpoints"; tail -n 5 "$work/native.err" "$work/often.err"; exit 1
+fi
+if grep '"checkpoint.given_up"' "$work/job/events.jsonl"; then
+    echo "FAIL  a checkpoint was given up"; exit 1
+fi
+[ "$made" -ge 5 ] || { echo "FAIL  only $made checkpoints"; exit 1; }
+echo "ok    $made checkpoints, none given up"
