@@ -3,9 +3,9 @@
 # on Open MPI (MPICH, which checks less, dies of some of them by itself).
 set -uo pipefail
 calls=$1 seeds=$2 fail=0
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/scratch.sh"
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 MEND_CAPSULE_DIR=$work/job
-run() { timeout -k 5 200 mpirun.openmpi -n 1 "$@"; }
+run() { within 200 mpirun.openmpi -n 1 "$@"; }
 for ((seed = 1; seed <= seeds; seed++)); do
     run "$MEND_BUILD/tests/capsule/args" "$calls" $seed >"$work/native" 2>"$work/e1" || { echo "FAIL  natively"; tail -3 "$work/e1"; exit 1; }
     run "$MEND_BUILD/lib/mend/capsule.openmpi" "$MEND_BUILD/tests/capsule/args" "$calls" $seed >"$work/out" 2>"$work/e2"; rc=$?

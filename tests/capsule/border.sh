@@ -3,15 +3,15 @@
 # resumed again and again, on each MPI in turn. An image that had kept an address of the lower half would crash.
 set -uo pipefail
 count=$2 np=$3 build=$MEND_BUILD program=$MEND_BUILD/tests/capsule/$1
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT; cd "$work" || exit 1
+. "$(dirname "$0")/scratch.sh"; cd "$work" || exit 1
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 MEND_CAPSULE_DIR=$work/job MEND_CAPSULE_KEEP=1
 export MEND_CAPSULE_EVERY=0.1 MEND_CAPSULE_EXIT=1
 mpis=(openmpi); [ -x "$build/lib/mend/capsule.mpich" ] && mpis+=(mpich)
 capsule() { # MPI words…
     local m=$1; shift
     case $m in
-        openmpi) timeout -k 5 100 mpirun.openmpi --oversubscribe -n "$np" "$build/lib/mend/capsule.openmpi" "$@" ;;
-        mpich) timeout -k 5 100 mpirun.mpich -n "$np" "$build/lib/mend/capsule.mpich" "$@" ;;
+        openmpi) within 100 mpirun.openmpi --oversubscribe -n "$np" "$build/lib/mend/capsule.openmpi" "$@" ;;
+        mpich) within 100 mpirun.mpich -n "$np" "$build/lib/mend/capsule.mpich" "$@" ;;
     esac >>"$work/out" 2>>"$work/err"
 }
 failed() { echo "FAIL  $1"; tail -n 5 "$work/err"; [ -n "${KEEP_FAILED:-}" ] && cp -r "$work" "$KEEP_FAILED"; exit 1; }

@@ -3,20 +3,20 @@
 # prints is that of an undisturbed run; its images do not grow.
 set -uo pipefail
 count=$1 np=$2 build=$MEND_BUILD program=$MEND_BUILD/tests/capsule/heat2d
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/scratch.sh"
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 MEND_CAPSULE_DIR=$work/job MEND_CAPSULE_EXIT=1 MEND_CAPSULE_AT=10 MEND_CAPSULE_KEEP=1
 mpis=(openmpi); [ -x "$build/lib/mend/capsule.mpich" ] && mpis+=(mpich)
 capsule() { # MPI words…
     local m=$1; shift
     case $m in
-        openmpi) timeout -k 5 200 mpirun.openmpi --oversubscribe -n "$np" "$build/lib/mend/capsule.openmpi" "$@" ;;
-        mpich) timeout -k 5 200 mpirun.mpich -n "$np" "$build/lib/mend/capsule.mpich" "$@" ;;
+        openmpi) within 200 mpirun.openmpi --oversubscribe -n "$np" "$build/lib/mend/capsule.openmpi" "$@" ;;
+        mpich) within 200 mpirun.mpich -n "$np" "$build/lib/mend/capsule.mpich" "$@" ;;
     esac
 }
 size() { ls -l "$work"/job/versions/*-r0-* 2>/dev/null | awk '{ print $5 }' | tail -n 1; }
 round() { sed -E 's/([0-9]\.[0-9]{9})[0-9]+/\1/g; s/([0-9]{6}\.[0-9]{6})[0-9]+/\1/g' "$@"; }
 steps=$((10 * (count + 3)))
-timeout 200 mpirun.openmpi --oversubscribe -n "$np" "$program" 200 $steps >"$work/native" 2>/dev/null
+within 200 mpirun.openmpi --oversubscribe -n "$np" "$program" 200 $steps >"$work/native" 2>/dev/null
 capsule openmpi "$program" 200 $steps >"$work/out" 2>"$work/err"
 first=$(size)
 for ((i = 1; i <= count; i++)); do

@@ -5,10 +5,9 @@
 set -uo pipefail
 first=$1 np=$2 at=$3 rounds=$4 program=$5
 build=$MEND_BUILD
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/scratch.sh"
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 OMPI_MCA_osc=^ucx MEND_CAPSULE_KEEP=1 CHAPTER_FILE=$work/file
-limit="timeout -k 5 ${LIMIT:-120}"
+limit="within ${LIMIT:-120}"
 launch() { # MPI command…
     local mpi=$1
     shift

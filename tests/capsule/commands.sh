@@ -2,11 +2,11 @@
 # commands.sh: mend exec, checkpoint, restart; requests by file, by signal, by time; refusals.
 set -uo pipefail
 build=$MEND_BUILD mend=$MEND_BUILD/bin/mend tests=$MEND_BUILD/tests/capsule
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/scratch.sh"
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
 fail=0
 ok() { if [ "$1" = 0 ]; then echo "ok    $2"; else echo "FAIL  $2"; fail=1; fi; }
-run() { timeout -k 5 150 mpirun.openmpi --oversubscribe -n 2 "$@"; }
+run() { within 150 mpirun.openmpi --oversubscribe -n 2 "$@"; }
 commits() { grep -c checkpoint.commit "$1/events.jsonl" 2>/dev/null; }
 run "$tests/moments" 8000 9 >"$work/native" 2>/dev/null
 
@@ -16,7 +16,7 @@ for ((i = 0; i < 400; i++)); do [ -d "$work/a/versions" ] && break; sleep 0.05; 
 "$mend" checkpoint "$work/a" >"$work/a.c"; ok $? "mend checkpoint: $(cat "$work/a.c")"
 "$mend" checkpoint "$work/a" --stop --json >"$work/a.c"; ok $? "mend checkpoint --stop --json: $(cat "$work/a.c")"
 wait $job
-timeout -k 5 150 "$mend" restart "$work/a" >"$work/a.2" 2>"$work/a.e2"; ok $? "mend restart"
+within 150 "$mend" restart "$work/a" >"$work/a.2" 2>"$work/a.e2"; ok $? "mend restart"
 cat "$work/a.1" "$work/a.2" | cmp -s - "$work/native"; ok $? "its output is that of an undisturbed run"
 [ "$(ls "$work/a/versions" | wc -l)" = 4 ]; ok $? "two versions are kept"
 
@@ -36,7 +36,7 @@ cmp -s "$work/c.1" "$work/native" && [ "$(commits "$work/c")" -ge 1 ]; ok $? "by
 # refusals: one sentence each, and an exit code
 refused() { # what, text, command…
     local what=$1 text=$2; shift 2
-    timeout -k 5 60 "$@" >"$work/r" 2>&1; local rc=$?
+    within 60 "$@" >"$work/r" 2>&1; local rc=$?
     [ $rc != 0 ] && [ $rc -lt 124 ] && grep -q "$text" "$work/r"; ok $? "refused: $what ($(grep -m1 mend: "$work/r" | cut -c1-110))"
 }
 printf 'int main(void){return 0;}' >"$work/s.c"; gcc -static "$work/s.c" -o "$work/static" 2>/dev/null &&

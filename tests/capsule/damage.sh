@@ -5,9 +5,9 @@
 set -uo pipefail
 trials=$1; RANDOM=$2
 tests=$MEND_BUILD/tests/capsule capsule=$MEND_BUILD/lib/mend/capsule.openmpi
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/scratch.sh"
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 MEND_CAPSULE_KEEP=1
-run() { timeout -k 5 100 mpirun.openmpi --oversubscribe -n 2 "$@"; }
+run() { within 100 mpirun.openmpi --oversubscribe -n 2 "$@"; }
 MEND_CAPSULE_AT=30 MEND_CAPSULE_EXIT=1 MEND_CAPSULE_DIR=$work/good run "$capsule" "$tests/moments" 100 2 >"$work/out" 2>&1
 run "$capsule" --restart "$work/good" >"$work/whole" 2>&1 || { echo "FAIL  the good image does not resume"; cat "$work/whole"; exit 1; }
 files=("$work"/good/versions/*.img)

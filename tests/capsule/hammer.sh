@@ -3,9 +3,9 @@
 # run, and so is that of each MPI's resume from the last version.
 set -uo pipefail
 np=$1 rounds=$2 build=$MEND_BUILD fail=0
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/scratch.sh"
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
-limit="timeout -k 5 ${LIMIT:-600}"
+limit="within ${LIMIT:-600}"
 launch() { # MPI words…
     local mpi=$1; shift
     case $mpi in

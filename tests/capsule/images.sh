@@ -5,15 +5,15 @@ set -uo pipefail
 mpi=$1 np=$2 seed=$3
 build=$MEND_BUILD mend=$MEND_BUILD/bin/mend program=$MEND_BUILD/tests/capsule/churn
 [ -x "$build/lib/mend/capsule.$mpi" ] || { echo "SKIP: no $mpi"; exit 77; }
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/scratch.sh"
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
 RANDOM=$seed fail=0 steps=40 mib=${MIB:-6}
 ok() { if [ "$1" = 0 ]; then echo "ok    $2"; else echo "FAIL  $2"; fail=1; fi; }
 launch() { # MPI words…
     local m=$1; shift
     case $m in
-        openmpi) timeout -k 5 300 mpirun.openmpi --oversubscribe -n "$np" "$@" ;;
-        mpich) timeout -k 5 300 mpirun.mpich -n "$np" "$@" ;;
+        openmpi) within 300 mpirun.openmpi --oversubscribe -n "$np" "$@" ;;
+        mpich) within 300 mpirun.mpich -n "$np" "$@" ;;
     esac
 }
 capsule() { local m=$1; shift; launch "$m" "$build/lib/mend/capsule.$m" "$@"; }

@@ -5,17 +5,17 @@
 set -uo pipefail
 trials=$1 np=$3; RANDOM=$2
 build=$MEND_BUILD program=$MEND_BUILD/tests/capsule/churn
-work=$(mktemp -d)
+. "$(dirname "$0")/scratch.sh"
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
 mpis=(openmpi); [ -x "$build/lib/mend/capsule.mpich" ] && mpis+=(mpich)
 capsule() { # MPI words…
     local m=$1; shift
     case $m in
-        openmpi) timeout -k 5 200 mpirun.openmpi --oversubscribe -n "$np" "$build/lib/mend/capsule.openmpi" "$@" ;;
-        mpich) timeout -k 5 200 mpirun.mpich -n "$np" "$build/lib/mend/capsule.mpich" "$@" ;;
+        openmpi) within 200 mpirun.openmpi --oversubscribe -n "$np" "$build/lib/mend/capsule.openmpi" "$@" ;;
+        mpich) within 200 mpirun.mpich -n "$np" "$build/lib/mend/capsule.mpich" "$@" ;;
     esac
 }
-timeout 200 mpirun.openmpi --oversubscribe -n "$np" "$program" 120 8 >"$work/native" 2>/dev/null
+within 200 mpirun.openmpi --oversubscribe -n "$np" "$program" 120 8 >"$work/native" 2>/dev/null
 bad=0 kills=0 resumes=0 early=0
 for ((t = 1; t <= trials; t++)); do
     dir=$work/job.$t a=${mpis[RANDOM % ${#mpis[@]}]} b=${mpis[RANDOM % ${#mpis[@]}]}
@@ -42,5 +42,4 @@ for ((t = 1; t <= trials; t++)); do
     rm -rf "$dir" "$dir".* "$work/node.$t"
 done
 echo "$trials trials by seed $2 at $np ranks: $kills kills, $resumes resumed, $early killed before the first version, $bad failures"
-rm -rf "$work"
 exit $((bad > 0))

@@ -2,9 +2,9 @@
 # leak.sh CHECKPOINTS: that many checkpoints of one program; its memory must not grow, nor its result change.
 set -uo pipefail
 count=$1 tests=$MEND_BUILD/tests/capsule
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/scratch.sh"
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
-run() { timeout -k 5 3000 mpirun.openmpi --oversubscribe -n 2 "$@"; }
+run() { within 3000 mpirun.openmpi --oversubscribe -n 2 "$@"; }
 steps=$((count + 20)) # four collectives a step, a checkpoint at every fourth
 run "$tests/leak" $steps >"$work/native" 2>/dev/null
 MEND_CAPSULE_DIR=$work/job MEND_CAPSULE_KEEP=1 MEND_CAPSULE_AT=4 MEND_CAPSULE_AGAIN=4 \

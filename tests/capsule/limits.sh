@@ -2,31 +2,31 @@
 # limits.sh: a time limit, files that grew since the image, images of other machines.
 set -uo pipefail
 build=$MEND_BUILD mend=$MEND_BUILD/bin/mend tests=$MEND_BUILD/tests/capsule
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/scratch.sh"
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
 fail=0
 ok() { if [ "$1" = 0 ]; then echo "ok    $2"; else echo "FAIL  $2"; fail=1; fi; }
-run() { timeout -k 5 150 mpirun.openmpi --oversubscribe -n 2 "$@"; }
+run() { within 150 mpirun.openmpi --oversubscribe -n 2 "$@"; }
 run "$tests/appender" 300 "$work/native" >"$work/n" 2>/dev/null
 
 # the batch job ends before the program does
 run "$mend" exec --dir "$work/a" --limit 1s "$tests/appender" 300 "$work/a.log" 10000 >"$work/o" 2>"$work/e"
 [ ! -s "$work/o" ] && [ -s "$work/a.log" ] && ls "$work"/a/versions/*-v1-* >/dev/null 2>&1; ok $? "stopped by --limit after $(wc -l <"$work/a.log") steps"
-timeout -k 5 150 "$mend" restart "$work/a" >"$work/o" 2>"$work/e"; cmp -s "$work/o" "$work/n" && cmp -s "$work/a.log" "$work/native"; ok $? "resumed to its end"
+within 150 "$mend" restart "$work/a" >"$work/o" 2>"$work/e"; cmp -s "$work/o" "$work/n" && cmp -s "$work/a.log" "$work/native"; ok $? "resumed to its end"
 
 # the program went on after the image, and its file grew
 MEND_CAPSULE_AT=100 run "$mend" exec --dir "$work/b" "$tests/appender" 300 "$work/b.log" >"$work/o" 2>"$work/e"
 cmp -s "$work/b.log" "$work/native"; ok $? "a run with a checkpoint"
 cp "$work/b.log" "$work/keep"
-timeout -k 5 150 "$mend" restart "$work/b" >"$work/o" 2>"$work/e"; grep -q "has grown since the image; --truncate" "$work/e"; ok $? "without --truncate it says so: $(grep -m1 grown "$work/e" | cut -c1-100)"
+within 150 "$mend" restart "$work/b" >"$work/o" 2>"$work/e"; grep -q "has grown since the image; --truncate" "$work/e"; ok $? "without --truncate it says so: $(grep -m1 grown "$work/e" | cut -c1-100)"
 cp "$work/keep" "$work/b.log"
-timeout -k 5 150 "$mend" restart "$work/b" --truncate >"$work/o" 2>"$work/e"; cmp -s "$work/o" "$work/n" && cmp -s "$work/b.log" "$work/native"; ok $? "with --truncate the file is that of an undisturbed run"
+within 150 "$mend" restart "$work/b" --truncate >"$work/o" 2>"$work/e"; cmp -s "$work/o" "$work/n" && cmp -s "$work/b.log" "$work/native"; ok $? "with --truncate the file is that of an undisturbed run"
 
 # images that are whole, but not for this machine
 for what in arch:"another CPU architecture" version:"another version of Mend" page:"pages of" cpu:"needs"; do
     rm -rf "$work/f"; cp -r "$work/b" "$work/f"
     "$build/tests/capsule/forge" "$(ls "$work"/f/versions/*-r1-*)" "${what%%:*}" || { ok 1 "forge"; continue; }
-    timeout -k 5 100 "$mend" restart "$work/f" >"$work/o" 2>"$work/e"; rc=$?
+    within 100 "$mend" restart "$work/f" >"$work/o" 2>"$work/e"; rc=$?
     [ $rc != 0 ] && [ $rc -lt 124 ] && grep -q "${what#*:}" "$work/e" && [ ! -s "$work/o" ]; ok $? "refused: $(grep -m1 mend: "$work/e" | sed 's/.*: //' | cut -c1-110)"
 done
 exit $fail

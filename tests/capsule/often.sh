@@ -6,12 +6,12 @@
 #    seen only after the coordinator's patience, and a short job ends without any checkpoint.
 set -uo pipefail
 mpi=$1 program=$2 rounds=$3
-work=$(mktemp -d) || exit 1; trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/scratch.sh"
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
 launch() { # command…
     case $mpi in
-        openmpi) timeout -k 5 200 mpirun.openmpi --oversubscribe -n 4 "$@" ;;
-        mpich) timeout -k 5 200 mpirun.mpich -n 4 "$@" ;;
+        openmpi) within 200 mpirun.openmpi --oversubscribe -n 4 "$@" ;;
+        mpich) within 200 mpirun.mpich -n 4 "$@" ;;
     esac
 }
 launch "$program" "$rounds" >"$work/native" 2>"$work/native.err"

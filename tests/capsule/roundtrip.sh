@@ -8,9 +8,9 @@
 set -uo pipefail
 first=$1 np=$2 at=$3; shift 3
 build=$MEND_BUILD
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/scratch.sh"
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 OMP_WAIT_POLICY=passive OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
-limit="timeout -k 5 ${LIMIT:-300}"
+limit="within ${LIMIT:-300}"
 launch() { # MPI command…
     local mpi=$1; shift
     case $mpi in

@@ -14,7 +14,8 @@ if [ "$program" = lammps ] && [ -z "${MEND_ENTERED_ROOT:-}" ]; then
         "$MEND_SOURCE/env/run" bash "$MEND_SOURCE/tests/capsule/stress.sh" "$@"
 fi
 build=$MEND_BUILD mend=$MEND_BUILD/bin/mend tests=$MEND_BUILD/tests/capsule
-work=$(mktemp -d)
+. "$(dirname "$0")/scratch.sh"
+trap 'cat "$MEND_TEST_STACKS"; rm -f "$MEND_TEST_STACKS"' EXIT # $work is kept after a failure
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 OMP_NUM_THREADS=3 OMP_WAIT_POLICY=passive
 mpis=(openmpi) abis=(""); [ -x "$build/lib/mend/capsule.mpich" ] && mpis+=(mpich) && abis+=(.mpich)
 chapters=()
@@ -23,8 +24,8 @@ export OMPI_MCA_osc=^ucx CHAPTER_FILE=$work/chapter
 launch() { # MPI ranks words…
     local mpi=$1 np=$2; shift 2
     case $mpi in
-        openmpi) timeout -k 5 200 mpirun.openmpi --oversubscribe -n "$np" "$@" ;;
-        mpich) timeout -k 5 200 mpirun.mpich -n "$np" "$@" ;;
+        openmpi) within 200 mpirun.openmpi --oversubscribe -n "$np" "$@" ;;
+        mpich) within 200 mpirun.mpich -n "$np" "$@" ;;
     esac
 }
 other() { # MPI: the reference from the other one

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The harness notices: a hang (with the stacks of all ranks, and nothing left behind), a wrong result, a
-# missing result, a rank that outlives its job; and a seed always means the same victim and time.
+# missing result, a rank that outlives its job (within: a hang, too); and a seed always means the same victim and time.
 set -uo pipefail
 harness=$MEND_SOURCE/tests/harness/mpitest cases=$MEND_BUILD/tests/mpi_harness_cases
 [ -x "$cases" ] || { echo "SKIP: built without MPI"; exit 77; }
@@ -22,6 +22,12 @@ run --timeout 60 -- "$cases" silent && fail "a missing result passes"
 run --timeout 60 -- /nonexistent/program && fail "a missing program passes"
 run --timeout 60 -- "$cases" linger && fail "a rank that stays passes"
 [ -z "$(left linger)" ] || fail "it is still there"
+
+: >"$out"
+MEND_TEST_STACKS=$out "$MEND_SOURCE/env/run" "${harness%/*}/within" 8 mpirun.openmpi --oversubscribe -n 3 "$cases" hang >/dev/null 2>&1
+[ $? = 124 ] || fail "within: a hang is not told by its code"
+[ "$(count '^--- rank')" = 3 ] && [ "$(count wait_in_barrier)" = 2 ] || fail "within: not the stacks of three ranks"
+[ -z "$(left hang)" ] || fail "within: processes are left behind: $(left hang)"
 
 MEND_FAULT=no.such.place:kill run --timeout 60 -- "$cases" pass && fail "an unknown place passes"
 run --timeout 60 --kill-random 7 -- "$cases" pass; first=$(grep '^seed' "$out")
