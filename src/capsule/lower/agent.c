@@ -41,6 +41,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { BUSY_POLLS = 500 };
+
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -51,6 +53,7 @@ static struct {
     enum stop_phase phase;
     uint64_t door; /* the card at whose door the application's thread waits */
     int stopped;   /* it is in stop_now(), in this round */
+    int polls;     /* since then */
     int counts_sent, drained, drained_sent, saved, saved_sent, captured, captured_sent;
     int64_t save_code;
     uint64_t save_bytes, save_microseconds;
@@ -293,11 +296,11 @@ static void *agent_main(void *unused)
 /* --- what the application's thread calls
  * ------------------------------------------------------------- */
 
-static void wait_for_change(long milliseconds)
+static void wait_for_change(long microseconds)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += milliseconds * 1000000;
+    until.tv_nsec += microseconds * 1000;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_cond_timedwait(&agent.changed, &agent.lock, &until);
@@ -311,7 +314,7 @@ void agent_request(void)
     agent.requested = 1;
     wake_agent();
     for (int i = 0; i < 1000 && agent.running && agent.phase == STOP_NONE; i++)
-        wait_for_change(10);
+        wait_for_change(10000);
     pthread_mutex_unlock(&agent.lock);
 }
 
@@ -343,7 +346,7 @@ int agent_door(struct comm_card *card)
         card->begun--;
         agent.door = card->id;
         wake_agent();
-        wait_for_change(10);
+        wait_for_change(10000);
         agent.door = 0;
         card->begun++;
     }
@@ -359,6 +362,7 @@ int agent_stop_begin(void)
                                         : STOP_ROLE_SPEAKER;
     if (role == STOP_ROLE_SPEAKER) {
         agent.stopped = 1;
+        agent.polls = 0;
         agent.command = STOP_COMMAND_NONE;
         wake_agent();
     }
@@ -374,9 +378,14 @@ static int all_arrived(void)
     return 1;
 }
 
-/* quiet: nothing that this rank sent is under way any more. */
+/* quiet: nothing that this rank sent is under way any more.
+ *
+ * Whoever has waited for a while leaves the core to others: threads that only ever yield can keep those from it
+ * for seconds that they are waiting for (seen with Linux 6.18, four ranks on two cores).
+ */
 int agent_stop_poll(int quiet)
 {
+    int busy = 0;
     pthread_mutex_lock(&agent.lock);
     enum stop_command command = agent.command;
     agent.command = STOP_COMMAND_NONE;
@@ -386,10 +395,14 @@ int agent_stop_poll(int quiet)
             wake_agent();
         }
         if (agent.drained)
-            wait_for_change(1);
+            wait_for_change(1000);
+        else if (agent.polls++ >= BUSY_POLLS)
+            wait_for_change(100);
+        else
+            busy = 1;
     }
     pthread_mutex_unlock(&agent.lock);
-    if (command == STOP_COMMAND_NONE && !agent.drained)
+    if (busy)
         sched_yield();
     return command;
 }

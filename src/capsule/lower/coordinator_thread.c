@@ -109,6 +109,21 @@ static void follow_plan(double now)
     fclose(f);
 }
 
+/* Says which rank it was: one that did not stop, or else one that waits for messages that were sent to it. */
+static void give_up_stopping(void)
+{
+    char why[80];
+    for (int draining = 0; draining < 2; draining++)
+        for (int i = 0; i < the.ranks; i++)
+            if (draining ? !the.member[i].drained : !the.member[i].stopped) {
+                snprintf(why, sizeof why, "rank %d %s", i,
+                         draining ? "has not got all messages" : "could not be stopped");
+                give_up(why);
+                return;
+            }
+    give_up("a rank could not be stopped");
+}
+
 static void pass_time(void)
 {
     double now = seconds_now();
@@ -118,7 +133,7 @@ static void pass_time(void)
             open_doors();
     }
     if (the.state == STOPPING && now - the.stop_began > settings.patience)
-        give_up("a rank could not be stopped");
+        give_up_stopping();
     if (the.state != IDLE || the.present < the.ranks)
         return;
     look_for_request_file();
