@@ -187,7 +187,8 @@ struct comm_card {
     const int *ranks; /* members as world ranks */
     int remote_size;  /* inter-communicators; else 0 */
     const int *remote_ranks;
-    handle_t *real; /* where the handle of the lower half is kept; NULL: there is none (upper/comm.c) */
+    /* where the handle of the lower half is kept; NULL: there is none (upper/comm.c) */
+    handle_t *real;
 };
 #define WORLD_CARD_ID 1
 
