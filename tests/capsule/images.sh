@@ -40,7 +40,7 @@ resume_each() { # folder, what: every version that is there, on either MPI in tu
 go() { # folder, variables…: a run with checkpoints at random collectives
     local dir=$1; shift
     env MEND_CAPSULE_DIR="$dir" MEND_CAPSULE_AT=$((RANDOM % 5 + 2)) MEND_CAPSULE_AGAIN=$((RANDOM % 4 + 3)) "$@" \
-        bash -c "$(declare -f launch); np=$np; launch $mpi $build/lib/mend/capsule.$mpi $program $steps $mib" \
+        bash -c "$(declare -f launch within); np=$np; launch $mpi $build/lib/mend/capsule.$mpi $program $steps $mib" \
         >"$work/o" 2>"$work/e"
     cmp -s "$work/o" "$work/native" || tail -n 3 "$work/e"
     cmp -s "$work/o" "$work/native"

@@ -3,5 +3,5 @@
 work=$(mktemp -d) || exit 1
 export MEND_TEST_STACKS=$work.stacks
 trap 'cat "$MEND_TEST_STACKS" 2>/dev/null; rm -rf "$work" "$MEND_TEST_STACKS"' EXIT
-harness=$(cd "$(dirname "${BASH_SOURCE[0]}")/../harness" && pwd)
-within() { "$harness/within" "$@"; }
+MEND_TEST_HARNESS=$(cd "$(dirname "${BASH_SOURCE[0]}")/../harness" && pwd); export MEND_TEST_HARNESS
+within() { "$MEND_TEST_HARNESS/within" "$@"; }
