@@ -3,7 +3,8 @@
 #
 # 1. Its output must be that of a native run.
 # 2. No checkpoint may be given up: a rank that is stopped while another is inside a call that waits for it is
-#    seen only after the coordinator's patience, and a short job ends without any checkpoint.
+#    seen only after the coordinator's patience, and a short job ends without any checkpoint. (One that begins
+#    when ranks are already on their way out is given up rightly.)
 set -uo pipefail
 mpi=$1 program=$2 rounds=$3
 . "$(dirname "$0")/scratch.sh"
@@ -21,7 +22,7 @@ made=$(grep -c '"checkpoint.commit"' "$work/job/events.jsonl")
 if ! [ -s "$work/native" ] || ! cmp "$work/native" "$work/often"; then
     echo "FAIL  the output differs after $made checkpoints"; tail -n 5 "$work/native.err" "$work/often.err"; exit 1
 fi
-if grep '"checkpoint.given_up"' "$work/job/events.jsonl"; then
+if grep '"checkpoint.given_up"' "$work/job/events.jsonl" | grep -v 'the job is ending'; then
     echo "FAIL  a checkpoint was given up"; exit 1
 fi
 [ "$made" -ge 5 ] || { echo "FAIL  only $made checkpoints"; exit 1; }

@@ -73,6 +73,13 @@ void forget_freed_comms(void)
     }
 }
 
+/* From now on the agent reports it. */
+static void show_card(struct comm_card *card)
+{
+    card->next = upper.cards;
+    __atomic_store_n(&upper.cards, card, __ATOMIC_RELEASE);
+}
+
 static struct comm_card *new_card(object *c, uint64_t id)
 {
     static unsigned made;
@@ -100,10 +107,8 @@ void know_comm(object *c, uint64_t id)
     c->comm.peers = c->comm.remote_size ? c->comm.remote_ranks : c->comm.ranks;
     c->comm.n_peers = c->comm.remote_size ? c->comm.remote_size : c->comm.size;
     c->comm.card = new_card(c, id);
-    if (c->comm.size + c->comm.remote_size > 1 && id) { /* alone one is always even with oneself */
-        c->comm.card->next = upper.cards;
-        __atomic_store_n(&upper.cards, c->comm.card, __ATOMIC_RELEASE);
-    }
+    if (c->comm.size + c->comm.remote_size > 1 && id) /* alone one is always even with oneself */
+        show_card(c->comm.card);
 }
 
 int new_comm(handle_t h, const object *parent, int salt, object **out)
@@ -124,17 +129,10 @@ int new_comm(handle_t h, const object *parent, int salt, object **out)
     key = mix_ranks(key, c->comm.size, c->comm.ranks);
     c->comm.card->id = mix(key, times_seen(key)) | 2; /* neither 0 nor WORLD_CARD_ID */
     /* also a communicator of one rank is made again after a restart: it is in the list */
-    c->comm.card->next = upper.cards;
-    __atomic_store_n(&upper.cards, c->comm.card, __ATOMIC_RELEASE);
+    show_card(c->comm.card);
     errhandler_attach(c, parent->comm.errh);
     *out = c;
     return 0;
-}
-
-static void show_card(object *c)
-{
-    c->comm.card->next = upper.cards;
-    __atomic_store_n(&upper.cards, c->comm.card, __ATOMIC_RELEASE);
 }
 
 /* A communicator that is still being made below (MPI_Comm_idup): its members are its parent's. */
@@ -155,7 +153,7 @@ object *new_comm_like(const object *parent)
     c->comm.n_peers = c->comm.remote_size ? c->comm.remote_size : c->comm.size;
     uint64_t key = mix(mix(5, parent->comm.card->id), 0);
     c->comm.card = new_card(c, mix(key, times_seen(key)) | 2);
-    show_card(c);
+    show_card(c->comm.card);
     errhandler_attach(c, parent->comm.errh);
     return c;
 }
@@ -175,7 +173,7 @@ int new_intercomm(handle_t h, uint64_t parent, int salt, object **out)
         key = (side == 0) == first ? mix_ranks(key, c->comm.size, c->comm.ranks)
                                    : mix_ranks(key, c->comm.remote_size, c->comm.remote_ranks);
     c->comm.card->id = mix(key, times_seen(key)) | 2;
-    show_card(c);
+    show_card(c->comm.card);
     *out = c;
     return 0;
 }
@@ -188,7 +186,7 @@ int new_merged(handle_t h, const object *inter, object **out)
     know_comm(c, 0);
     uint64_t key = mix_ranks(mix(4, inter->comm.card->id), c->comm.size, c->comm.ranks);
     c->comm.card->id = mix(key, times_seen(key)) | 2;
-    show_card(c);
+    show_card(c->comm.card);
     errhandler_attach(c, inter->comm.errh);
     *out = c;
     return 0;
@@ -284,8 +282,8 @@ static struct comm_card *show_meeting_card(const object *c, const object *g, int
     uint64_t key = mix(mix(6, c->comm.card->id), (uint64_t)(unsigned)tag);
     key = mix_ranks(key, g->group.size, g->group.ranks);
     struct comm_card *card = keep_alloc(sizeof *card);
-    *card = (struct comm_card){.id = mix(key, times_seen(key)) | 2, .next = upper.cards};
-    __atomic_store_n(&upper.cards, card, __ATOMIC_RELEASE);
+    *card = (struct comm_card){.id = mix(key, times_seen(key)) | 2};
+    show_card(card);
     return card;
 }
 static int members_meet(const object *c, const object *g, int tag)

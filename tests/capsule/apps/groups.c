@@ -1,5 +1,5 @@
-/* groups.c - plain MPI: makes and frees, all the time, communicators of ranks that share no other one: of all
- * ranks but one, another one in each round, which goes on alone meanwhile. */
+/* groups.c - plain MPI: makes and frees, all the time, communicators by MPI_Comm_create_group: of all ranks but
+ * one, another one in each round, which goes on alone meanwhile. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
