@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 11
+#define BORDER_VERSION 12
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower
@@ -254,6 +254,8 @@ struct upper {
     void (*each_request)(void (*visit)(handle_t real, int is_receive));
     void (*user_op)(int slot, void *in, void *inout, int *n, handle_t type); /* called from below */
     uint64_t printed[2]; /* bytes of standard output and error so far; lower/output.c's */
+    int capture;         /* lower/relaunch.c's number of it */
+    int doubtful;        /* an MPI call has failed, as it may when another rank is dead */
     struct upper_thread threads[MAX_THREADS];
 };
 #endif

@@ -29,10 +29,20 @@ if(TARGET capsule-openmpi)
         ENV MEND_BUILD=${CMAKE_BINARY_DIR})
 endif()
 if(TARGET capsule-openmpi)
-    foreach(case ends signals restart folders streams auto windows stuck groups makers deserted mpich)
+    foreach(case ends signals restart stop late folders streams auto windows stuck groups makers deserted mpich)
         add_test(NAME online.use_${case} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_use.sh ${case})
         set_tests_properties(online.use_${case} PROPERTIES TIMEOUT 600 PROCESSORS 2 SKIP_RETURN_CODE 77
             LABELS "fault;online" ENVIRONMENT
             "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+    endforeach()
+endif()
+if(TARGET capsule-openmpi)
+    foreach(case ranks early append rewrite overwrite outside refuse input threads stop)
+        foreach(mpi openmpi mpich)
+            add_test(NAME online.relaunch_${case}.${mpi} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/relaunch.sh ${case} ${mpi})
+            set_tests_properties(online.relaunch_${case}.${mpi} PROPERTIES TIMEOUT 600 PROCESSORS 2 SKIP_RETURN_CODE 77
+                LABELS "fault;online" ENVIRONMENT
+                "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+        endforeach()
     endforeach()
 endif()

@@ -11,7 +11,7 @@ scratch=$(mktemp -d) || exit 1 # (cd to an empty name would stay here, and here 
 cd "$scratch" || exit 1
 trap 'rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; cat err 2>/dev/null | tail -5; tail -20 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "${KEEP:-}" ] && cp -r . "$KEEP.$$"; kill "$runner" 2>/dev/null; wait; exit 1; }
-for p in steady append rewrite outside overwrite odd; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" || exit 1; done
+for p in steady append rewrite outside overwrite odd; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -pthread || exit 1; done
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 "$@"; }
 
 runner=

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
 # forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
-# Cases: ends, signals, folders, streams, auto, mpich, restart, windows, stuck, groups, makers, deserted.
+# Cases: ends, signals, folders, streams, auto, mpich, restart, stop, late, windows, stuck, groups, makers, deserted.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -10,7 +10,7 @@ cd "$scratch" || exit 1
 trap 'rm -rf "$scratch"' EXIT
 runner=
 fail() { echo "FAIL: $*"; tail -5 err 2>/dev/null; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
-for p in odd steady windows groups makers; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -lm || exit 1; done
+for p in odd steady windows groups makers; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -lm -pthread || exit 1; done
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 "$@"; }
 run() { rm -rf job; "$MEND" run --dir job "$@" >got 2>err; }
 start() { rm -rf job; exec 3<&0; "$MEND" run --dir job "$@" >got 2>err <&3 & runner=$!; }
@@ -71,18 +71,46 @@ folders)
     cmp got want || fail "full disk: the output differs"
     grep -q '"checkpoint.failed".*No space left' small/job/events.jsonl || fail "full disk: no event" ;;
 streams)
-    seq 1000 >numbers; native -n 2 ./odd input <numbers >want || exit 1
+    for i in $(seq 1000); do echo "$i is one of many lines, which do not fit into a buffer"; done >numbers
+    native -n 2 ./odd input <numbers >want || exit 1
     run -n 2 --every 100ms -- ./odd input <numbers || fail "input: code $?"
     cmp got want || fail "input from a file"
-    start -n 2 --spares 2 --every 100ms -- ./odd input <numbers
-    await '"level":"memory"' 4; kill -9 "$(grep '"rank":0,"event":"recover.playing"' job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
-    wait $runner || fail "input, killed: code $?"
-    cmp got want || fail "input from a file, rank 0 killed"
+    for r in 0 1; do # who reads it, and another
+        start -n 2 --spares 2 --every 100ms -- ./odd input <numbers
+        await '"level":"memory"' 4; kill -9 "$(grep "\"rank\":$r,\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
+        wait $runner || fail "input, rank $r killed: code $?"
+        cmp got want || fail "input from a file, rank $r killed"
+    done
     cat numbers | run -n 2 --every 100ms -- ./odd input || fail "pipe: code $?"
     cmp got want || fail "input from a pipe"
     native -n 2 sh -c './odd much >r.$OMPI_COMM_WORLD_RANK' || exit 1; sort r.0 r.1 >want
     run -n 2 --every 100ms -- ./odd much || fail "much: code $?"
     sort got | cmp - want || fail "much output" ;;
+stop) # mend checkpoint: on disk when it is answered; --stop: the run has not ended well, and goes on from there later
+    native -n 2 ./steady 6000 4096 >want || exit 1
+    start -n 2 --every 1h -- ./steady 6000 4096
+    await recover.playing 2
+    "$MEND" checkpoint job --json >asked || fail "mend checkpoint: $(cat asked)"
+    [ "$(ls job/images | grep -c 'global-r.-v1-')" = 2 ] || fail "version 1 is not on disk"
+    # a rank dies: the request is served after the repair, under the number that the version has then
+    victim=$(grep '"rank":1,"event":"recover.playing"' job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')
+    kill -STOP "$victim"; "$MEND" checkpoint job --stop --json >asked & asker=$!
+    until [ -e job/request.taken ]; do kill -0 $runner || fail "the job ended before the request was taken"; sleep 0.02; done
+    kill -9 "$victim"; wait $asker || fail "mend checkpoint --stop: $(cat asked)"
+    wait $runner && fail "a job that was stopped ended well"
+    grep -q 'stopped after a checkpoint' err || fail "no sentence"
+    grep -q '"state": "stopped"' job/job.json || fail "the job's state: $(cat job/job.json)"
+    v=$(grep -o '"version":[0-9]*' asked | grep -o '[0-9]*'); [ "$(ls job/images | grep -c "global-r.-v$v-")" = 2 ] || fail "version $v is not on disk"
+    "$MEND" restart job >got 2>err || fail "restart: code $?"
+    cmp got want || fail "the output differs"
+    grep '"recover.playing"' job/events.jsonl | tail -1 | grep -q "\"version\":$v," || fail "not resumed from version $v" ;;
+late) # who is killed after MPI_Finalize had more to say: it is not lost
+    native -n 2 ./odd late | sort >want
+    start -n 2 --every 200ms --levels memory,partner,global:1 -- ./odd late
+    await recover.finished 2
+    kill -9 "$(grep '"rank":1,"event":"recover.playing"' job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
+    wait $runner || fail "code $?"
+    sort got | cmp - want || fail "the output differs" ;;
 auto) # the planner's interval changes after a failure: in the events, on the status line, in the report
     native -n 4 ./steady 16000 4096 >want || exit 1
     rm -rf job; script -qefc "$MEND run -n 4 --spares 3 --every auto --mtbf 20s --dir job -- ./steady 16000 4096 >got" terminal >/dev/null & runner=$!

@@ -96,6 +96,8 @@ int mend_cmd_checkpoint(int argc, char **argv)
         close(alive);
     if (!answered) {
         mend_io_remove(request);
+        snprintf(request, sizeof request, "%s/request.taken", dir);
+        mend_io_remove(request);
         return over ? tool_failed("checkpoint", "no job is running in %s", dir)
                     : tool_failed("checkpoint", "the job in %s did not answer in %g s", dir, limit);
     }

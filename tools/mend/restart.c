@@ -1,8 +1,7 @@
 /* mend restart: resume a job from its images.
  *
- * A job that repaired itself online (mend run) keeps its images in DIR/images: `mend run` takes it up
- * again. All others keep theirs in DIR/versions, bound to no MPI library: the ranks are launched, and
- * each becomes the rank whose image it reads.
+ * A job of `mend run` (it has a job.json) is taken up again by that. Of all others (`mend exec`) the ranks are
+ * launched, and each becomes the rank whose image it reads, in DIR/versions, bound to no MPI library.
  */
 #include "capsule.h"
 #include "tool.h"
@@ -25,6 +24,7 @@ static const char help[] =
     "  --version V          this version instead\n"
     "  --mpi openmpi|mpich  on this MPI (default: the one it ran on; images are bound to none)\n"
     "  --every T            time between further checkpoints\n"
+    "  --host, --hostfile   where to launch (default: where mend run was told to)\n"
     "  --truncate           cut files that grew since the image back to their length then\n"
     "  --launcher-args \"…\"  for the launcher\n";
 
@@ -83,46 +83,90 @@ static json_t *job_of(const char *dir)
     return json_load_file(path, 0, NULL);
 }
 
-static int resume_online(const char *dir, json_t *job)
+/* What the user asks for now goes before what the job was started with. */
+struct wish {
+    const char *mpi, *version, *every, *host, *hostfile, *launcher_args;
+    int ranks;
+};
+
+struct words {
+    char **word;
+    size_t count;
+};
+
+static void add(struct words *w, const char *option, const char *value)
 {
-    char n[16], spares[16];
+    if (!value)
+        return;
+    w->word[w->count++] = (char *)option;
+    w->word[w->count++] = (char *)value;
+}
+
+static const char *or_of(const char *wish, json_t *job, const char *key)
+{
+    return wish ? wish : json_string_value(json_object_get(job, key));
+}
+
+/* `mend run` takes its own jobs up again: their output and their files belong to versions, too. */
+static int resume(const char *dir, json_t *job, const struct wish *wish)
+{
+    char ranks[16], spares[16], retries[16], every[32];
     json_t *program = json_object_get(job, "program");
-    size_t words = json_array_size(program), at = 0;
-    char **w = calloc(words + 24, sizeof *w);
-    if (!w)
-        return tool_failed("restart", "no memory");
-    snprintf(n, sizeof n, "%d", (int)json_integer_value(json_object_get(job, "ranks")));
-    snprintf(spares, sizeof spares, "%d", (int)json_integer_value(json_object_get(job, "spares")));
+    bool online = json_is_true(json_object_get(job, "online"));
+    int started = (int)json_integer_value(json_object_get(job, "ranks"));
+    if (wish->ranks && wish->ranks != started)
+        return tool_failed("restart", "the job in %s is of %d ranks, not of %d", dir, started,
+                           wish->ranks);
+    if (online && wish->version)
+        return tool_failed("restart",
+                           "the job in %s repairs itself: it goes on from its newest "
+                           "version, another cannot be chosen",
+                           dir);
+    if (online && wish->mpi && strcmp(wish->mpi, "openmpi") != 0)
+        return tool_failed("restart",
+                           "the job in %s repairs itself: its versions can be resumed on Open MPI "
+                           "only",
+                           dir);
+    struct words w = {calloc(json_array_size(program) + 48, sizeof *w.word), 0};
     const char *folder = json_string_value(json_object_get(job, "folder"));
     char *whole = realpath(dir, NULL);
-    if (folder && chdir(folder)) {
-        free(w);
+    if (!w.word || (folder && chdir(folder))) {
+        free(w.word);
         free(whole);
         return tool_failed("restart", "cannot go to %s: %s", folder, strerror(errno));
     }
-    w[at++] = "run";
-    w[at++] = "--resume";
-    w[at++] = "-n";
-    w[at++] = n;
-    w[at++] = "--spares";
-    w[at++] = spares;
-    w[at++] = "--dir";
-    w[at++] = whole ? whole : (char *)dir;
-    static const char *const kept[][2] = {
-        {"levels", "--levels"}, {"id", "--job-id"}, {"local_dir", "--local-dir"}};
-    for (int i = 0; i < 3; i++)
-        if (json_is_string(json_object_get(job, kept[i][0]))) {
-            w[at++] = (char *)kept[i][1];
-            w[at++] = (char *)json_string_value(json_object_get(job, kept[i][0]));
-        }
-    w[at++] = "--";
-    for (size_t i = 0; i < words; i++)
-        w[at++] = (char *)json_string_value(json_array_get(program, i));
-    return mend_cmd_run((int)at, w);
+    snprintf(ranks, sizeof ranks, "%d", started);
+    snprintf(spares, sizeof spares, "%d", (int)json_integer_value(json_object_get(job, "spares")));
+    snprintf(retries, sizeof retries, "%d",
+             (int)json_integer_value(json_object_get(job, "retries")));
+    snprintf(every, sizeof every, "%.6g", json_number_value(json_object_get(job, "every")));
+    w.word[w.count++] = "run";
+    w.word[w.count++] = "--resume";
+    w.word[w.count++] = online ? "--online" : "--no-online";
+    add(&w, "-n", ranks);
+    add(&w, "--spares", spares);
+    add(&w, "--retries", json_object_get(job, "retries") ? retries : NULL);
+    add(&w, "--dir", whole ? whole : dir);
+    add(&w, "--mpi", or_of(wish->mpi, job, "mpi"));
+    add(&w, "--version", wish->version);
+    add(&w, "--every",
+        wish->every                                  ? wish->every
+        : json_is_true(json_object_get(job, "auto")) ? "auto"
+        : json_object_get(job, "every")              ? every
+                                                     : NULL);
+    add(&w, "--levels", or_of(NULL, job, "levels"));
+    add(&w, "--job-id", or_of(NULL, job, "id"));
+    add(&w, "--local-dir", or_of(NULL, job, "local_dir"));
+    add(&w, "--host", or_of(wish->host, job, "host"));
+    add(&w, "--hostfile", or_of(wish->hostfile, job, "hostfile"));
+    add(&w, "--launcher-args", or_of(wish->launcher_args, job, "launcher_args"));
+    w.word[w.count++] = "--";
+    for (size_t i = 0; i < json_array_size(program); i++)
+        w.word[w.count++] = (char *)json_string_value(json_array_get(program, i));
+    return mend_cmd_run((int)w.count, w.word);
 }
 
-static int launch(const char *dir, const char *mpi, int ranks, const char *version,
-                  const char *more)
+static int launch(const char *dir, const char *mpi, int ranks, const struct wish *wish)
 {
     char capsule[4400], launcher[32], number[16], *words[64];
     int n = 0;
@@ -133,17 +177,23 @@ static int launch(const char *dir, const char *mpi, int ranks, const char *versi
     words[n++] = launcher;
     if (strcmp(mpi, "openmpi") == 0)
         words[n++] = "--oversubscribe";
-    char *copy = strdup(more ? more : ""), *rest = NULL;
+    char *copy = strdup(wish->launcher_args ? wish->launcher_args : ""), *rest = NULL;
     for (char *a = strtok_r(copy, " ", &rest); a && n < 50; a = strtok_r(NULL, " ", &rest))
         words[n++] = a;
+    if (wish->host || wish->hostfile) {
+        words[n++] = wish->host ? "--host" : "--hostfile";
+        words[n++] = (char *)(wish->host ? wish->host : wish->hostfile);
+    }
     words[n++] = "-n";
     words[n++] = number;
     words[n++] = capsule;
     words[n++] = "--restart";
     words[n++] = (char *)dir;
-    words[n++] = (char *)version;
+    words[n++] = (char *)wish->version;
     words[n] = NULL;
     setenv("MEND_CAPSULE_DIR", dir, 1);
+    if (wish->every)
+        setenv("MEND_CAPSULE_EVERY", wish->every, 1);
     execvp(launcher, words);
     words[0] = "mpirun";
     execvp("mpirun", words);
@@ -152,9 +202,8 @@ static int launch(const char *dir, const char *mpi, int ranks, const char *versi
 
 int mend_cmd_restart(int argc, char **argv)
 {
-    const char *dir = NULL, *mpi = NULL, *version = NULL, *more = NULL;
-    long wanted = -1;
-    int ranks = 0;
+    const char *dir = NULL;
+    struct wish wish = {0};
     for (int i = 1; i < argc; i++) {
         const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(a, "--help") == 0) {
@@ -171,35 +220,35 @@ int mend_cmd_restart(int argc, char **argv)
         }
         if (a[0] != '-' || !value)
             return tool_wrong_use("restart", "%s is not valid here", a);
-        if (strcmp(a, "-n") == 0)
-            ranks = atoi(value);
-        else if (strcmp(a, "--version") == 0)
-            version = value, wanted = atol(value);
-        else if (strcmp(a, "--mpi") == 0)
-            mpi = value;
-        else if (strcmp(a, "--every") == 0)
-            setenv("MEND_CAPSULE_EVERY", value, 1);
-        else if (strcmp(a, "--launcher-args") == 0)
-            more = value;
+        const struct {
+            const char *name, **to;
+        } options[] = {{"--version", &wish.version},   {"--mpi", &wish.mpi},
+                       {"--every", &wish.every},       {"--host", &wish.host},
+                       {"--hostfile", &wish.hostfile}, {"--launcher-args", &wish.launcher_args}};
+        size_t k = 0, n = sizeof options / sizeof *options;
+        while (k < n && strcmp(a, options[k].name) != 0)
+            k++;
+        if (k < n)
+            *options[k].to = value;
+        else if (strcmp(a, "-n") == 0)
+            wish.ranks = atoi(value);
         else
             return tool_wrong_use("restart", "unknown option %s", a);
         i++;
     }
     if (!dir)
         return tool_wrong_use("restart", "name the job's folder");
-    if (mpi && strcmp(mpi, "openmpi") != 0 && strcmp(mpi, "mpich") != 0)
+    if (wish.mpi && strcmp(wish.mpi, "openmpi") != 0 && strcmp(wish.mpi, "mpich") != 0)
         return tool_wrong_use("restart", "--mpi is openmpi or mpich");
     json_t *job = job_of(dir);
-    int saved = ranks_of(dir, wanted);
-    if (job && json_is_true(json_object_get(job, "online")) && !saved)
-        return resume_online(dir, job);
+    if (job)
+        return resume(dir, job, &wish);
+    int saved = ranks_of(dir, wish.version ? atol(wish.version) : -1);
     if (!saved)
-        return tool_failed("restart", "%s holds no complete version%s%s", dir, version ? " " : "",
-                           version ? version : "");
-    if (ranks && ranks != saved)
+        return tool_failed("restart", "%s holds no complete version%s%s", dir,
+                           wish.version ? " " : "", wish.version ? wish.version : "");
+    if (wish.ranks && wish.ranks != saved)
         return tool_failed("restart", "the images in %s are of %d ranks, not of %d", dir, saved,
-                           ranks);
-    if (!mpi)
-        mpi = job ? json_string_value(json_object_get(job, "mpi")) : NULL;
-    return launch(dir, mpi ? mpi : "openmpi", saved, version, more);
+                           wish.ranks);
+    return launch(dir, wish.mpi ? wish.mpi : "openmpi", saved, &wish);
 }

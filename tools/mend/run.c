@@ -132,6 +132,8 @@ static int take_option(struct run_job *job, const char *name, const char *value)
         job->local_dir = value;
     else if (strcmp(name, "--job-id") == 0) /* mend restart */
         snprintf(job->id, sizeof job->id, "%s", value);
+    else if (strcmp(name, "--version") == 0) /* mend restart */
+        ok = mend_parse_integer(value, &job->from) == MEND_OK && job->from >= 0;
     else if (strcmp(name, "--dir") == 0)
         snprintf(job->dir, sizeof job->dir, "%s", value);
     else if (strcmp(name, "--mpi") == 0)
@@ -214,6 +216,8 @@ static int prepare_folder(struct run_job *job)
         snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
         unlink(path);
     }
+    snprintf(path, sizeof path, "%s/request.taken", job->dir);
+    unlink(path); /* who asked for that checkpoint has been told that nobody is here */
     snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
     if (mend_event_open(path) || run_job_write(job, "running"))
         return tool_failed("run", "%s", mend_error_text());
@@ -237,6 +241,12 @@ int run_job_write(const struct run_job *job, const char *state)
     json_object_set_new(j, "id", json_string(job->id));
     if (job->local_dir)
         json_object_set_new(j, "local_dir", json_string(job->local_dir));
+    json_object_set_new(j, "retries", json_integer(job->retries));
+    const char *const where[][2] = {
+        {"host", job->host}, {"hostfile", job->hostfile}, {"launcher_args", job->launcher_args}};
+    for (int i = 0; i < 3; i++)
+        if (where[i][1])
+            json_object_set_new(j, where[i][0], json_string(where[i][1]));
     free(here);
     char *text = json_dumps(j, JSON_INDENT(2));
     snprintf(path, sizeof path, "%s/job.json", job->dir);
@@ -249,7 +259,16 @@ int run_job_write(const struct run_job *job, const char *state)
 /* ---- running
  * --------------------------------------------------------------------------------------------- */
 
-enum outcome { DONE, FAILED_BY_PROGRAM, TORN_DOWN, STILLBORN, STOPPED, REFUSED, FOLDER_LOST };
+enum outcome {
+    DONE,
+    FAILED_BY_PROGRAM,
+    TORN_DOWN,
+    STILLBORN,
+    STOPPED, /* by a signal to this command */
+    LEFT,    /* after a checkpoint, as it was asked to */
+    REFUSED,
+    FOLDER_LOST
+};
 enum { STILLBORN_LIMIT = 20 }; /* launches in which a process died inside MPI_Init */
 
 /* Others are processes that lost their parents (see run_adopt). */
@@ -268,11 +287,11 @@ static bool has_ended(pid_t launcher, int *status)
 static enum outcome one_launch(struct run_follower *f, char **command, int *code)
 {
     const struct run_job *job = f->job;
+    follow_attempt(f);
     pid_t launcher = run_start(command, job->raw);
-    double finished_at = 0, shown = 0;
+    double exited_at = 0, shown = 0;
     int status = 0;
     bool gone = false, stillborn = false, lost = false;
-    follow_attempt(f);
     while (!gone) {
         nanosleep(&(struct timespec){0, 20000000}, NULL);
         gone = has_ended(launcher, &status);
@@ -282,11 +301,11 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
             follow_status(f);
             shown = now;
         }
-        if (f->now.finished >= job->ranks && finished_at == 0)
-            finished_at = now;
+        if (f->now.exited + f->now.left >= job->ranks && exited_at == 0)
+            exited_at = now;
         /* a lost daemon keeps the launcher waiting for ever; and a program that has ended by itself
          * without MPI_Finalize leaves others that would wait for it */
-        bool lingers = finished_at > 0 && now - finished_at > 30;
+        bool lingers = exited_at > 0 && now - exited_at > 30;
         stillborn = !gone && job->online && follow_stillborn(f);
         lost = follow_lost(f);
         bool stuck = !gone && follow_stuck(f), deserted = !gone && follow_deserted(f);
@@ -314,9 +333,12 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
         *code = f->now.program_code;
         return FAILED_BY_PROGRAM;
     }
-    if (job->online ? f->now.finished >= job->ranks : *code == 0)
-        return DONE;
-    return TORN_DOWN;
+    if (f->now.left >= job->ranks)
+        return LEFT;
+    if (f->now.exited < job->ranks)
+        return TORN_DOWN;
+    *code = 0; /* of every rank; the launcher may see a spare's death in it */
+    return DONE;
 }
 
 static void summary(const struct run_follower *f, int launches, double seconds, int code, bool json)
@@ -363,6 +385,7 @@ static int run(struct run_job *job, bool json)
         mend_event("run.launch", ev_int("launch", launches), ev_int("ranks", job->ranks),
                    ev_int("spares", job->online ? job->spares : 0), ev_str("mpi", job->mpi));
         launches++;
+        job->from = -1; /* from the newest, from now on */
         outcome = one_launch(&f, command, &code);
         if (outcome != DONE)
             run_clear();
@@ -373,7 +396,7 @@ static int run(struct run_job *job, bool json)
             free(*w);
         free(command);
     }
-    if (outcome != DONE && outcome != STOPPED)
+    if (outcome != DONE && outcome != STOPPED && outcome != LEFT)
         follow_last_words(&f);
     follow_end(&f);
     if (outcome == FOLDER_LOST)
@@ -389,15 +412,21 @@ static int run(struct run_job *job, bool json)
             stderr,
             "mend: stopped by signal %d; mend restart %s goes on from the newest version there\n",
             (int)stop_signal, job->dir);
+    if (outcome == LEFT && !job->quiet)
+        fprintf(
+            stderr,
+            "mend: stopped after a checkpoint, as it was asked to; mend restart %s goes on from "
+            "there\n",
+            job->dir);
     if (outcome == STILLBORN)
         outcome = TORN_DOWN;
-    if (outcome == TORN_DOWN && code == 0)
+    if ((outcome == TORN_DOWN || outcome == LEFT) && code == 0)
         code = 1;
     mend_event("run.end", ev_int("code", code), ev_real("seconds", mend_now() - began));
-    run_job_write(job, outcome == DONE                ? "done"
-                       : outcome == FAILED_BY_PROGRAM ? "failed"
-                       : outcome == STOPPED           ? "stopped"
-                                                      : "torn down");
+    run_job_write(job, outcome == DONE                         ? "done"
+                       : outcome == FAILED_BY_PROGRAM          ? "failed"
+                       : outcome == STOPPED || outcome == LEFT ? "stopped"
+                                                               : "torn down");
     summary(&f, launches, mend_now() - began, code, json);
     if (outcome == TORN_DOWN)
         return tool_failed("run", "the job was torn down %d times; its newest version is in %s",
@@ -418,6 +447,7 @@ int mend_cmd_run(int argc, char **argv)
                           .patience = 1800,
                           .online = true,
                           .every = 5,
+                          .from = -1,
                           .mtbf = 600,
                           .partner_every = 1,
                           .disk_every = 5,

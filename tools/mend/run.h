@@ -11,6 +11,7 @@
 struct run_job {
     int ranks, spares, retries;
     bool online, raw, quiet, automatic, resume;
+    long from;       /* resume this version; -1: the newest */
     double every;    /* seconds between versions */
     double mtbf;     /* believed, for --every auto */
     double patience; /* seconds that a recovery may take */
@@ -27,7 +28,7 @@ struct run_job {
 
 /* How far the job is, read from its events. */
 struct run_progress {
-    long version, finished, playing, failures, recoveries, restarts;
+    long version, exited, left, playing, failures, recoveries, restarts;
     double version_at, last_recovery, last_failure, checkpoint_seconds, longest_recovery;
     bool gave_up, ended_by_program, refused;
     bool windows;        /* it gave up because of them */

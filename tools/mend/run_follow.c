@@ -196,8 +196,10 @@ static void note(struct run_follower *f, const char *line)
         p->started++;
     else if (strcmp(name, "recover.playing") == 0)
         p->playing++;
-    else if (strcmp(name, "recover.finished") == 0)
-        p->finished++;
+    else if (strcmp(name, "recover.exited") == 0)
+        p->exited++;
+    else if (strcmp(name, "recover.left") == 0)
+        p->left++;
     else if (strcmp(name, "recover.gave_up") == 0)
         p->gave_up = true, p->windows = number_of(e, "windows") > 0;
     else if (strcmp(name, "recover.refused") == 0)
@@ -289,7 +291,7 @@ void follow_begin(struct run_follower *f, const struct run_job *job)
 void follow_attempt(struct run_follower *f)
 {
     read_events(f);
-    f->now.finished = f->now.playing = 0;
+    f->now.exited = f->now.left = f->now.playing = 0;
     f->now.born_count = f->now.started = 0;
     f->now.gave_up = f->now.windows = f->now.elsewhere = false;
     f->now.repair_since = f->now.deserted_since = 0;

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +120,12 @@ static void set_environment(const struct run_job *job)
     }
     if (job->local_dir)
         setenv("MEND_ONLINE_LOCAL_DIR", job->local_dir, 1);
-    setenv(job->raw ? "MEND_ONLINE_RAW" : "MEND_RUN_OUTPUT", "1", 1);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(text, sizeof text, "%lld%06ld", (long long)now.tv_sec, now.tv_nsec / 1000);
+    setenv("MEND_RUN_MEETING", text, 1);
+    if (job->raw)
+        setenv("MEND_ONLINE_RAW", "1", 1);
 }
 
 bool run_command(const struct run_job *job, bool resume, char ***command)
@@ -133,8 +139,8 @@ bool run_command(const struct run_job *job, bool resume, char ***command)
     add(&w, path);
     bool several = job->host || job->hostfile;
     bool openmpi = strcmp(job->mpi, "openmpi") == 0;
-    if (openmpi &&
-        (add_flags(&w, "openmpi") || add_flags(&w, several ? "openmpi-nodes" : "openmpi-one-node")))
+    if (openmpi && (add_flags(&w, job->online ? "openmpi" : "openmpi-relaunch") ||
+                    add_flags(&w, several ? "openmpi-nodes" : "openmpi-one-node")))
         return false;
     if (job->host) {
         add(&w, "--host");
@@ -167,10 +173,10 @@ bool run_command(const struct run_job *job, bool resume, char ***command)
         add(&w, number);
         add(&w, job->dir);
     } else if (resume) {
-        add(&w, "--restart");
+        snprintf(number, sizeof number, "%ld", job->from);
+        add(&w, "--resume");
         add(&w, job->dir);
-        *command = w.word;
-        return true;
+        add(&w, number);
     }
     for (char **p = job->program; *p; p++)
         add(&w, *p);
@@ -183,6 +189,11 @@ pid_t run_start(char **command, bool mixed)
     pid_t pid = fork();
     if (pid != 0)
         return pid;
+    int nothing = getenv("MEND_ONLINE_STDIN") ? open("/dev/null", O_RDONLY) : -1;
+    if (nothing > 0) { /* rank 0 reads that by itself: nobody would take it from the launcher */
+        dup2(nothing, 0);
+        close(nothing);
+    }
     if (!mixed) /* what the launcher itself has to say is not the program's output */
         dup2(2, 1);
     setpgid(0, 0); /* the terminal's signals come to us, and we pass them on */

@@ -57,6 +57,7 @@ static struct {
     int counts_sent, drained, drained_sent, saved, saved_sent, captured, captured_sent;
     int64_t save_code;
     uint64_t save_bytes, save_microseconds;
+    int64_t save_version;
     struct control_save save;
     enum stop_command command;
     int64_t *expected; /* NULL: not known yet */
@@ -161,6 +162,7 @@ static void take_result(const struct snapshot_result *r)
 {
     agent.save_code = r->code;
     agent.save_bytes = r->bytes;
+    agent.save_version = r->version;
     agent.save_microseconds = (uint64_t)(1e6 * r->seconds);
     agent.saved = 1;
 }
@@ -171,8 +173,8 @@ static void report_save(void)
     if (snapshot_end(0, &r))
         take_result(&r);
     if (agent.saved && !agent.saved_sent) {
-        int64_t words[3] = {agent.save_code, (int64_t)agent.save_bytes,
-                            (int64_t)agent.save_microseconds};
+        int64_t words[4] = {agent.save_code, (int64_t)agent.save_bytes,
+                            (int64_t)agent.save_microseconds, agent.save_version};
         control_send(agent.socket, CONTROL_SAVED, agent.round, words, sizeof words);
         agent.saved_sent = 1;
     }
@@ -253,6 +255,8 @@ static void obey(const struct control_head *head, void *payload)
         agent.leaving = head->bytes && words[0];
         agent.command = head->bytes && words[0] ? STOP_COMMAND_LEAVE : STOP_COMMAND_GO_ON;
         set_phase(STOP_NONE);
+        if (head->bytes == 2 * sizeof *words)
+            relaunch_forget((int64_t)words[1]);
         break;
     }
 }
@@ -411,9 +415,11 @@ int agent_save(struct upper *upper)
 {
     struct snapshot_result result = {0};
     if (recovering)
-        result.code = recover_checkpoint(upper);
-    else
+        recover_checkpoint(upper, agent.save.asked != 0, &result);
+    else {
+        relaunch_capture(upper, agent.save.version);
         snapshot_begin(upper, &agent.save, &result);
+    }
     pthread_mutex_lock(&agent.lock);
     if (snapshot_child() >= 0)
         agent.captured = 1;

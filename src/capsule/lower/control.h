@@ -30,7 +30,8 @@ enum control_type {
     CONTROL_SAVE,         /* struct control_save: write the image of this version */
     CONTROL_FLUSH,        /* words: version, save id, root: complete, copy it to the job's folder */
     CONTROL_PRUNE,        /* word: remove local files of versions below */
-    CONTROL_GO_ON,        /* the round is over (or given up); words: 1 = leave the job */
+    CONTROL_GO_ON,        /* the round is over (or given up); words: 1 = leave the job;
+                           * versions below this one are gone */
 };
 
 struct control_head {
@@ -53,6 +54,7 @@ struct control_save {
     int64_t base_version; /* an incremental image may be based on this one; -1: on none */
     uint64_t base_id;
     uint64_t background; /* 1: the program goes on while it is written */
+    uint64_t asked;      /* by somebody, not by time: to disk at once */
 };
 
 /* Both return 0, or -1 when the other side is gone. */

@@ -36,6 +36,11 @@
 
 struct coordinator the = {.listener = -1};
 
+void request_taken(char *path, size_t size)
+{
+    snprintf(path, size, "%s/request.taken", settings.dir);
+}
+
 void answer(const char *format, long long number)
 {
     char path[4300], text[200];
@@ -44,6 +49,8 @@ void answer(const char *format, long long number)
     snprintf(path, sizeof path, "%s/answer.%s", settings.dir, the.token);
     int n = snprintf(text, sizeof text, format, number);
     mend_io_replace_file(path, text, (size_t)n);
+    request_taken(path, sizeof path);
+    mend_io_remove(path);
     the.token[0] = 0;
 }
 
@@ -54,8 +61,9 @@ int on_disk(void) /* else images are in memory (recover.c) */
 
 void begin_round(void)
 {
-    the.leave = the.wanted == 2 || settings.leave;
-    the.wanted = 0;
+    the.leave = the.wanted == ASKED_TO_STOP || settings.leave;
+    the.asked = the.wanted >= ASKED || the.leave;
+    the.wanted = NOT_WANTED;
     the.state = COLLECTING;
     the.round++;
     the.targets = 0;
@@ -74,13 +82,22 @@ void begin_round(void)
     tell_all(CONTROL_COLLECT, NULL, 0);
 }
 
+/* The round is over; ranks also hear which versions are gone by now. */
+static void tell_to_go_on(uint64_t leave)
+{
+    int64_t below = the.global_below;
+    if (settings.local[0] && the.local_below < below)
+        below = the.local_below;
+    uint64_t words[2] = {leave, (uint64_t)below};
+    tell_all(CONTROL_GO_ON, words, sizeof words);
+}
+
 void give_up(const char *why)
 {
-    uint64_t leave = 0;
     mend_event("checkpoint.given_up", ev_int("round", the.round), ev_str("why", why));
-    tell_all(CONTROL_GO_ON, &leave, sizeof leave);
+    tell_to_go_on(0);
     the.state = IDLE;
-    the.wanted = the.leave ? 2 : 1;
+    the.wanted = the.leave ? ASKED_TO_STOP : the.asked ? ASKED : BY_TIME;
     double pause = 0.05 * (double)(1 << (the.attempts < 7 ? the.attempts : 7));
     the.attempts++;
     the.not_before = seconds_now() + pause;
@@ -138,6 +155,7 @@ void begin_saving(void)
         the.save.save_id = (uint64_t)(1e9 * seconds_now());
     the.save.save_id &= 0x7fffffffffffffffull;
     the.save.background = settings.background && !the.leave;
+    the.save.asked = (uint64_t)the.asked;
     the.went_on = 0;
     choose_base();
     tell_all(CONTROL_SAVE, &the.save, sizeof the.save);
@@ -156,12 +174,14 @@ static void commit(void)
     the.root = generations_root(g, the.save.version, the.save.base_version);
     int64_t below = generations_add(g, the.save.version, the.save.save_id, the.root);
     if (settings.local[0]) {
+        the.local_below = below;
         uint64_t version[3] = {(uint64_t)the.save.version, the.save.save_id, (uint64_t)the.root};
         uint64_t prune = (uint64_t)below;
         tell_all(CONTROL_FLUSH, version, sizeof version);
         tell_all(CONTROL_PRUNE, &prune, sizeof prune);
     } else {
         generations_remove_below(g, below);
+        the.global_below = below;
     }
 }
 
@@ -181,6 +201,7 @@ void take_flushed(struct member *m, const int64_t *words, size_t bytes)
             return;
     int64_t below = generations_add(&the.global, words[0], (uint64_t)words[1], words[2]);
     generations_remove_below(&the.global, below);
+    the.global_below = below;
     the.flushed = words[0];
     mend_event("checkpoint.commit", ev_int("version", words[0]), ev_str("level", "global"),
                ev_int("ranks", the.ranks));
@@ -189,13 +210,13 @@ void take_flushed(struct member *m, const int64_t *words, size_t bytes)
 static void finish_round(void)
 {
     double now = seconds_now();
-    uint64_t leave = (uint64_t)(the.leave && the.code == 0);
+    int leave = the.leave && the.code == 0;
     the.complete = the.save;
     if (the.code)
         the.complete.version = -1;
     the.chain = the.code || the.save.base_version < 0 ? 0 : the.chain + 1;
     if (!leave && !(the.went_on > 0))
-        tell_all(CONTROL_GO_ON, &leave, sizeof leave);
+        tell_to_go_on(0);
     if (the.code == 0) {
         if (!recovering) /* else told by the ranks themselves */
             mend_event("checkpoint.commit", ev_int("version", the.save.version),
@@ -207,7 +228,7 @@ static void finish_round(void)
                        ev_int("base", the.save.base_version),
                        ev_real("seconds", now - the.round_began));
         commit();
-        answer("ok %lld\n", (long long)the.save.version);
+        answer("ok %lld\n", (long long)the.told_version);
     } else {
         mend_event("checkpoint.failed", ev_int("version", the.save.version),
                    ev_str("error", mend_error_sentence((int)the.code)));
@@ -218,25 +239,24 @@ static void finish_round(void)
     the.attempts = 0;
     the.last_done = seconds_now();
     the.state = IDLE;
-    the.leaving |= leave != 0; /* no other round: its end would call back those that leave */
+    the.leaving |= leave; /* no other round: its end would call back those that leave */
     if (leave)
-        tell_all(CONTROL_GO_ON, &leave, sizeof leave);
+        tell_to_go_on(1);
 }
 
 /* In the background: a rank has its copy, or (where no child could be made) its file. */
 void take_captured(struct member *m)
 {
-    uint64_t leave = 0;
     m->captured = 1;
     if (!the.save.background || the.went_on > 0 || !ALL(captured))
         return;
     the.went_on = seconds_now();
-    tell_all(CONTROL_GO_ON, &leave, sizeof leave);
+    tell_to_go_on(0);
 }
 
 void take_saved(struct member *m, const int64_t *words, size_t bytes)
 {
-    if (bytes != 3 * sizeof *words || m->saved)
+    if (bytes != 4 * sizeof *words || m->saved)
         return;
     m->saved = 1;
     if (words[0])
@@ -244,6 +264,7 @@ void take_saved(struct member *m, const int64_t *words, size_t bytes)
     the.bytes += (uint64_t)words[1];
     if ((uint64_t)words[2] > the.slowest)
         the.slowest = (uint64_t)words[2];
+    the.told_version = words[3];
     take_captured(m);
     if (ALL(saved))
         finish_round();

@@ -33,11 +33,12 @@ struct coordinator {
     uint32_t round;
     struct control_save save, complete; /* this round's, the last complete version's */
     int chain;                          /* incremental images since the last full one */
-    int64_t root, flushed;
+    int64_t root, flushed, told_version;
+    int64_t local_below, global_below; /* older versions are removed */
     struct generations global, local;
-    int leave;      /* stop the job when this round is done */
-    int wanted;     /* a checkpoint was asked for: 1, and stop: 2 */
-    char token[64]; /* by whom (request file), "" */
+    int leave, asked; /* stop the job when this round is done; somebody waits for it */
+    enum { NOT_WANTED, BY_TIME, ASKED, ASKED_TO_STOP } wanted; /* a checkpoint */
+    char token[64];                                            /* by whom (request file), "" */
     double started, round_began, stop_began, drained_at, went_on, last_change, not_before,
         last_done;
     int attempts;
@@ -66,6 +67,7 @@ void give_up(const char *why);
 int all(size_t field); /* of every member is not 0 */
 #define ALL(field) all(offsetof(struct member, field))
 void answer(const char *format, long long number); /* to `mend checkpoint` */
+void request_taken(char *path, size_t size);       /* the file of the request that is served */
 void take_counts(struct member *m, const void *payload, size_t bytes);
 void begin_saving(void);
 void take_flushed(struct member *m, const int64_t *words, size_t bytes);

@@ -19,22 +19,39 @@
 
 enum { MAX_BACKLOG = 3 }; /* local versions that may wait for their copies, by time */
 
+static void take_request(const char *path)
+{
+    char *text = NULL, what[16] = "";
+    size_t size = 0;
+    if (mend_io_read_file(path, 4096, &text, &size) == 0 &&
+        sscanf(text, "%15s %63[0-9a-zA-Z-]", what, the.token) >= 1)
+        the.wanted = !strcmp(what, "stop") ? ASKED_TO_STOP : ASKED;
+    the.not_before = 0;
+    free(text);
+}
+
+/* Who asks waits until there is an answer. If ranks die before that, the next coordinator of the job finds
+ * what this one has taken. */
 static void look_for_request_file(void)
 {
-    char path[4300], taken[4300], *text = NULL;
-    size_t size = 0;
+    char path[4300], taken[4300];
     snprintf(path, sizeof path, "%s/request", settings.dir);
-    snprintf(taken, sizeof taken, "%s/request.taken", settings.dir);
-    if (!settings.dir[0] || access(path, F_OK) || the.token[0] || rename(path, taken))
+    request_taken(taken, sizeof taken);
+    if (settings.dir[0] && !access(path, F_OK) && !the.token[0] && !rename(path, taken))
+        take_request(taken);
+}
+
+static void take_over_request(void)
+{
+    char taken[4300];
+    request_taken(taken, sizeof taken);
+    the.token[0] = 0;
+    if (!settings.dir[0] || access(taken, F_OK))
         return;
-    if (mend_io_read_file(taken, 4096, &text, &size) == 0) {
-        char what[16] = "";
-        if (sscanf(text, "%15s %63[0-9a-zA-Z-]", what, the.token) >= 1)
-            the.wanted = !strcmp(what, "stop") ? 2 : 1;
-        the.not_before = 0;
-    }
-    free(text);
-    mend_io_remove(taken);
+    if (recovering || relaunch_active())
+        take_request(taken);
+    else /* that was another job */
+        mend_io_remove(taken);
 }
 
 static void gone(int rank, const char *why)
@@ -42,11 +59,14 @@ static void gone(int rank, const char *why)
     struct member *m = &the.member[rank];
     close(m->fd);
     m->fd = -1;
-    the.leaving = 1;
+    the.leaving |= !recovering;
     if (the.state != IDLE)
         give_up(why);
-    the.wanted = 0;
-    answer("ended %lld\n", rank);
+    the.wanted = NOT_WANTED;
+    if (recovering) /* the job is repaired, and the next coordinator serves who has asked */
+        the.present--;
+    else
+        answer("ended %lld\n", rank);
 }
 
 static void hear(int rank, const struct control_head *head, void *payload)
@@ -54,7 +74,7 @@ static void hear(int rank, const struct control_head *head, void *payload)
     struct member *m = &the.member[rank];
     uint64_t *words = payload;
     if (head->type == CONTROL_REQUEST) {
-        the.wanted = head->bytes && words[0] ? 2 : 1;
+        the.wanted = head->bytes && words[0] ? ASKED_TO_STOP : ASKED;
         return;
     }
     if (head->type == CONTROL_BYE) {
@@ -62,7 +82,7 @@ static void hear(int rank, const struct control_head *head, void *payload)
         the.leaving = 1;
         if (the.state != IDLE && !(the.went_on > 0))
             give_up("the job is ending");
-        the.wanted = 0;
+        the.wanted = NOT_WANTED;
         answer("ended %lld\n", rank);
         return;
     }
@@ -138,16 +158,16 @@ static void pass_time(void)
         return;
     look_for_request_file();
     if (the.leaving) {
-        the.wanted = 0;
+        the.wanted = NOT_WANTED;
         answer("ended %lld\n", 0);
         return;
     }
     follow_plan(now);
     int backlog = settings.local[0] && the.complete.version > the.flushed + MAX_BACKLOG;
     if (settings.every > 0 && now - the.last_done >= settings.every && !backlog)
-        the.wanted = the.wanted ? the.wanted : 1;
+        the.wanted = the.wanted ? the.wanted : BY_TIME;
     if (settings.limit > 0 && now - the.started >= settings.limit) {
-        the.wanted = 2;
+        the.wanted = ASKED_TO_STOP;
         settings.limit = 0;
     }
     if (the.wanted && now >= the.not_before)
@@ -245,12 +265,14 @@ int coordinator_start(int ranks, struct control_address *address)
     own_addresses(address);
 
     the.ranks = ranks;
-    the.present = the.leaving = the.wanted = the.attempts = 0;
+    the.present = the.leaving = the.attempts = 0;
+    the.wanted = NOT_WANTED;
+    take_over_request();
     the.state = IDLE;
     the.round = 0;
     the.complete.version = -1;
     the.chain = 0;
-    the.flushed = 0;
+    the.flushed = the.local_below = the.global_below = 0;
     if (on_disk()) {
         char folder[4300];
         snprintf(folder, sizeof folder, "%s/versions", settings.dir);

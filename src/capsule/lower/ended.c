@@ -12,10 +12,20 @@
 static int (*plain_abort)(handle_t comm, int code);
 static int watched;
 
+/* Not the program's own decision, if it follows an error that the death of another rank may have caused. (In a
+ * job that repairs itself the program never hears of one.) Then the job is torn down, and launched again. */
+static void tell(int code, const char *how)
+{
+    if (lower.upper && lower.upper->doubtful && !recovering)
+        mend_event("recover.doubted", ev_int("code", code), ev_str("how", how));
+    else
+        mend_event("recover.ended", ev_int("code", code), ev_str("how", how));
+}
+
 static int abort_and_tell(handle_t comm, int code)
 {
     output_direct();
-    mend_event("recover.ended", ev_int("code", code ? code : 1), ev_str("how", "MPI_Abort"));
+    tell(code ? code : 1, "MPI_Abort");
     return plain_abort(comm, code);
 }
 
@@ -51,5 +61,21 @@ void ended_watch_crashes(void)
 void ended_by_exit(int code)
 {
     if (watched)
-        mend_event("recover.ended", ev_int("code", code), ev_str("how", "exit"));
+        tell(code, "exit");
+}
+
+/* For a checkpoint after which the job stops: the program has not ended. */
+void ended_left(void)
+{
+    if (watched)
+        mend_event("recover.left", ev_int("pid", getpid()));
+    watched = 0;
+}
+
+/* The last thing that a rank does. One that has not said it was killed, whatever the launcher says:
+ * MPICH's ends with 0 after a quarter of all kills. */
+void ended_well(void)
+{
+    if (watched)
+        mend_event("recover.exited", ev_int("pid", getpid()));
 }

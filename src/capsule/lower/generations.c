@@ -118,3 +118,19 @@ void generations_remove_one(const struct generations *g, int64_t version, uint64
 {
     remove_files(g, -1, version, save_id);
 }
+
+void generations_remove_later(const char *folder, int rank, int64_t version)
+{
+    mend_file *list = NULL;
+    int n = 0;
+    char path[4500], name[MEND_FILE_NAME_MAX];
+    if (mend_folder_list(folder, &list, &n))
+        return;
+    for (int i = 0; i < n; i++)
+        if (list[i].rank == rank && list[i].version > version) {
+            mend_file_name(&list[i], name);
+            snprintf(path, sizeof path, "%s/%s", folder, name);
+            mend_io_remove(path);
+        }
+    free(list);
+}

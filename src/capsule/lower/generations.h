@@ -24,5 +24,7 @@ int64_t generations_root(const struct generations *g, int64_t version, int64_t b
 /* One more is complete. Files of versions below the result are needed no more. */
 int64_t generations_add(struct generations *g, int64_t version, uint64_t save_id, int64_t root);
 void generations_remove_below(const struct generations *g, int64_t version);
+/* Of this rank, all that are newer: the job goes on from that version. */
+void generations_remove_later(const char *folder, int rank, int64_t version);
 void generations_remove_one(const struct generations *g, int64_t version, uint64_t save_id);
 #endif

@@ -42,8 +42,8 @@ void agent_stop_end(void);
 struct comm_card *agent_take_freed_cards(struct upper *upper);
 
 /* --- snapshot.c, restart.c --- */
-/* version -1: the newest complete one. */
-void restart(const char *dir, int64_t version) __attribute__((noreturn));
+/* version -1: the newest complete one. If there is none, the program (if given) begins. */
+void restart(const char *dir, int64_t version, int argc, char **argv) __attribute__((noreturn));
 /* The same into an open file, from its beginning; returns the length. In memory, not on disk. */
 size_t snapshot_to(struct upper *upper, int fd);
 /* In two steps: put the image into memory in place of whatever upper half was there; run it. */
@@ -61,11 +61,21 @@ extern int recovering; /* this job does; set by recover_main */
 void recover_main(int argc, char **argv) __attribute__((noreturn));
 void recover_error(
     int rc, const char *function); /* repairs, or ends the job: no return if it was a failure */
-int recover_checkpoint(struct upper *upper);
+struct snapshot_result;
+void recover_checkpoint(struct upper *upper, int asked, struct snapshot_result *result);
 void recover_resumed(void);
 void recover_finalize(void);
 void recover_begun(void);     /* the application has called MPI_Init */
 void recover_ended(int code); /* the application ends; tells if it did so without MPI_Finalize */
+
+/* --- relaunch.c: jobs that mend run launches again --- */
+void relaunch_open(void);
+int relaunch_active(void);
+void relaunch_begin(void); /* the program starts from its beginning */
+void relaunch_capture(struct upper *upper, int64_t version);
+void relaunch_forget(int64_t below);
+void relaunch_go_back(int64_t version, int capture); /* 0: to the beginning */
+void input_take(int rank);
 
 /* --- undo*.c: files that the application has changed are put back, see undo.h --- */
 void undo_open(const char *dir);
@@ -92,13 +102,13 @@ void undo_outside_resumed(void);
 /* --- ended.c: the program ends itself --- */
 void ended_watch(void);
 void ended_by_exit(int code);
+void ended_well(void);
+void ended_left(void);
 void ended_watch_crashes(void); /* keep what the program printed before one */
 
 /* --- output.c: what the application prints, held back until it cannot be rolled back --- */
 extern int output_held;
 void output_open(const char *dir);
-void output_alone(
-    const char *dir); /* no rollback in place: written at once, numbered all the same */
 void output_resume(const uint64_t printed[2]);
 void output_play(int rank); /* this process plays that rank from now on */
 void output_start(void);    /* ... from its very beginning */

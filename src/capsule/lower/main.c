@@ -62,15 +62,15 @@ int main(int argc, char **argv)
     settings_load();
     if (argc > 1 && !strcmp(argv[1], "--online"))
         recover_main(argc - 2, argv + 2);
-    if (getenv("MEND_RUN_OUTPUT") && settings.dir[0]) {
-        output_alone(settings.dir);
-        ended_watch();
-    }
+    relaunch_open();
     if (argc >= 3 && !strcmp(argv[1], "--restart"))
-        restart(argv[2], argc > 3 ? atoll(argv[3]) : -1);
+        restart(argv[2], argc > 3 ? atoll(argv[3]) : -1, 0, NULL);
+    if (argc >= 5 && !strcmp(argv[1], "--resume"))
+        restart(argv[2], atoll(argv[3]), argc - 4, argv + 4);
     if (argc < 2) {
         fprintf(stderr, "usage: %s PROGRAM ARGS... | --restart DIR [VERSION]\n", argv[0]);
         return 2;
     }
+    relaunch_begin();
     load_and_enter(argc - 1, argv + 1);
 }

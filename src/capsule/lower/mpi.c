@@ -104,7 +104,15 @@ int lower_Init_thread(int required, int *provided)
         recover_begun();
         return 0;
     }
+    int begun;
+    MPI_Initialized(&begun);
+    if (begun) { /* for restart.c, which then found no version */
+        MPI_Query_thread(provided);
+        return 0;
+    }
     int rc = MPI_Init_thread(NULL, NULL, required, provided);
+    if (relaunch_active())
+        ended_watch_crashes(); /* after the handlers of the library */
     /* every error comes back: the program's own handlers live above */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -131,12 +139,15 @@ void lower_leave(void)
     if (nowhere >= 0)
         dup2(nowhere, STDOUT_FILENO);
     lower_Finalize();
+    ended_left();
 }
 
 int lower_resumed(void)
 {
     if (recovering)
         recover_resumed();
+    else
+        undo_outside_resumed();
     return 0;
 }
 

@@ -209,15 +209,13 @@ int lower_file_open(handle_t comm, const char *name, int amode, int n, char *con
             MPI_Info_set(info, words[i], words[i + 1]);
     }
     int rank = 0;
-    if (recovering) {
-        MPI_Comm_rank(COMM(comm), &rank);
-        undo_file_opening(name, amode, rank == 0);
-    }
+    MPI_Comm_rank(COMM(comm), &rank);
+    undo_file_opening(name, amode, rank == 0);
     int rc = FILE_CALL("File_open", MPI_File_open(COMM(comm), name, amode, info, &f));
     if (n)
         MPI_Info_free(&info);
     *out = (handle_t)f;
-    if (recovering && !rc)
+    if (!rc)
         undo_file_opened(name, amode, *out);
     return checked(__func__, rc);
 }
@@ -230,8 +228,7 @@ int lower_file_close(handle_t file)
 }
 int lower_file_delete(const char *name)
 {
-    if (recovering)
-        undo_file_deleting(name);
+    undo_file_deleting(name);
     return checked(__func__, MPI_File_delete(name, MPI_INFO_NULL));
 }
 int lower_file_set_view(handle_t file, long disp, handle_t etype, handle_t filetype,

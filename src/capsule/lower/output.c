@@ -67,20 +67,6 @@ void output_play(int rank)
     direct = 0;
 }
 
-/* A relaunched job prints again what it had printed since its image: at the same places. */
-void output_alone(const char *dir)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
-    const char *rank = NULL;
-    for (int i = 0; i < 3 && !rank; i++)
-        rank = getenv(names[i]);
-    if (!rank)
-        return;
-    output_open(dir);
-    output_play(atoi(rank));
-    direct = 1;
-}
-
 void output_resume(const uint64_t printed[2])
 {
     for (int i = 0; i < 2; i++)

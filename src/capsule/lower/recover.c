@@ -33,9 +33,11 @@
 #ifdef OPEN_MPI
 #include "recover_levels.h"
 #include "recover_plan.h"
+#include "snapshot.h"
 
 #include <base/event.h>
 #include <base/fault.h>
+#include <mend/error.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -216,7 +218,7 @@ static int attempt(void)
         ok = ok && spread_images(&plan, base, control);
         phase("images");
         MEND_FAULT_POINT(recover_images);
-        ok = ok && (plan.rank < 0 || put_files_back(&plan, control));
+        ok = ok && (plan.rank < 0 || put_files_back(plan.rank, plan.version, control));
         phase("files");
         if (ok && plan.rank >= 0)
             load();
@@ -231,20 +233,6 @@ static int attempt(void)
     mend_event("recover.retry", ev_str("what", ok ? "others" : "here"));
     phases_begin();
     return 0;
-}
-
-/* A file that `mend run` was given as its input is rank 0's, from its start; its position is in every
- * image. (What comes by a pipe is gone when it has been read: the launcher passes it on.) */
-static void take_input(void)
-{
-    const char *path = getenv("MEND_ONLINE_STDIN");
-    int fd = path && rank == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd >= 0)
-        dup2(fd, 0);
-    else if (path && rank == 0)
-        die("cannot open %s: %s", path, strerror(errno));
-    if (fd > 0)
-        close(fd);
 }
 
 /* Meet until it works out. Returns only if the application has finished. */
@@ -283,7 +271,7 @@ static void meet(void)
             GUARD("restart", MPI_Barrier(control)); /* see recover_resumed */
         phases_tell("restarted", version);
         discard_free();
-        take_input();
+        input_take(rank);
         sigset_t none;
         sigemptyset(&none);
         signals_default(0);
@@ -298,7 +286,7 @@ static void meet(void)
  * overwritten; the newer one stays until all images of this one are complete, which the barrier
  * tells. If only some learn of it before a failure, no harm is done: the next meeting looks at what
  * there is. */
-int recover_checkpoint(struct upper *upper)
+void recover_checkpoint(struct upper *upper, int asked, struct snapshot_result *result)
 {
     int previous = plan_partner_of(&plan, rank), partner = plan_partner(&plan, rank);
     int copied = world_size > 1 && levels_partner_due(version + 1);
@@ -329,7 +317,8 @@ int recover_checkpoint(struct upper *upper)
     output_commit();
     undo_begin(rank, version);
     spares_tell(&plan, base, own->size);
-    global_offer(own);
+    if (!asked)
+        global_offer(own);
     mend_event("checkpoint.commit", ev_int("version", version), ev_str("level", "memory"),
                ev_int("bytes", (long long)own->size), ev_real("seconds", seconds_now() - t0),
                ev_real("image", t1 - t0), ev_real("copy", t2 - t1));
@@ -339,7 +328,9 @@ int recover_checkpoint(struct upper *upper)
                    ev_real("seconds", t2 - t1));
     if (!levels_save(own, control, world_size))
         recover_error(MPIX_ERR_REVOKED, "checkpoint");
-    return 0;
+    result->version = version;
+    if (asked && !global_save_now(own)) /* it stays where it is already */
+        result->code = MEND_ERR_IO;
 }
 
 /* The upper half runs again and its objects are bound. */
@@ -382,11 +373,11 @@ void recover_finalize(void)
  * MPI_Finalize. */
 void recover_ended(int code)
 {
-    if (!finished && !code && !began_mpi && !version) {
+    if (!finished && !code && !began_mpi && !version)
         lower.Finalize();
-        return;
-    }
-    if (!finished || code)
+    if (finished && !code)
+        ended_well();
+    else
         ended_by_exit(code);
 }
 

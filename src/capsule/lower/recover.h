@@ -135,5 +135,9 @@ void phases_noticed(void); /* the same, and the recovery begins now */
 void phases_tell(const char *how, int version);
 int phases_repairs(void); /* how many have ended */
 
+/* --- undo_together.c --- */
+#define EXIT_REFUSED 115
+int put_files_back(int rank, int version, MPI_Comm comm); /* collective; 0: a peer has failed */
+
 #define TRY(call) ((call) == MPI_SUCCESS)
 #endif

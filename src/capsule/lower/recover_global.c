@@ -119,6 +119,13 @@ static void prune(int rank)
     free(list);
 }
 
+static void committed(const struct held_image *image, double seconds)
+{
+    mend_event("checkpoint.commit", ev_int("version", image->version), ev_str("level", "global"),
+               ev_int("bytes", (long long)image->size), ev_real("seconds", seconds));
+    prune(image->rank);
+}
+
 static void *background(void *none)
 {
     (void)none;
@@ -139,10 +146,7 @@ static void *background(void *none)
             path_of(path, sizeof path, &file);
             mend_io_remove(path);
         } else if (ok) {
-            mend_event("checkpoint.commit", ev_int("version", copy.version),
-                       ev_str("level", "global"), ev_int("bytes", (long long)copy.size),
-                       ev_real("seconds", seconds));
-            prune(copy.rank);
+            committed(&copy, seconds);
         }
         job->busy = 0;
         job = NULL;
@@ -183,6 +187,16 @@ void global_offer(struct held_image *image)
         pthread_cond_broadcast(&changed);
     }
     pthread_mutex_unlock(&lock);
+}
+
+int global_save_now(const struct held_image *image)
+{
+    double begun = mend_now();
+    global_flush();
+    int ok = write_file(image, id);
+    if (ok)
+        committed(image, mend_now() - begun);
+    return ok;
 }
 
 int global_write(const struct held_image *image)

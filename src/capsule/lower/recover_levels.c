@@ -7,6 +7,7 @@
  * memory does not wait for it.
  */
 #include "recover_levels.h"
+#include "generations.h"
 
 #ifdef OPEN_MPI
 #include <base/event.h>
@@ -201,29 +202,15 @@ int levels_fetch(MPI_Comm comm, int rank, int *version)
     return 1;
 }
 
-static void remove_later(const char *dir, int rank, int version)
-{
-    mend_file *list;
-    int n;
-    char folder[PATH_MAX + 16], path[PATH_MAX + 128], name[MEND_FILE_NAME_MAX];
-    snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, dir);
-    if (mend_folder_list(folder, &list, &n))
-        return;
-    for (int i = 0; i < n; i++)
-        if (list[i].rank == rank && list[i].version > version) {
-            mend_file_name(&list[i], name);
-            snprintf(path, sizeof path, "%s/%s", folder, name);
-            mend_io_remove(path);
-        }
-    free(list);
-}
-
 void levels_begin(int rank, int ranks, int version, uint64_t id)
 {
     global_begin(ranks, id);
-    remove_later(use.global_dir, rank, version);
+    char folder[PATH_MAX + 16];
+    snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, use.global_dir);
+    generations_remove_later(folder, rank, version);
+    snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, use.local_dir);
     if (use.local || use.erasure)
-        remove_later(use.local_dir, rank, version);
+        generations_remove_later(folder, rank, version);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *where)

@@ -25,4 +25,6 @@ void global_begin(int ranks, uint64_t id);
 void global_offer(struct held_image *image);      /* write it in the background, if it is due */
 void global_flush(void);                          /* wait for the background */
 int global_write(const struct held_image *image); /* now; 0: failed */
+int global_save_now(
+    const struct held_image *image); /* the same for a version that others write, too */
 #endif

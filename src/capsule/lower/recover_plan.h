@@ -4,7 +4,6 @@
 #include "recover.h"
 
 #define EXIT_GAVE_UP    113
-#define EXIT_REFUSED    115
 #define SIGNAL_PATIENCE 63
 
 struct card { /* what a process shows in a meeting */
@@ -42,7 +41,6 @@ unsigned host_number(void);
 /* --- recover_steps.c: of a meeting --- */
 int flush_messages(const struct plan *plan, MPI_Comm base);
 int spread_images(struct plan *plan, MPI_Comm base, MPI_Comm control);
-int put_files_back(const struct plan *plan, MPI_Comm control);
 void job_give_up(const struct plan *plan, MPI_Comm base) __attribute__((noreturn));
 
 /* --- recover_spare.c --- */

@@ -73,45 +73,6 @@ int spread_images(struct plan *plan, MPI_Comm base, MPI_Comm control)
     return 1;
 }
 
-/* A file was changed since the version and what it was is not known: going on would mean a wrong
- * result. */
-static void refuse(const struct plan *plan, const char *file) __attribute__((noreturn));
-static void refuse(const struct plan *plan, const char *file)
-{
-    mend_event("recover.refused", ev_int("version", plan->version), ev_str("file", file));
-    fprintf(stderr,
-            "mend: rank %d cannot go back to version %d: %s was changed since, and its old content "
-            "was not kept (too large for MEND_ONLINE_UNDO, or no room in DIR)\n",
-            plan->rank, plan->version, file);
-    output_last();
-    sleep(10); /* mend run ends the job; several ranks that abort at once would hang the launcher */
-    MPI_Abort(MPI_COMM_WORLD, EXIT_REFUSED);
-    _exit(EXIT_REFUSED);
-}
-
-/* See the list in undo_apply.c. */
-int put_files_back(const struct plan *plan, MPI_Comm control)
-{
-    int newest = undo_newest(plan->rank), v = -1;
-    const char *file = undo_impossible(plan->rank, plan->version);
-    if (file)
-        refuse(plan, file);
-    int ok = TRY(MPI_Allreduce(&newest, &v, 1, MPI_INT, MPI_MAX, control));
-    for (; ok && v >= plan->version; v--) {
-        undo_contents(plan->rank, v);
-        ok = TRY(MPI_Barrier(control));
-        if (ok)
-            undo_others(plan->rank, v);
-        ok = ok && TRY(MPI_Barrier(control));
-        if (ok)
-            undo_lengths(plan->rank, v);
-        ok = ok && TRY(MPI_Barrier(control));
-        if (ok && v > plan->version)
-            undo_remove(plan->rank, v);
-    }
-    return ok;
-}
-
 /* No process is left for some rank, or this job cannot be repaired. The images in memory would be lost
  * with it: put them on disk, for a new one. */
 void job_give_up(const struct plan *plan, MPI_Comm base)

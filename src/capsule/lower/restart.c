@@ -440,7 +440,7 @@ static void must(int code)
     }
 }
 
-void restart(const char *dir, int64_t version)
+void restart(const char *dir, int64_t version, int argc, char **argv)
 {
     char folder[4200];
     struct candidates c = {0};
@@ -452,7 +452,13 @@ void restart(const char *dir, int64_t version)
     lower.Comm_rank(lower.predef[PRE_MPI_COMM_WORLD], &rank);
     lower.Comm_size(lower.predef[PRE_MPI_COMM_WORLD], &size);
     snprintf(folder, sizeof folder, "%s/versions", dir);
-    must(candidates_find(&c, folder, version, rank, size));
+    rc = candidates_find(&c, folder, version, rank, size);
+    if (argc && version < 0 && !agree(rc == MEND_ERR_NO_VERSION ? 0 : -1)) {
+        relaunch_go_back(0, 0);
+        relaunch_begin();
+        load_and_enter(argc, argv);
+    }
+    must(rc);
     double ready = seconds_now();
     for (;;) { /* step 2 */
         rc = candidates_open(&c, at, rank, &l.image);
@@ -476,7 +482,10 @@ void restart(const char *dir, int64_t version)
         mend_event("restart", ev_int("version", c.list[at].version), ev_int("ranks", size),
                    ev_str("mpi", lower.name), ev_real("start", ready - start),
                    ev_real("load", seconds_now() - ready));
+    version = c.list[at].version;
     free(c.list);
     forget(&l);
+    relaunch_go_back(version, loaded.upper->capture);
+    loaded.upper->doubtful = 0;
     image_resume();
 }

@@ -143,6 +143,7 @@ static void finish(struct snapshot_result *r)
     r->code = rc;
     r->bytes = rc ? 0 : f->written;
     r->seconds = seconds_now() - now.started;
+    r->version = now.save.version;
     if (rc)
         fprintf(stderr, "mend: rank %u: no image of version %lld: %s\n", now.survey.meta.rank,
                 (long long)now.save.version, mend_error_text());
@@ -186,6 +187,7 @@ void snapshot_begin(struct upper *u, const struct control_save *save, struct sna
         selection_free(&now.selection);
         survey_free(&now.survey);
         r->code = rc;
+        r->version = save->version;
         return;
     }
     now.selection.found->code = MEND_ERR_IO; /* until it is known better */

@@ -7,7 +7,8 @@
 struct snapshot_result {
     int code; /* 0 or MEND_ERR_* */
     uint64_t bytes;
-    double seconds; /* from its beginning */
+    double seconds;  /* from its beginning */
+    int64_t version; /* as the user knows it */
 };
 /* This rank's part of a version into the job's folder, or into its node's local one. 0: done, or
  * under way in a child process if save->background says so and this system can. */

@@ -100,16 +100,16 @@ static long upper_brk(uintptr_t want)
  * (MPICH 4 says goodbye to its process manager in one of them). */
 static void upper_exit(int status)
 {
-    int tid = (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
-    /* The main thread of either half: no fork()ed child, no other thread. They are two if another
-     * thread than the main one took the image that this process was resumed from. */
-    if (tid == main_tid || (lower.upper && tid == lower.upper->threads[0].tid)) {
+    int pid = (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    if (pid == main_tid) { /* else a fork()ed child */
         thread_pointer_set(lower.thread_pointer);
         output_direct();
         if (recovering)
             recover_ended(status);
         else if (status)
             ended_by_exit(status);
+        else
+            ended_well();
         exit(status);
     }
     raw_syscall(SYS_exit_group, status, 0, 0, 0, 0, 0);

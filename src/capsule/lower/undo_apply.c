@@ -85,7 +85,7 @@ static int read_log(int rank, int version, struct log *log)
     return 1;
 }
 
-int undo_newest(int rank)
+static int newest_below(int rank, int limit)
 {
     char folder[PATH_MAX + 32], rest;
     struct stat st;
@@ -94,13 +94,18 @@ int undo_newest(int rank)
     DIR *d = undo_folder[0] ? opendir(folder) : NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
         int v;
-        if (sscanf(e->d_name, "%d%c", &v, &rest) == 1 && v > newest &&
+        if (sscanf(e->d_name, "%d%c", &v, &rest) == 1 && v > newest && v < limit &&
             !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && st.st_size)
             newest = v;
     }
     if (d)
         closedir(d);
     return newest;
+}
+
+int undo_newest(int rank)
+{
+    return newest_below(rank, INT_MAX);
 }
 
 /* Names are put back by one rank at a time, and what another rank has brought back is not removed: it
@@ -329,10 +334,41 @@ static void cut_to_lengths(void)
     length_count = 0;
 }
 
+/* Logs of older versions than this one are forgotten, and something was in them; 0: none. */
+static int floor_open(int rank, int flags)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/%d/floor", undo_folder, rank);
+    return open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+static int floor_of(int rank)
+{
+    int version = 0, fd = undo_folder[0] ? floor_open(rank, O_RDONLY) : -1;
+    if (fd >= 0 && pread(fd, &version, sizeof version, 0) != sizeof version)
+        version = 0;
+    if (fd >= 0)
+        close(fd);
+    return version;
+}
+
+static void raise_floor(int rank, int version)
+{
+    int fd = floor_open(rank, O_CREAT | O_WRONLY);
+    if (fd < 0 || pwrite(fd, &version, sizeof version, 0) != sizeof version)
+        mend_event("recover.floor", ev_int("version", version), ev_str("why", strerror(errno)));
+    if (fd >= 0)
+        close(fd);
+}
+
 /* Which file cannot be put back as it was at the version; NULL: all can. */
 const char *undo_impossible(int rank, int version)
 {
     lost[0] = 0;
+    if (version < floor_of(rank)) {
+        snprintf(lost, sizeof lost, "a file");
+        return lost;
+    }
     for (int v = undo_newest(rank); v >= version; v--)
         backwards(rank, v, look_for_lost);
     return lost[0] ? lost : NULL;
@@ -403,6 +439,9 @@ void undo_remove(int rank, int version)
 
 void undo_forget(int rank, int version)
 {
+    int newest = newest_below(rank, version);
+    if (newest >= 0)
+        raise_floor(rank, newest + 1);
     if (undo_folder[0])
         remove_logs(rank, 0, version);
 }

@@ -6,9 +6,6 @@
  */
 #include "undo.h"
 
-#include <mpi.h>
-
-#ifdef OPEN_MPI /* there is no recovery in place on others */
 #include <aio.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -107,7 +104,7 @@ static int later(const char *name, struct aiocb *call)
 
 OURS int aio_write(struct aiocb *call)
 {
-    if (!recovering)
+    if (!undo_folder[0])
         return later("aio_write", call);
     return done(call, pwrite(call->aio_fildes, (const void *)call->aio_buf, call->aio_nbytes,
                              call->aio_offset));
@@ -115,7 +112,7 @@ OURS int aio_write(struct aiocb *call)
 
 OURS int aio_read(struct aiocb *call)
 {
-    if (!recovering)
+    if (!undo_folder[0])
         return later("aio_read", call);
     return done(call,
                 pread(call->aio_fildes, (void *)call->aio_buf, call->aio_nbytes, call->aio_offset));
@@ -141,9 +138,3 @@ int undo_library_heard(void)
     return dlsym(RTLD_DEFAULT, "pwritev") == (void *)pwritev &&
            dlsym(RTLD_DEFAULT, "aio_write") == (void *)aio_write;
 }
-#else
-int undo_library_heard(void)
-{
-    return 0;
-}
-#endif

@@ -162,8 +162,15 @@ static void call_handler(object *holder, int code, const char *function)
         stop_job(holder, code, function);
     face_call_errhandler(e, holder, face_error_out(code));
 }
+static int may_be_a_death(int code)
+{
+    return code == NEUTRAL_MPI_ERR_OTHER || code == NEUTRAL_MPI_ERR_INTERN ||
+           code == NEUTRAL_MPI_ERR_UNKNOWN || code == NEUTRAL_MPI_ERR_IO ||
+           code == NEUTRAL_MPI_ERR_FILE || code == NEUTRAL_MPI_ERR_PROC_ABORTED || !text_of(code);
+}
 int raise_error(int code, object *holder, const char *function)
 {
+    upper.doubtful |= may_be_a_death(code);
     if (error_holder)
         holder = error_holder;
     error_holder = NULL;

@@ -1,10 +1,35 @@
-/* odd: a program as users have them. usage: odd exit|abort|crash|nompi|input|much|wait|orphan [argument] */
+/* odd: a program as users have them.
+ * usage: odd exit|abort|crash|nompi|input|much|wait|orphan|counter|elsewhere|late [argument] */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* Started twice from its beginning, it would count twice. */
+static int count_on(const char *folder, int rank)
+{
+    char path[1000];
+    int n = 0;
+    snprintf(path, sizeof path, "%s/count.%d", folder, rank);
+    FILE *f = fopen(path, "r+");
+    if (!f)
+        f = fopen(path, "w+");
+    if (!f || (fscanf(f, "%d", &n) == 1 && fseek(f, 0, SEEK_SET)))
+        exit(1);
+    fprintf(f, "%d\n", n + 1);
+    fclose(f);
+    return n + 1;
+}
+
+static void *end_here(void *none)
+{
+    (void)none;
+    printf("odd: ended by another thread\n");
+    exit(0);
+}
 
 int main(int argc, char **argv)
 {
@@ -18,6 +43,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     double x = rank, y;
+    if (!strcmp(what, "counter"))
+        x += count_on(argv[2], rank);
     for (int r = 0; r < (strcmp(what, "wait") ? 400 : 1000000); r++) {
         MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         x = y / size + rank * 0.125;
@@ -48,5 +75,10 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("odd: %.17g\n", x);
     MPI_Finalize();
+    if (!strcmp(what, "late") && !sleep(2))
+        printf("odd: rank %d had more to say\n", rank);
+    pthread_t thread;
+    if (!strcmp(what, "elsewhere") && !pthread_create(&thread, NULL, end_here, NULL))
+        pause();
     return 0;
 }

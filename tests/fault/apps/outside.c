@@ -70,6 +70,7 @@ int main(int argc, char **argv)
             MPI_Offset end;
             MPI_File log = open_or_end(named("log", -1), MPI_MODE_CREATE | MPI_MODE_WRONLY);
             MPI_File_get_size(log, &end);
+            MPI_Barrier(MPI_COMM_WORLD); /* all have found the same one */
             MPI_File_write_at_all(log, end + 8 * rank, &x, 1, MPI_DOUBLE, MPI_STATUS_IGNORE);
             MPI_File_close(&log);
         }

@@ -1,0 +1,150 @@
+/* relaunch.c - jobs of `mend run` whose failures are survived by relaunch (an MPI without ULFM, or
+ * --no-online). What they print and change in files belongs to a version, as it does in a job that repairs
+ * itself.
+ *
+ * 1. At every capture all ranks stand still. What was printed goes to DIR/output before the image is
+ *    written: if the version fails, it is printed again, at the same places. A new log of changes begins
+ *    (undo.h). Logs have the numbers of captures, not of versions: one that fails leaves its number to the
+ *    next. The number is in the image.
+ * 2. Captures whose versions have been removed are forgotten: nobody goes back behind them.
+ * 3. A relaunch puts all files back as they were at the capture of the image that it resumes, or at the
+ *    beginning of the program (capture 0) if no version is complete. A death in between: the next one
+ *    does it again, with the same result (undo_apply.c).
+ */
+#include "agent.h"
+#include "generations.h"
+#include "recover.h"
+
+#include <base/event.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int active, rank, capture;
+static struct known { /* captures of this launch, and the one that it began with; oldest first */
+    int64_t version;
+    int capture;
+} * known;
+static int known_count;
+
+static const char *rank_told(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+    const char *text = NULL;
+    for (int i = 0; i < 3 && !text; i++)
+        text = getenv(names[i]);
+    return text;
+}
+
+void relaunch_open(void)
+{
+    const char *told = rank_told(), *meeting = getenv("MEND_RUN_MEETING");
+    if (!settings.dir[0] || !meeting)
+        return;
+    if (!told)
+        die("the launcher does not tell this process its rank");
+    active = 1;
+    rank = atoi(told);
+    mend_event_set_rank(rank);
+    ended_watch();
+    lower.rolls_back = 2;
+    if (!getenv("MEND_ONLINE_RAW")) {
+        output_open(settings.dir);
+        output_play(rank);
+    }
+    undo_open(settings.dir);
+    undo_meeting(strtoull(meeting, NULL, 10));
+}
+
+int relaunch_active(void)
+{
+    return active;
+}
+
+static void know(int64_t version)
+{
+    known = realloc(known, (size_t)(known_count + 1) * sizeof *known);
+    if (!known)
+        die("no memory to list %d versions", known_count);
+    known[known_count++] = (struct known){version, capture};
+}
+
+/* A file that `mend run` was given as its input is rank 0's, from its start; its position is in every
+ * image. (What comes by a pipe is gone when it has been read: the launcher passes it on.) */
+void input_take(int mine)
+{
+    const char *path = getenv("MEND_ONLINE_STDIN");
+    int fd = path && mine == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd >= 0)
+        dup2(fd, 0);
+    else if (path && mine == 0)
+        die("cannot open %s: %s", path, strerror(errno));
+    if (fd > 0)
+        close(fd);
+}
+
+void relaunch_begin(void)
+{
+    if (!active)
+        return;
+    know(0);
+    undo_begin(rank, 0);
+    input_take(rank);
+}
+
+void relaunch_capture(struct upper *upper, int64_t version)
+{
+    if (!active)
+        return;
+    output_commit();
+    upper->capture = ++capture;
+    undo_begin(rank, capture);
+    know(version);
+}
+
+/* Versions below this one have been removed. Older captures than those we know have older versions. */
+void relaunch_forget(int64_t below)
+{
+    int keep = 0;
+    if (!active || !known_count || known[0].version > below)
+        return;
+    while (keep < known_count && known[keep].version < below)
+        keep++;
+    if (keep == 0 || keep == known_count)
+        return;
+    undo_forget(rank, known[keep].capture);
+    known_count -= keep;
+    memmove(known, known + keep, (size_t)known_count * sizeof *known);
+}
+
+/* Collective, at a relaunch. */
+void relaunch_go_back(int64_t version, int to)
+{
+    char folder[4300];
+    if (!active)
+        return;
+    capture = to;
+    /* what can be gone back to later is what there is a log for */
+    snprintf(folder, sizeof folder, "%s/versions", settings.dir);
+    generations_remove_later(folder, rank, version);
+    if (settings.local[0])
+        generations_remove_later(settings.local, rank, version);
+    if (!put_files_back(rank, to, MPI_COMM_WORLD))
+        die("files could not be put back");
+    undo_remove(rank, to);
+    MPI_Barrier(MPI_COMM_WORLD); /* nobody changes a file that another still puts back */
+    undo_outside_forget(to > 0);
+    if (!version) {
+        mend_event("restart", ev_int("version", 0));
+        if (rank == 0)
+            fprintf(stderr,
+                    "mend: no version is complete: the program starts from its beginning\n");
+        return;
+    }
+    know(version);
+    undo_begin(rank, to);
+}

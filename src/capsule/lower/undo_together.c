@@ -1,0 +1,45 @@
+/* undo_together.c - all ranks put files back; see the list in undo_apply.c. */
+#include "recover.h"
+
+#include <base/event.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* A file was changed since the version and what it was is not known: going on would mean a wrong
+ * result. */
+static void refuse(int rank, int version, const char *file) __attribute__((noreturn));
+static void refuse(int rank, int version, const char *file)
+{
+    mend_event("recover.refused", ev_int("version", version), ev_str("file", file));
+    fprintf(stderr,
+            "mend: rank %d cannot go back to version %d: %s was changed since, and its old content "
+            "was not kept (too large for MEND_ONLINE_UNDO, or no room in DIR)\n",
+            rank, version, file);
+    output_last();
+    sleep(10); /* mend run ends the job; several ranks that abort at once would hang the launcher */
+    MPI_Abort(MPI_COMM_WORLD, EXIT_REFUSED);
+    _exit(EXIT_REFUSED);
+}
+
+int put_files_back(int rank, int version, MPI_Comm comm)
+{
+    int newest = undo_newest(rank), v = -1;
+    const char *file = undo_impossible(rank, version);
+    if (file)
+        refuse(rank, version, file);
+    int ok = TRY(MPI_Allreduce(&newest, &v, 1, MPI_INT, MPI_MAX, comm));
+    for (; ok && v >= version; v--) {
+        undo_contents(rank, v);
+        ok = TRY(MPI_Barrier(comm));
+        if (ok)
+            undo_others(rank, v);
+        ok = ok && TRY(MPI_Barrier(comm));
+        if (ok)
+            undo_lengths(rank, v);
+        ok = ok && TRY(MPI_Barrier(comm));
+        if (ok && v > version)
+            undo_remove(rank, v);
+    }
+    return ok;
+}
