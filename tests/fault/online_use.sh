@@ -81,6 +81,8 @@ streams)
         wait $runner || fail "input, rank $r killed: code $?"
         cmp got want || fail "input from a file, rank $r killed"
     done
+    { read -r _; read -r _; run -n 2 --every 100ms -- ./odd input || fail "from line 3: code $?"; } <numbers
+    sed 's/^[0-9]*: //' got | head -1 | cmp - <(sed -n 3p numbers) || fail "input from where the file stood"
     cat numbers | run -n 2 --every 100ms -- ./odd input || fail "pipe: code $?"
     cmp got want || fail "input from a pipe"
     native -n 2 sh -c './odd much >r.$OMPI_COMM_WORLD_RANK' || exit 1; sort r.0 r.1 >want

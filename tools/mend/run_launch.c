@@ -116,6 +116,8 @@ static void set_environment(const struct run_job *job)
         if (n > 0) {
             path[n] = 0;
             setenv("MEND_ONLINE_STDIN", path, 1);
+            snprintf(text, sizeof text, "%lld", (long long)lseek(0, 0, SEEK_CUR));
+            setenv("MEND_ONLINE_STDIN_AT", text, 1);
         }
     }
     if (job->local_dir)

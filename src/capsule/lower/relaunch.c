@@ -73,16 +73,17 @@ static void know(int64_t version)
     known[known_count++] = (struct known){version, capture};
 }
 
-/* A file that `mend run` was given as its input is rank 0's, from its start; its position is in every
- * image. (What comes by a pipe is gone when it has been read: the launcher passes it on.) */
+/* A file that `mend run` was given as its input is rank 0's, from where it stood then; its position is in
+ * every image. (What comes by a pipe is gone when it has been read: the launcher passes it on.) */
 void input_take(int mine)
 {
-    const char *path = getenv("MEND_ONLINE_STDIN");
-    int fd = path && mine == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd >= 0)
-        dup2(fd, 0);
-    else if (path && mine == 0)
+    const char *path = getenv("MEND_ONLINE_STDIN"), *at = getenv("MEND_ONLINE_STDIN_AT");
+    if (!path || mine != 0)
+        return;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || (at && lseek(fd, atoll(at), SEEK_SET) < 0))
         die("cannot open %s: %s", path, strerror(errno));
+    dup2(fd, 0);
     if (fd > 0)
         close(fd);
 }
