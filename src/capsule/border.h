@@ -255,7 +255,7 @@ struct upper {
     void (*user_op)(int slot, void *in, void *inout, int *n, handle_t type); /* called from below */
     uint64_t printed[2]; /* bytes of standard output and error so far; lower/output.c's */
     int capture;         /* lower/relaunch.c's number of it */
-    int doubtful;        /* an MPI call has failed, as it may when another rank is dead */
+    int doubtful;        /* an MPI call failed, or SIGTERM came, as when another rank is dead */
     struct upper_thread threads[MAX_THREADS];
 };
 #endif

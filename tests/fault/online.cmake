@@ -1,6 +1,6 @@
 # Unmodified programs under `mend run`: real kills, output bitwise equal to that of a native run.
 if(TARGET capsule-openmpi)
-    foreach(case rank pair levels launcher exhausted spare files rewrite back refuse outside overwrite words during init)
+    foreach(case rank pair levels launcher exhausted spare files rewrite back floor refuse outside overwrite words during init)
         add_test(NAME online.${case} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online.sh ${case})
         set_tests_properties(online.${case} PROPERTIES TIMEOUT 600 PROCESSORS 2 SKIP_RETURN_CODE 77
             LABELS "fault;online" ENVIRONMENT
@@ -37,7 +37,7 @@ if(TARGET capsule-openmpi)
     endforeach()
 endif()
 if(TARGET capsule-openmpi)
-    foreach(case ranks early append rewrite overwrite outside refuse input threads stop)
+    foreach(case ranks early append rewrite overwrite outside refuse input clock threads exec stop)
         foreach(mpi openmpi mpich)
             add_test(NAME online.relaunch_${case}.${mpi} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/relaunch.sh ${case} ${mpi})
             set_tests_properties(online.relaunch_${case}.${mpi} PROPERTIES TIMEOUT 600 PROCESSORS 2 SKIP_RETURN_CODE 77

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
 # a native run, byte for byte. Cases: rank, pair, levels, launcher, exhausted, spare, files, rewrite, back,
-# refuse, outside, overwrite, words, during, init.
+# refuse, outside, overwrite, floor, words, during, init.
 # Kills come when so many versions are complete, not by the clock: a loaded machine changes nothing.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -112,6 +112,13 @@ back) # over several versions: what each of them changed is undone, the newest f
     done
     finish
     diff -r a b || fail "files differ" ;;
+floor) # what partners have is older than what files can be put back to: a newer version is on disk
+    mkdir a b; native ./rewrite a 2500 >want || exit 1
+    start --spares 1 --every 100ms --levels memory,partner:12,global:1 -- ./rewrite b 2500
+    await '"level":"partner"' 4; more 5; kill_ranks 1; await '"how":"resumed"' 4
+    finish
+    diff -r a b || fail "files differ"
+    [ "$(count recover.fetched)" -ge 4 ] || fail "not restored from disk" ;;
 overwrite) # by MPI-IO, in place, each time other ranks the same bytes
     mkdir a b; native ./overwrite a 900 >want || exit 1
     start --spares 6 --every 100ms -- ./overwrite b 900

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # relaunch.sh CASE MPI: `mend run` where nothing can be repaired in place: after a kill the job is launched
 # again by itself. Its output and its files must equal those of a native run, byte for byte.
-# Cases: ranks, early, append, rewrite, overwrite, outside, refuse, input, threads, stop.
+# Cases: ranks, early, append, rewrite, overwrite, outside, refuse, input, clock, threads, exec, stop.
 # Kills come when so many versions are complete or so much is changed, not by the clock.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -46,7 +46,7 @@ ranks) # each in turn; the launcher of MPICH may end with 0 all the same
 early) # before there is any version: from the beginning, with files as they were then
     mkdir a b; echo 41 | tee a/count.0 >b/count.0; native ./odd counter a >want || exit 1
     start --every 1h -- ./odd counter b
-    for n in 2 1; do changes 0 1; changes 1 1; kill_one $n; await '"restart"' $((ranks * (3 - n))); done
+    for n in 2 1; do changes 0 1; changes 1 1; kill_one $n; await '"restart"' $((3 - n)); done
     finish; launches 3
     diff -r a b || fail "files differ"
     grep -q 'no version is complete: the program starts from its beginning' err || fail "no sentence" ;;
@@ -69,6 +69,18 @@ input) # from a file: what was not read yet is read after the relaunch
     native ./odd input <lines >want || exit 1
     start --every 100ms -- ./odd input <lines
     more 2; kill_one 1; finish; launches 2 ;;
+clock) # output that no two runs have alike: every line once, and whole
+    start --every 50ms -- ./odd clock
+    for n in 1 2; do more 2; kill_one $n; done
+    wait $runner || fail "mend run ended with $?"; launches 3
+    for ((r = 0; r < ranks; r++)); do
+        grep "^rank $r " got | sed 's/^\(rank [0-9]* round [0-9]*\) a\{0,1\}[a-z ]*\.$/\1/' | cmp - <(for i in $(seq 0 399); do echo "rank $r round $i"; done) || fail "the lines of rank $r"
+    done
+    [ "$(wc -l <got)" = $((400 * ranks + 1)) ] || fail "$(wc -l <got) lines" ;;
+exec) # a program that becomes another one is not followed: refused, in a sentence
+    start --every 1h -- ./odd become
+    wait $runner && fail "it went on"
+    grep -q 'has become another one .*name that one after --' err || fail "no sentence: $(cat err)" ;;
 threads) # a program that ends by exit() of another thread has ended
     native ./odd elsewhere | sort >want
     start --every 1h -- ./odd elsewhere; wait $runner || fail "mend run ended with $?"
@@ -81,6 +93,8 @@ stop) # by mend checkpoint; the run has not ended well, and goes on later from t
     "$MEND" checkpoint job --stop --json >asked || fail "mend checkpoint --stop: $(cat asked)"
     wait $runner && fail "a job that was stopped ended well"
     grep -q '"state": "stopped"' job/job.json || fail "the job's state: $(cat job/job.json)"
+    "$MEND" restart job --version 99 >got 2>&1 && fail "version 99 was resumed"
+    grep -q 'no complete version 99' got || fail "no sentence: $(cat got)"
     "$MEND" restart job --every 200ms >got 2>err & runner=$!
     more 2; kill_one 2
     finish

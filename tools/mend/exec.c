@@ -27,6 +27,15 @@ static const char help[] =
     "  --restart DIR [--version V]   resume from DIR instead of starting PROGRAM\n\n"
     "A rank that gets SIGUSR1 asks for a checkpoint, as does `mend checkpoint DIR`.\n";
 
+/* From now on this is a job that mend run knows nothing of: mend restart shall not ask it. */
+static void forget_run(const char *dir)
+{
+    char path[4300];
+    snprintf(path, sizeof path, "%s/job.json", dir ? dir : "");
+    if (dir && dir[0])
+        unlink(path);
+}
+
 int mend_cmd_exec(int argc, char **argv)
 {
     const char *mpi = "openmpi", *restart = NULL, *version = NULL;
@@ -71,6 +80,7 @@ int mend_cmd_exec(int argc, char **argv)
     char path[4400];
     if (!capsule_find(mpi, path, sizeof path))
         return tool_failed("exec", "there is no capsule for %s here (%s)", mpi, path);
+    forget_run(restart ? restart : getenv("MEND_CAPSULE_DIR"));
     if (restart) {
         setenv("MEND_CAPSULE_DIR", restart, 1);
         execl(path, path, "--restart", restart, version, (char *)NULL);

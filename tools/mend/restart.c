@@ -110,7 +110,7 @@ static const char *or_of(const char *wish, json_t *job, const char *key)
 /* `mend run` takes its own jobs up again: their output and their files belong to versions, too. */
 static int resume(const char *dir, json_t *job, const struct wish *wish)
 {
-    char ranks[16], spares[16], retries[16], every[32];
+    char ranks[16], spares[16], retries[16], every[32], input_at[32];
     json_t *program = json_object_get(job, "program");
     bool online = json_is_true(json_object_get(job, "online"));
     int started = (int)json_integer_value(json_object_get(job, "ranks"));
@@ -122,6 +122,8 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
                            "the job in %s repairs itself: it goes on from its newest "
                            "version, another cannot be chosen",
                            dir);
+    if (wish->version && !ranks_of(dir, atol(wish->version)))
+        return tool_failed("restart", "%s holds no complete version %s", dir, wish->version);
     if (online && wish->mpi && strcmp(wish->mpi, "openmpi") != 0)
         return tool_failed("restart",
                            "the job in %s repairs itself: its versions can be resumed on Open MPI "
@@ -160,6 +162,10 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
     add(&w, "--host", or_of(wish->host, job, "host"));
     add(&w, "--hostfile", or_of(wish->hostfile, job, "hostfile"));
     add(&w, "--launcher-args", or_of(wish->launcher_args, job, "launcher_args"));
+    snprintf(input_at, sizeof input_at, "%lld",
+             (long long)json_integer_value(json_object_get(job, "input_at")));
+    add(&w, "--input", or_of(NULL, job, "input"));
+    add(&w, "--input-at", input_at);
     w.word[w.count++] = "--";
     for (size_t i = 0; i < json_array_size(program); i++)
         w.word[w.count++] = (char *)json_string_value(json_array_get(program, i));

@@ -16,12 +16,14 @@
 #include <mend/error.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -134,6 +136,10 @@ static int take_option(struct run_job *job, const char *name, const char *value)
         snprintf(job->id, sizeof job->id, "%s", value);
     else if (strcmp(name, "--version") == 0) /* mend restart */
         ok = mend_parse_integer(value, &job->from) == MEND_OK && job->from >= 0;
+    else if (strcmp(name, "--input") == 0)
+        snprintf(job->input, sizeof job->input, "%s", value);
+    else if (strcmp(name, "--input-at") == 0)
+        ok = mend_parse_integer(value, &job->input_at) == MEND_OK && job->input_at >= 0;
     else if (strcmp(name, "--dir") == 0)
         snprintf(job->dir, sizeof job->dir, "%s", value);
     else if (strcmp(name, "--mpi") == 0)
@@ -216,8 +222,16 @@ static int prepare_folder(struct run_job *job)
         snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
         unlink(path);
     }
-    snprintf(path, sizeof path, "%s/request.taken", job->dir);
-    unlink(path); /* who asked for that checkpoint has been told that nobody is here */
+    static const char *const asked[] = {"request", "request.taken"};
+    for (int i = 0; i < 2;
+         i++) { /* who asked for that checkpoint has been told that nobody is here */
+        snprintf(path, sizeof path, "%s/%s", job->dir, asked[i]);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s/alive", job->dir);
+    int alive = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (alive < 0 || flock(alive, LOCK_SH)) /* between two launches, too */
+        return tool_failed("run", "cannot lock %s: %s", path, strerror(errno));
     snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
     if (mend_event_open(path) || run_job_write(job, "running"))
         return tool_failed("run", "%s", mend_error_text());
@@ -242,11 +256,14 @@ int run_job_write(const struct run_job *job, const char *state)
     if (job->local_dir)
         json_object_set_new(j, "local_dir", json_string(job->local_dir));
     json_object_set_new(j, "retries", json_integer(job->retries));
-    const char *const where[][2] = {
-        {"host", job->host}, {"hostfile", job->hostfile}, {"launcher_args", job->launcher_args}};
-    for (int i = 0; i < 3; i++)
-        if (where[i][1])
-            json_object_set_new(j, where[i][0], json_string(where[i][1]));
+    const char *const more[][2] = {{"host", job->host},
+                                   {"hostfile", job->hostfile},
+                                   {"launcher_args", job->launcher_args},
+                                   {"input", job->input[0] ? job->input : NULL}};
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (more[i][1])
+            json_object_set_new(j, more[i][0], json_string(more[i][1]));
+    json_object_set_new(j, "input_at", json_integer(job->input_at));
     free(here);
     char *text = json_dumps(j, JSON_INDENT(2));
     snprintf(path, sizeof path, "%s/job.json", job->dir);
@@ -308,6 +325,7 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
         bool lingers = exited_at > 0 && now - exited_at > 30;
         stillborn = !gone && job->online && follow_stillborn(f);
         lost = follow_lost(f);
+        follow_replaced(f);
         bool stuck = !gone && follow_stuck(f), deserted = !gone && follow_deserted(f);
         if (stuck)
             fprintf(stderr, "\nmend: a recovery did not end within %g s (--patience)\n",
@@ -385,8 +403,9 @@ static int run(struct run_job *job, bool json)
         mend_event("run.launch", ev_int("launch", launches), ev_int("ranks", job->ranks),
                    ev_int("spares", job->online ? job->spares : 0), ev_str("mpi", job->mpi));
         launches++;
-        job->from = -1; /* from the newest, from now on */
         outcome = one_launch(&f, command, &code);
+        if (f.now.resumed)
+            job->from = -1; /* from the newest, from now on */
         if (outcome != DONE)
             run_clear();
         stillborn += outcome == STILLBORN;
@@ -396,7 +415,7 @@ static int run(struct run_job *job, bool json)
             free(*w);
         free(command);
     }
-    if (outcome != DONE && outcome != STOPPED && outcome != LEFT)
+    if (outcome != STOPPED && outcome != LEFT && (outcome != DONE || !job->online))
         follow_last_words(&f);
     follow_end(&f);
     if (outcome == FOLDER_LOST)
@@ -412,6 +431,11 @@ static int run(struct run_job *job, bool json)
             stderr,
             "mend: stopped by signal %d; mend restart %s goes on from the newest version there\n",
             (int)stop_signal, job->dir);
+    if (outcome == LEFT) {
+        char path[4400];
+        snprintf(path, sizeof path, "%s/request.taken", job->dir);
+        unlink(path); /* it was served */
+    }
     if (outcome == LEFT && !job->quiet)
         fprintf(
             stderr,
@@ -432,6 +456,16 @@ static int run(struct run_job *job, bool json)
         return tool_failed("run", "the job was torn down %d times; its newest version is in %s",
                            launches, job->dir);
     return outcome == DONE && code == 0 ? TOOL_OK : TOOL_FAILED;
+}
+
+static void find_input(struct run_job *job)
+{
+    struct stat st;
+    if (fstat(0, &st) || !S_ISREG(st.st_mode))
+        return;
+    ssize_t n = readlink("/proc/self/fd/0", job->input, sizeof job->input - 1);
+    job->input[n > 0 ? n : 0] = 0;
+    job->input_at = (long)lseek(0, 0, SEEK_CUR);
 }
 
 int mend_cmd_run(int argc, char **argv)
@@ -464,6 +498,8 @@ int mend_cmd_run(int argc, char **argv)
     if (!job.id[0])
         snprintf(job.id, sizeof job.id, "%llx-%d", (unsigned long long)(1e6 * mend_now()),
                  getpid());
+    if (!job.resume)
+        find_input(&job);
     rc = prepare_folder(&job);
     return rc ? rc : run(&job, json);
 }

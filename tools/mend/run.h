@@ -22,6 +22,8 @@ struct run_job {
     char id[32];     /* names this job's node-local files */
     const char *mpi; /* openmpi or mpich */
     char dir[4096];
+    char input[4096]; /* a file; "": a pipe, a terminal, nothing */
+    long input_at;
     const char *host, *hostfile, *launcher_args;
     char **program; /* and its arguments, NULL at the end */
 };
@@ -32,6 +34,7 @@ struct run_progress {
     double version_at, last_recovery, last_failure, checkpoint_seconds, longest_recovery;
     bool gave_up, ended_by_program, refused;
     bool windows;        /* it gave up because of them */
+    bool resumed;        /* a version that mend restart may have chosen */
     double repair_since; /* the first notice of a failure that is not mended yet; 0: none */
     int ended_rank;
     char ended_how[16];
@@ -51,6 +54,7 @@ struct run_follower {
     char *part; /* of a line that is not whole yet */
     size_t part_size;
     long long *printed; /* [ranks][2]: bytes of DIR/output that were printed */
+    bool *said;         /* [ranks]: that it has ended, in this launch */
     int *waited;        /* the same: calls since an unfinished line stands there */
     bool ending;
     mend_plan_online planner; /* with --every auto */
@@ -83,6 +87,7 @@ bool follow_deserted(struct run_follower *f);
 bool follow_stuck(const struct run_follower *f);
 /* DIR was removed: output, versions and what is needed to put files back went with it. */
 bool follow_lost(struct run_follower *f);
+void follow_replaced(struct run_follower *f);
 /* The job does not come back: print what its ranks had printed since the last version. */
 void follow_last_words(struct run_follower *f);
 void follow_end(struct run_follower *f);

@@ -177,6 +177,18 @@ static void note_born(struct run_progress *p, pid_t pid, const char *host)
     p->last_born = mend_now();
 }
 
+/* Of each rank once, and of this launch: one on another node may end later than its launcher. */
+static void note_end(struct run_follower *f, json_t *e, long *count)
+{
+    const char *launch = getenv("MEND_RUN_MEETING");
+    int rank = (int)number_of(e, "rank");
+    if (rank < 0 || rank >= f->job->ranks || f->said[rank] || !launch ||
+        strcmp(text_of(e, "launch"), launch) != 0)
+        return;
+    f->said[rank] = true;
+    ++*count;
+}
+
 static void note(struct run_follower *f, const char *line)
 {
     json_error_t error;
@@ -197,9 +209,11 @@ static void note(struct run_follower *f, const char *line)
     else if (strcmp(name, "recover.playing") == 0)
         p->playing++;
     else if (strcmp(name, "recover.exited") == 0)
-        p->exited++;
+        note_end(f, e, &p->exited);
     else if (strcmp(name, "recover.left") == 0)
-        p->left++;
+        note_end(f, e, &p->left);
+    else if (strcmp(name, "restart") == 0)
+        p->resumed = true;
     else if (strcmp(name, "recover.gave_up") == 0)
         p->gave_up = true, p->windows = number_of(e, "windows") > 0;
     else if (strcmp(name, "recover.refused") == 0)
@@ -270,7 +284,8 @@ void follow_begin(struct run_follower *f, const struct run_job *job)
     f->job = job;
     f->printed = calloc((size_t)job->ranks * 2, sizeof *f->printed);
     f->waited = calloc(2 * (size_t)job->ranks, sizeof *f->waited);
-    if (!f->printed || !f->waited)
+    f->said = calloc((size_t)job->ranks, sizeof *f->said);
+    if (!f->printed || !f->waited || !f->said)
         abort();
     f->now.every = job->every;
     struct stat st;
@@ -291,6 +306,8 @@ void follow_begin(struct run_follower *f, const struct run_job *job)
 void follow_attempt(struct run_follower *f)
 {
     read_events(f);
+    memset(f->said, 0, (size_t)f->job->ranks * sizeof *f->said);
+    f->now.resumed = false;
     f->now.exited = f->now.left = f->now.playing = 0;
     f->now.born_count = f->now.started = 0;
     f->now.gave_up = f->now.windows = f->now.elsewhere = false;
@@ -354,6 +371,27 @@ bool follow_stuck(const struct run_follower *f)
     return f->now.repair_since > 0 && mend_now() - f->now.repair_since > f->job->patience;
 }
 
+/* A rank that becomes another program by exec() is one that nobody saves or repairs. */
+void follow_replaced(struct run_follower *f)
+{
+    char path[64], program[4096];
+    struct run_progress *p = &f->now;
+    for (int i = 0; !p->refused && !is_far(f) && i < p->born_count; i++) {
+        snprintf(path, sizeof path, "/proc/%d/exe", (int)p->born[i]);
+        ssize_t n = readlink(path, program, sizeof program - 1);
+        program[n > 0 ? n : 0] = 0;
+        const char *name = strrchr(program, '/');
+        if (!name || strncmp(name, "/capsule.", 9) == 0)
+            continue;
+        wipe_line(f);
+        fprintf(stderr,
+                "mend: the program has become another one (%s, by exec), which cannot be followed: "
+                "name that one after --\n",
+                program);
+        p->refused = true;
+    }
+}
+
 bool follow_lost(struct run_follower *f)
 {
     struct stat st;
@@ -389,6 +427,7 @@ void follow_end(struct run_follower *f)
     wipe_line(f);
     free(f->printed);
     free(f->waited);
+    free(f->said);
     free(f->part);
     free(f->now.born);
 }

@@ -108,17 +108,10 @@ static void set_environment(const struct run_job *job)
         setenv(key, text, 1);
     }
     setenv("MEND_ONLINE_JOB", job->id, 1);
-    struct stat
-        st; /* input from a file is read again after a rollback; that from a pipe cannot be */
-    if (fstat(0, &st) == 0 && S_ISREG(st.st_mode)) {
-        char path[4096];
-        ssize_t n = readlink("/proc/self/fd/0", path, sizeof path - 1);
-        if (n > 0) {
-            path[n] = 0;
-            setenv("MEND_ONLINE_STDIN", path, 1);
-            snprintf(text, sizeof text, "%lld", (long long)lseek(0, 0, SEEK_CUR));
-            setenv("MEND_ONLINE_STDIN_AT", text, 1);
-        }
+    if (job->input[0]) { /* it is read again after a rollback; what comes by a pipe cannot be */
+        setenv("MEND_ONLINE_STDIN", job->input, 1);
+        snprintf(text, sizeof text, "%ld", job->input_at);
+        setenv("MEND_ONLINE_STDIN_AT", text, 1);
     }
     if (job->local_dir)
         setenv("MEND_ONLINE_LOCAL_DIR", job->local_dir, 1);

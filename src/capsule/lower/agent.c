@@ -255,8 +255,10 @@ static void obey(const struct control_head *head, void *payload)
         agent.leaving = head->bytes && words[0];
         agent.command = head->bytes && words[0] ? STOP_COMMAND_LEAVE : STOP_COMMAND_GO_ON;
         set_phase(STOP_NONE);
-        if (head->bytes == 2 * sizeof *words)
-            relaunch_forget((int64_t)words[1]);
+        if (head->bytes == 3 * sizeof *words) {
+            relaunch_complete((int64_t)words[1]);
+            relaunch_forget((int64_t)words[2]);
+        }
         break;
     }
 }
@@ -417,8 +419,10 @@ int agent_save(struct upper *upper)
     if (recovering)
         recover_checkpoint(upper, agent.save.asked != 0, &result);
     else {
-        relaunch_capture(upper, agent.save.version);
-        snapshot_begin(upper, &agent.save, &result);
+        result.code = relaunch_capture(upper, agent.save.version);
+        result.version = agent.save.version;
+        if (!result.code)
+            snapshot_begin(upper, &agent.save, &result);
     }
     pthread_mutex_lock(&agent.lock);
     if (snapshot_child() >= 0)

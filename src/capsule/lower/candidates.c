@@ -119,3 +119,20 @@ int candidates_open(const struct candidates *c, int i, int rank, mend_image **im
     file.kind = MEND_FILE_GLOBAL;
     return mend_folder_open_chain(c->folder, &file, image);
 }
+
+int candidates_listed(const char *folder, int size)
+{
+    mend_file *files = NULL;
+    int count = 0, most = 0;
+    if (mend_folder_list(folder, &files, &count))
+        return 1; /* who knows */
+    for (int i = 0; i < count; i++) {
+        int there = 0;
+        for (int k = 0; k < count; k++)
+            there += files[k].kind == MEND_FILE_GLOBAL && files[k].version == files[i].version &&
+                     files[k].save_id == files[i].save_id;
+        most = there > most ? there : most;
+    }
+    free(files);
+    return most >= size;
+}

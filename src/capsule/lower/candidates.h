@@ -14,6 +14,8 @@ struct candidates {
 /* Collective. The versions of which every rank has a file, in its node's folder or in the job's;
  * wanted >= 0: only that one. */
 int candidates_find(struct candidates *c, const char *folder, int64_t wanted, int rank, int size);
+/* By their names, files of all ranks of some version are there. */
+int candidates_listed(const char *folder, int size);
 /* This rank's image of candidate i, with all that it is based on. */
 int candidates_open(const struct candidates *c, int i, int rank, mend_image **image);
 #endif

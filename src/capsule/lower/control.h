@@ -31,7 +31,7 @@ enum control_type {
     CONTROL_FLUSH,        /* words: version, save id, root: complete, copy it to the job's folder */
     CONTROL_PRUNE,        /* word: remove local files of versions below */
     CONTROL_GO_ON,        /* the round is over (or given up); words: 1 = leave the job;
-                           * versions below this one are gone */
+                           * the newest complete version; those below this one are gone */
 };
 
 struct control_head {

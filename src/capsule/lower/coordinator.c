@@ -50,7 +50,8 @@ void answer(const char *format, long long number)
     int n = snprintf(text, sizeof text, format, number);
     mend_io_replace_file(path, text, (size_t)n);
     request_taken(path, sizeof path);
-    mend_io_remove(path);
+    if (!the.leaves) /* else a rank may die before all have left: then the next coordinator stops the job */
+        mend_io_remove(path);
     the.token[0] = 0;
 }
 
@@ -82,13 +83,13 @@ void begin_round(void)
     tell_all(CONTROL_COLLECT, NULL, 0);
 }
 
-/* The round is over; ranks also hear which versions are gone by now. */
+/* The round is over; ranks also hear which version is complete, and which are gone. */
 static void tell_to_go_on(uint64_t leave)
 {
     int64_t below = the.global_below;
     if (settings.local[0] && the.local_below < below)
         below = the.local_below;
-    uint64_t words[2] = {leave, (uint64_t)below};
+    uint64_t words[3] = {leave, (uint64_t)the.complete.version, (uint64_t)below};
     tell_all(CONTROL_GO_ON, words, sizeof words);
 }
 
@@ -228,6 +229,7 @@ static void finish_round(void)
                        ev_int("base", the.save.base_version),
                        ev_real("seconds", now - the.round_began));
         commit();
+        the.leaves = leave;
         answer("ok %lld\n", (long long)the.told_version);
     } else {
         mend_event("checkpoint.failed", ev_int("version", the.save.version),

@@ -59,11 +59,12 @@ static void gone(int rank, const char *why)
     struct member *m = &the.member[rank];
     close(m->fd);
     m->fd = -1;
-    the.leaving |= !recovering;
+    int comes_back = recovering || relaunch_active();
+    the.leaving |= !comes_back;
     if (the.state != IDLE)
         give_up(why);
     the.wanted = NOT_WANTED;
-    if (recovering) /* the job is repaired, and the next coordinator serves who has asked */
+    if (comes_back) /* and the next coordinator serves who has asked */
         the.present--;
     else
         answer("ended %lld\n", rank);
@@ -265,7 +266,7 @@ int coordinator_start(int ranks, struct control_address *address)
     own_addresses(address);
 
     the.ranks = ranks;
-    the.present = the.leaving = the.attempts = 0;
+    the.present = the.leaving = the.leaves = the.attempts = 0;
     the.wanted = NOT_WANTED;
     take_over_request();
     the.state = IDLE;

@@ -1,11 +1,13 @@
 /* ended.c - a program that ends itself, by a code or by MPI_Abort, is told to `mend run`: a relaunch
  * would only repeat it. One that crashes may have been hit from outside, and is repaired; but what it
  * printed last is kept, for it may crash again. */
-#include "lower.h"
+#include "agent.h"
 
 #include <base/event.h>
 
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,9 +24,20 @@ static void tell(int code, const char *how)
         mend_event("recover.ended", ev_int("code", code), ev_str("how", how));
 }
 
+/* What is printed last is final when all ranks have ended: a job that is launched again says it again.
+ * 0: it could not be written. */
+int ended_output(void)
+{
+    if (relaunch_active() ? output_last() : output_direct())
+        return 1;
+    fprintf(stderr, "mend: the last output of a rank could not be written to %s/output\n",
+            settings.dir);
+    return 0;
+}
+
 static int abort_and_tell(handle_t comm, int code)
 {
-    output_direct();
+    ended_output();
     tell(code ? code : 1, "MPI_Abort");
     return plain_abort(comm, code);
 }
@@ -36,7 +49,7 @@ void ended_watch(void)
     lower.Abort = abort_and_tell;
 }
 
-static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM};
 static struct sigaction before[65];
 
 /* With either half's thread pointer. Then what would have happened without us: the instruction runs
@@ -44,7 +57,8 @@ static struct sigaction before[65];
 static void on_crash(int signal, siginfo_t *info, void *context)
 {
     (void)context;
-    output_last();
+    if (raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) == main_tid) /* no child */
+        output_last();
     sigaction(signal, &before[signal], NULL);
     if (info->si_code <= 0)
         raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
@@ -68,7 +82,7 @@ void ended_by_exit(int code)
 void ended_left(void)
 {
     if (watched)
-        mend_event("recover.left", ev_int("pid", getpid()));
+        mend_event("recover.left", ev_str("launch", getenv("MEND_RUN_MEETING")));
     watched = 0;
 }
 
@@ -77,5 +91,5 @@ void ended_left(void)
 void ended_well(void)
 {
     if (watched)
-        mend_event("recover.exited", ev_int("pid", getpid()));
+        mend_event("recover.exited", ev_str("launch", getenv("MEND_RUN_MEETING")));
 }

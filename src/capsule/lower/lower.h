@@ -72,7 +72,8 @@ void recover_ended(int code); /* the application ends; tells if it did so withou
 void relaunch_open(void);
 int relaunch_active(void);
 void relaunch_begin(void); /* the program starts from its beginning */
-void relaunch_capture(struct upper *upper, int64_t version);
+int relaunch_capture(struct upper *upper, int64_t version); /* 0 or MEND_ERR_* */
+void relaunch_complete(int64_t version);
 void relaunch_forget(int64_t below);
 void relaunch_go_back(int64_t version, int capture); /* 0: to the beginning */
 void input_take(int rank);
@@ -90,6 +91,8 @@ void undo_remove(int rank, int version); /* nothing is left to undo since that v
 void undo_leave(void);                   /* the upper half of this process is ended */
 void undo_meeting(uint64_t id);          /* of those who note together */
 void undo_forget(int rank, int version); /* nobody goes back behind that version any more */
+int undo_floor(int rank);                /* nobody can go back behind that one */
+void undo_remove_floor(int rank);
 /* undo_outside.c: changes by MPI-IO and by shared mappings */
 void undo_file_opening(const char *name, int amode, int first); /* first: of its communicator */
 void undo_file_opened(const char *name, int amode, handle_t file);
@@ -102,6 +105,7 @@ void undo_outside_resumed(void);
 /* --- ended.c: the program ends itself --- */
 void ended_watch(void);
 void ended_by_exit(int code);
+int ended_output(void);
 void ended_well(void);
 void ended_left(void);
 void ended_watch_crashes(void); /* keep what the program printed before one */
@@ -114,8 +118,13 @@ void output_play(int rank); /* this process plays that rank from now on */
 void output_start(void);    /* ... from its very beginning */
 long output_write(int fd, const char *bytes, size_t count); /* from the trap handler */
 void output_commit(void); /* everything written so far will not be rolled back */
-void output_direct(void); /* hold back no more */
-void output_last(void);   /* keep what is held back for `mend run`: this may be the end */
+int output_direct(void);  /* hold back no more; 0: not all could be written */
+int output_last(
+    void); /* keep what is held back for `mend run`: this may be the end; 0: could not */
+/* Of a capture: keep what is held back, tell where it ends; its version is complete; it is resumed. */
+int output_aside(int capture, uint64_t mark[2]);
+void output_settle(int capture, const uint64_t mark[2]);
+void output_take_back(int capture);
 struct output_state {
     uint64_t from[2], to[2]; /* bytes held back, by number: standard output, standard error */
 };

@@ -7,9 +7,12 @@
  * `mend run` prints the files as they grow. What is held back when the rank comes to its end goes to
  * DIR/output/RANK.out.last: the number of its first byte (8 bytes), and the bytes. `mend run` prints
  * that if the job does not come back.
+ * In a job that is launched again (relaunch.c) the image does not have them: they are put aside at every
+ * capture, to RANK.out.CAPTURE in the same form, and follow when its version is complete, or resumed.
  *
  * output_write runs in the trap handler, with the upper half's thread pointer: no libc but memcpy.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,7 +30,7 @@
 
 int output_held;
 static char folder[4096];
-static int direct;
+static int direct, playing;
 static volatile int lock;
 static struct stream {
     char *held; /* bytes from..to-1 */
@@ -55,6 +58,7 @@ void output_play(int rank)
     char path[4200];
     if (!output_held)
         return;
+    playing = rank;
     for (int i = 0; i < 2; i++) {
         if (streams[i].file >= 0)
             close(streams[i].file);
@@ -63,6 +67,7 @@ void output_play(int rank)
         if (streams[i].file < 0)
             die("cannot open %s: %s", path, strerror(errno));
         snprintf(streams[i].last, sizeof streams[i].last, "%s.last", path);
+        unlink(streams[i].last); /* it will say so again */
     }
     direct = 0;
 }
@@ -80,12 +85,24 @@ void output_start(void)
     lock = 0;
 }
 
-static void flush(struct stream *s)
+/* A thread may have been ended while it had the lock: it is not waited for without an end. */
+static void take(void)
+{
+    for (int i = 0; i < 100000 && __atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE); i++)
+        raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+static void give(void)
+{
+    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+}
+
+static void flush_to(struct stream *s, uint64_t end)
 {
     uint64_t at = s->from;
-    while (at < s->to) {
+    while (at < end) {
         long n = raw_syscall(SYS_pwrite64, s->file, (long)(s->held + (at - s->from)),
-                             (long)(s->to - at), (long)at, 0, 0);
+                             (long)(end - at), (long)at, 0, 0);
         if (n == -EINTR || n == -EAGAIN)
             continue;
         if (n <= 0) /* a full disk: keep the bytes and try at the next commit */
@@ -96,40 +113,125 @@ static void flush(struct stream *s)
     s->from = at;
 }
 
-void output_commit(void)
+static void flush(struct stream *s)
 {
-    for (int i = 0; output_held && i < 2; i++)
-        flush(&streams[i]);
+    flush_to(s, s->to);
 }
 
-void output_direct(void)
+void output_commit(void)
+{
+    if (!output_held)
+        return;
+    take();
+    for (int i = 0; i < 2; i++)
+        flush(&streams[i]);
+    give();
+}
+
+int output_direct(void)
 {
     output_commit();
     direct = 1;
+    return !output_held || (streams[0].from == streams[0].to && streams[1].from == streams[1].to);
+}
+
+static int write_held(const struct stream *s, const char *path)
+{
+    struct iovec part[2] = {{(void *)&s->from, sizeof s->from}, {s->held, s->to - s->from}};
+    long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)path,
+                          O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600, 0, 0);
+    if (fd < 0)
+        return 0;
+    long n = raw_syscall(SYS_writev, fd, (long)part, 2, 0, 0, 0);
+    raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+    return n == (long)(part[0].iov_len + part[1].iov_len);
 }
 
 /* In a signal handler, with either half's thread pointer. */
-void output_last(void)
+int output_last(void)
 {
-    for (int i = 0; output_held && i < 2; i++) {
-        const struct stream *s = &streams[i];
-        struct iovec part[2] = {{(void *)&s->from, sizeof s->from}, {s->held, s->to - s->from}};
-        if (s->to == s->from || !s->last[0])
+    int ok = 1;
+    for (int i = 0; output_held && i < 2; i++)
+        if (streams[i].to > streams[i].from && streams[i].last[0])
+            ok &= write_held(&streams[i], streams[i].last);
+    return ok;
+}
+
+static void aside_path(char *path, size_t size, int stream, int capture)
+{
+    snprintf(path, size, "%s/%d.%s.%d", folder, playing, stream ? "err" : "out", capture);
+}
+
+int output_aside(int capture, uint64_t mark[2])
+{
+    int ok = 1;
+    char path[4200];
+    for (int i = 0; i < 2; i++) {
+        mark[i] = streams[i].to;
+        if (!output_held || streams[i].to == streams[i].from)
             continue;
-        long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)s->last,
-                              O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600, 0, 0);
+        aside_path(path, sizeof path, i, capture);
+        ok &= write_held(&streams[i], path);
+    }
+    return ok;
+}
+
+void output_settle(int capture, const uint64_t mark[2])
+{
+    char path[4200];
+    if (!output_held)
+        return;
+    take();
+    for (int i = 0; i < 2; i++) {
+        if (mark[i] > streams[i].from)
+            flush_to(&streams[i], mark[i]);
+        aside_path(path, sizeof path, i, capture);
+        if (streams[i].from >= mark[i])
+            unlink(path);
+    }
+    give();
+}
+
+static void aside_remove(void)
+{
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        int rank, capture;
+        char name[8], rest;
+        if (sscanf(e->d_name, "%d.%3[a-z].%d%c", &rank, name, &capture, &rest) == 3 &&
+            rank == playing)
+            unlinkat(dirfd(d), e->d_name, 0);
+    }
+    if (d)
+        closedir(d);
+}
+
+void output_take_back(int capture)
+{
+    char path[4200], bytes[1 << 16];
+    uint64_t at;
+    if (!output_held)
+        return;
+    for (int i = 0; i < 2; i++) {
+        aside_path(path, sizeof path, i, capture);
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
         if (fd < 0)
             continue;
-        raw_syscall(SYS_writev, fd, (long)part, 2, 0, 0, 0);
-        raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+        ssize_t n = read(fd, &at, sizeof at);
+        while (n > 0 && (n = read(fd, bytes, sizeof bytes)) > 0) {
+            if (pwrite(streams[i].file, bytes, (size_t)n, (off_t)at) != n)
+                die("cannot write to %s: %s", folder, strerror(errno));
+            at += (uint64_t)n;
+        }
+        close(fd);
     }
+    aside_remove();
 }
 
 long output_write(int fd, const char *bytes, size_t count)
 {
     struct stream *s = &streams[fd == 2];
-    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
-        raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+    take();
     if (count > HELD_MAX)
         count = HELD_MAX;
     if (s->to - s->from + count > HELD_MAX)
@@ -144,7 +246,7 @@ long output_write(int fd, const char *bytes, size_t count)
     }
     if (direct)
         flush(s);
-    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+    give();
     return result;
 }
 

@@ -133,6 +133,7 @@ static int show_cards(void)
     struct card mine = {.rank = rank,
                         .finished = finished,
                         .windows = windows_open,
+                        .floor = rank >= 0 ? undo_floor(rank) : 0,
                         .host = host_number(),
                         .pid = getpid(),
                         .id = (uint64_t)(1e6 * wall())};
@@ -218,6 +219,10 @@ static int attempt(void)
         ok = ok && spread_images(&plan, base, control);
         phase("images");
         MEND_FAULT_POINT(recover_images);
+        if (ok && plan.rank >= 0)
+            ok = files_can_go_back(plan.rank, plan.version, control);
+        if (ok && plan.rank >= 0)
+            levels_remove_later(plan.rank, plan.version); /* for them there will be no logs */
         ok = ok && (plan.rank < 0 || put_files_back(plan.rank, plan.version, control));
         phase("files");
         if (ok && plan.rank >= 0)

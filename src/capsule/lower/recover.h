@@ -137,7 +137,9 @@ int phases_repairs(void); /* how many have ended */
 
 /* --- undo_together.c --- */
 #define EXIT_REFUSED 115
-int put_files_back(int rank, int version, MPI_Comm comm); /* collective; 0: a peer has failed */
+/* Collective; 0: a peer has failed. If files cannot be put back, the job ends with a sentence. */
+int files_can_go_back(int rank, int version, MPI_Comm comm);
+int put_files_back(int rank, int version, MPI_Comm comm);
 
 #define TRY(call) ((call) == MPI_SUCCESS)
 #endif

@@ -169,16 +169,37 @@ static int read_into(struct held_image *image)
     return rc;
 }
 
+/* Without it the job would begin again, and remove what it could not read. */
+static void must_be_readable(int rank, int rc)
+{
+    char folder[PATH_MAX + 16];
+    mend_file *list = NULL;
+    int n = 0, mine = 0;
+    snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, use.global_dir);
+    if (access(folder, F_OK) && errno == ENOENT)
+        return;
+    if (mend_folder_list(folder, &list, &n))
+        mine = 1;
+    for (int i = 0; i < n && !mine; i++)
+        mine = list[i].rank == rank;
+    free(list);
+    if (mine && (rc || !bound))
+        die("rank %d: the versions in %s cannot be read: %s", rank, folder, mend_error_text());
+}
+
 int levels_fetch(MPI_Comm comm, int rank, int *version)
 {
     *version = 0;
     if (!bind(comm, rank))
         return 0;
+    must_be_readable(rank, 0);
     for (int tries = 0; bound && tries < 8; tries++) { /* damaged ones are passed over */
         long newest = 0;
         int rc = mend_store_newest(store, &newest);
         if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
             return 0;
+        if (rc && rc != MEND_ERR_NO_VERSION)
+            must_be_readable(rank, rc);
         if (rc || newest <= 0)
             return 1;
         rc = mend_store_begin_restore(store, newest, -1);
@@ -202,15 +223,20 @@ int levels_fetch(MPI_Comm comm, int rank, int *version)
     return 1;
 }
 
-void levels_begin(int rank, int ranks, int version, uint64_t id)
+void levels_remove_later(int rank, int version)
 {
-    global_begin(ranks, id);
     char folder[PATH_MAX + 16];
     snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, use.global_dir);
     generations_remove_later(folder, rank, version);
     snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, use.local_dir);
     if (use.local || use.erasure)
         generations_remove_later(folder, rank, version);
+}
+
+void levels_begin(int rank, int ranks, int version, uint64_t id)
+{
+    global_begin(ranks, id);
+    levels_remove_later(rank, version); /* one may have been on its way */
 }
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *where)

@@ -44,14 +44,18 @@ int plan_partner_of(const struct plan *plan, int rank)
     return (rank + plan->ranks - plan->shift) % plan->ranks;
 }
 
-/* The newest version of which every rank's image is in somebody's memory. */
+/* The newest version of which every rank's image is in somebody's memory, and for which files can be put back:
+ * the other levels may have a newer one. */
 static void choose_version(struct plan *plan)
 {
+    int floor = 0;
+    for (int p = 0; p < plan->processes; p++)
+        floor = plan->card[p].floor > floor ? plan->card[p].floor : floor;
     plan->version = 0;
     for (int p = 0; p < plan->processes; p++)
         for (int i = 0; i < IMAGES_HELD; i++) {
             int version = plan->card[p].image[i].version, all = 1;
-            if (version <= plan->version)
+            if (version <= plan->version || version < floor)
                 continue;
             for (int r = 0; r < plan->ranks && all; r++)
                 all = plan_holder(plan, r, version) >= 0;

@@ -9,6 +9,7 @@
 struct card { /* what a process shows in a meeting */
     int rank, finished;
     int windows; /* open */
+    int floor;   /* files cannot be put back behind this version */
     uint64_t id; /* the time by this process' clock: the latest names the meeting */
     unsigned host;
     int pid; /* there */

@@ -2,20 +2,22 @@
  * --no-online). What they print and change in files belongs to a version, as it does in a job that repairs
  * itself.
  *
- * 1. At every capture all ranks stand still. What was printed goes to DIR/output before the image is
- *    written: if the version fails, it is printed again, at the same places. A new log of changes begins
- *    (undo.h). Logs have the numbers of captures, not of versions: one that fails leaves its number to the
- *    next. The number is in the image.
- * 2. Captures whose versions have been removed are forgotten: nobody goes back behind them.
- * 3. A relaunch puts all files back as they were at the capture of the image that it resumes, or at the
- *    beginning of the program (capture 0) if no version is complete. A death in between: the next one
- *    does it again, with the same result (undo_apply.c).
+ * 1. At every capture all ranks stand still. What was printed is put aside before the image is written
+ *    (output.c), and a new log of changes begins (undo.h). Both have the numbers of captures, not of versions:
+ *    one that fails leaves its number to the next. The number is in the image.
+ * 2. When its version is complete, what was put aside goes to DIR/output.
+ * 3. Captures whose versions have been removed are forgotten: nobody goes back behind them.
+ * 4. A relaunch loads the newest version that all ranks can read. All agree that files can be put back as they
+ *    were at its capture (or at the beginning of the program, capture 0, if there is no version). Newer versions
+ *    are removed: without the logs that are used up now they would be of no use. Then the files are put back.
+ *    A death in between: the next launch does it again, with the same result (undo_apply.c).
  */
 #include "agent.h"
 #include "generations.h"
 #include "recover.h"
 
 #include <base/event.h>
+#include <mend/error.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,10 +26,13 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { NOT_BY_RUN = -1 }; /* the image is of mend exec */
+
 static int active, rank, capture;
 static struct known { /* captures of this launch, and the one that it began with; oldest first */
     int64_t version;
     int capture;
+    uint64_t mark[2]; /* what was printed by then */
 } * known;
 static int known_count;
 
@@ -51,11 +56,15 @@ void relaunch_open(void)
     rank = atoi(told);
     mend_event_set_rank(rank);
     ended_watch();
+    load_remember_environment(); /* if no version is found, MPI_Init comes before the program */
     lower.rolls_back = 2;
     if (!getenv("MEND_ONLINE_RAW")) {
         output_open(settings.dir);
         output_play(rank);
     }
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    mend_event("recover.born", ev_int("pid", getpid()), ev_str("host", host));
     undo_open(settings.dir);
     undo_meeting(strtoull(meeting, NULL, 10));
 }
@@ -65,12 +74,13 @@ int relaunch_active(void)
     return active;
 }
 
-static void know(int64_t version)
+static struct known *know(int64_t version)
 {
     known = realloc(known, (size_t)(known_count + 1) * sizeof *known);
     if (!known)
         die("no memory to list %d versions", known_count);
-    known[known_count++] = (struct known){version, capture};
+    known[known_count] = (struct known){version, capture, {0, 0}};
+    return &known[known_count++];
 }
 
 /* A file that `mend run` was given as its input is rank 0's, from where it stood then; its position is in
@@ -97,14 +107,28 @@ void relaunch_begin(void)
     input_take(rank);
 }
 
-void relaunch_capture(struct upper *upper, int64_t version)
+int relaunch_capture(struct upper *upper, int64_t version)
 {
+    upper->capture = NOT_BY_RUN;
     if (!active)
-        return;
-    output_commit();
+        return 0;
     upper->capture = ++capture;
+    upper->doubtful = 0; /* all ranks are here */
     undo_begin(rank, capture);
-    know(version);
+    if (output_aside(capture, know(version)->mark))
+        return 0;
+    fprintf(stderr, "mend: rank %d cannot write to %s/output\n", rank, settings.dir);
+    return MEND_ERR_IO;
+}
+
+void relaunch_complete(int64_t version)
+{
+    int i = known_count - 1;
+    while (i >= 0 && known[i].version != version)
+        i--;
+    for (int k = 0; active && k <= i; k++) /* with those that failed before it */
+        if (known[k].capture > 0)
+            output_settle(known[k].capture, known[k].mark);
 }
 
 /* Versions below this one have been removed. Older captures than those we know have older versions. */
@@ -122,25 +146,37 @@ void relaunch_forget(int64_t below)
     memmove(known, known + keep, (size_t)known_count * sizeof *known);
 }
 
-/* Collective, at a relaunch. */
-void relaunch_go_back(int64_t version, int to)
+static void remove_later(int64_t version)
 {
     char folder[4300];
-    if (!active)
-        return;
-    capture = to;
-    /* what can be gone back to later is what there is a log for */
     snprintf(folder, sizeof folder, "%s/versions", settings.dir);
     generations_remove_later(folder, rank, version);
     if (settings.local[0])
         generations_remove_later(settings.local, rank, version);
+}
+
+/* Collective, at a relaunch. */
+void relaunch_go_back(int64_t version, int to)
+{
+    if (!active)
+        return;
+    if (to ==
+        NOT_BY_RUN) { /* meanwhile files were changed without a note: what there is is of before */
+        undo_remove(rank, 0);
+        undo_remove_floor(rank);
+        to = 0;
+    }
+    capture = to;
+    if (!files_can_go_back(rank, to, MPI_COMM_WORLD))
+        die("files could not be put back");
+    remove_later(version);
     if (!put_files_back(rank, to, MPI_COMM_WORLD))
         die("files could not be put back");
     undo_remove(rank, to);
+    output_take_back(to);
     MPI_Barrier(MPI_COMM_WORLD); /* nobody changes a file that another still puts back */
-    undo_outside_forget(to > 0);
+    undo_outside_forget(version > 0);
     if (!version) {
-        mend_event("restart", ev_int("version", 0));
         if (rank == 0)
             fprintf(stderr,
                     "mend: no version is complete: the program starts from its beginning\n");

@@ -440,6 +440,13 @@ static void must(int code)
     }
 }
 
+static void tell_restart(int rank, int64_t version, int ranks, double start, double load)
+{
+    if (rank == 0)
+        mend_event("restart", ev_int("version", version), ev_int("ranks", ranks),
+                   ev_str("mpi", lower.name), ev_real("start", start), ev_real("load", load));
+}
+
 void restart(const char *dir, int64_t version, int argc, char **argv)
 {
     char folder[4200];
@@ -453,8 +460,10 @@ void restart(const char *dir, int64_t version, int argc, char **argv)
     lower.Comm_size(lower.predef[PRE_MPI_COMM_WORLD], &size);
     snprintf(folder, sizeof folder, "%s/versions", dir);
     rc = candidates_find(&c, folder, version, rank, size);
-    if (argc && version < 0 && !agree(rc == MEND_ERR_NO_VERSION ? 0 : -1)) {
+    int none = rc == MEND_ERR_NO_VERSION && !candidates_listed(folder, size);
+    if (argc && version < 0 && !agree(none ? 0 : -1)) {
         relaunch_go_back(0, 0);
+        tell_restart(rank, 0, size, 0, 0);
         relaunch_begin();
         load_and_enter(argc, argv);
     }
@@ -478,14 +487,12 @@ void restart(const char *dir, int64_t version, int argc, char **argv)
                            : 0);
     }
     fill_memory(&l);
-    if (rank == 0)
-        mend_event("restart", ev_int("version", c.list[at].version), ev_int("ranks", size),
-                   ev_str("mpi", lower.name), ev_real("start", ready - start),
-                   ev_real("load", seconds_now() - ready));
+    double filled = seconds_now();
     version = c.list[at].version;
     free(c.list);
     forget(&l);
     relaunch_go_back(version, loaded.upper->capture);
+    tell_restart(rank, version, size, ready - start, filled - ready);
     loaded.upper->doubtful = 0;
     image_resume();
 }

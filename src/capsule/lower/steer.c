@@ -103,7 +103,8 @@ static void upper_exit(int status)
     int pid = (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
     if (pid == main_tid) { /* else a fork()ed child */
         thread_pointer_set(lower.thread_pointer);
-        output_direct();
+        if (!ended_output())
+            exit(status ? status : 1);
         if (recovering)
             recover_ended(status);
         else if (status)

@@ -342,7 +342,7 @@ static int floor_open(int rank, int flags)
     return open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-static int floor_of(int rank)
+int undo_floor(int rank)
 {
     int version = 0, fd = undo_folder[0] ? floor_open(rank, O_RDONLY) : -1;
     if (fd >= 0 && pread(fd, &version, sizeof version, 0) != sizeof version)
@@ -352,20 +352,28 @@ static int floor_of(int rank)
     return version;
 }
 
-static void raise_floor(int rank, int version)
+static int raise_floor(int rank, int version)
 {
     int fd = floor_open(rank, O_CREAT | O_WRONLY);
-    if (fd < 0 || pwrite(fd, &version, sizeof version, 0) != sizeof version)
-        mend_event("recover.floor", ev_int("version", version), ev_str("why", strerror(errno)));
+    int ok = fd >= 0 && pwrite(fd, &version, sizeof version, 0) == sizeof version;
     if (fd >= 0)
         close(fd);
+    return ok;
+}
+
+void undo_remove_floor(int rank)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/%d/floor", undo_folder, rank);
+    if (undo_folder[0])
+        unlink(path);
 }
 
 /* Which file cannot be put back as it was at the version; NULL: all can. */
 const char *undo_impossible(int rank, int version)
 {
     lost[0] = 0;
-    if (version < floor_of(rank)) {
+    if (version < undo_floor(rank)) {
         snprintf(lost, sizeof lost, "a file");
         return lost;
     }
@@ -440,8 +448,6 @@ void undo_remove(int rank, int version)
 void undo_forget(int rank, int version)
 {
     int newest = newest_below(rank, version);
-    if (newest >= 0)
-        raise_floor(rank, newest + 1);
-    if (undo_folder[0])
+    if (undo_folder[0] && (newest < 0 || raise_floor(rank, newest + 1)))
         remove_logs(rank, 0, version);
 }

@@ -22,12 +22,21 @@ static void refuse(int rank, int version, const char *file)
     _exit(EXIT_REFUSED);
 }
 
+int files_can_go_back(int rank, int version, MPI_Comm comm)
+{
+    const char *file = undo_impossible(rank, version);
+    int here = file != NULL, anywhere = 0;
+    int ok = TRY(MPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_MAX, comm));
+    if (ok && file)
+        refuse(rank, version, file);
+    if (ok && anywhere)
+        sleep(30); /* who refuses ends the job */
+    return ok && !anywhere;
+}
+
 int put_files_back(int rank, int version, MPI_Comm comm)
 {
     int newest = undo_newest(rank), v = -1;
-    const char *file = undo_impossible(rank, version);
-    if (file)
-        refuse(rank, version, file);
     int ok = TRY(MPI_Allreduce(&newest, &v, 1, MPI_INT, MPI_MAX, comm));
     for (; ok && v >= version; v--) {
         undo_contents(rank, v);

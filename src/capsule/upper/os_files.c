@@ -129,7 +129,7 @@ static int standard_like(int fd, const struct stat *st)
         struct stat now;
         if (st->st_dev != standard[k].device || st->st_ino != standard[k].inode)
             continue;
-        if (S_ISREG(st->st_mode) && k == 0 && fd == 0)
+        if (S_ISREG(st->st_mode) && k == 0)
             continue; /* the input is read on from where it was, whatever the next launcher gives */
         long me = raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
         if (S_ISREG(st->st_mode) && !fstat(k, &now) && now.st_dev == st->st_dev &&

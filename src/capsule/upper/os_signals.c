@@ -84,6 +84,7 @@ FAST_CODE static void on_signal(int sig, siginfo_t *si, void *uc)
     int inside = pointer == upper.lower->thread_pointer;
     if (is_of_lower_half(sig, si, pointer))
         return;
+    upper.doubtful |= sig == SIGTERM; /* a launcher ends those who are left when another has died */
     if ((uintptr_t)pointer >= UPPER_END && !inside) {
         /* A thread of the lower half caught it: pass it on. No libc here: its errno would land in
          * the other half's TLS. The kernel refuses to let a further thread pass on a signal of its

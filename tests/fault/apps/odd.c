@@ -1,5 +1,5 @@
 /* odd: a program as users have them.
- * usage: odd exit|abort|crash|nompi|input|much|wait|orphan|counter|elsewhere|late [argument] */
+ * usage: odd exit|abort|crash|nompi|input|much|wait|orphan|counter|elsewhere|late|clock|become [argument] */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -39,6 +39,8 @@ int main(int argc, char **argv)
         printf("no MPI here\n");
         return n;
     }
+    if (!strcmp(what, "become"))
+        return execl(argv[0], argv[0], "wait", (char *)NULL);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -51,6 +53,11 @@ int main(int argc, char **argv)
         char line[200];
         if (!strcmp(what, "input") && rank == 0 && fgets(line, sizeof line, stdin))
             printf("%d: %s", r, line);
+        if (!strcmp(what, "clock")) { /* no two runs print the same */
+            printf("rank %d round %d %.*s.\n", rank, r, (int)(1e6 * MPI_Wtime()) % 40,
+                   "a text that depends on the time of the day");
+            fflush(stdout);
+        }
         if (!strcmp(what, "much"))
             for (int i = 0; i < 100; i++)
                 printf("rank %d round %d line %d %.17g\n", rank, r, i, x);
