@@ -28,7 +28,7 @@ static void tell(int code, const char *how)
  * 0: it could not be written. */
 int ended_output(void)
 {
-    if (relaunch_active() ? output_last() : output_direct())
+    if (relaunch_active() ? output_end() : output_direct())
         return 1;
     fprintf(stderr, "mend: the last output of a rank could not be written to %s/output\n",
             settings.dir);

@@ -120,7 +120,8 @@ long output_write(int fd, const char *bytes, size_t count); /* from the trap han
 void output_commit(void); /* everything written so far will not be rolled back */
 int output_direct(void);  /* hold back no more; 0: not all could be written */
 int output_last(
-    void); /* keep what is held back for `mend run`: this may be the end; 0: could not */
+    void);            /* keep what is held back for `mend run`: this may be the end; 0: could not */
+int output_end(void); /* the same: this is the end */
 /* Of a capture: keep what is held back, tell where it ends; its version is complete; it is resumed. */
 int output_aside(int capture, uint64_t mark[2]);
 void output_settle(int capture, const uint64_t mark[2]);

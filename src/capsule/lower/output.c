@@ -67,7 +67,6 @@ void output_play(int rank)
         if (streams[i].file < 0)
             die("cannot open %s: %s", path, strerror(errno));
         snprintf(streams[i].last, sizeof streams[i].last, "%s.last", path);
-        unlink(streams[i].last); /* it will say so again */
     }
     direct = 0;
 }
@@ -155,6 +154,13 @@ int output_last(void)
         if (streams[i].to > streams[i].from && streams[i].last[0])
             ok &= write_held(&streams[i], streams[i].last);
     return ok;
+}
+
+int output_end(void)
+{
+    for (int i = 0; output_held && i < 2; i++)
+        unlink(streams[i].last); /* of a launch before */
+    return output_last();
 }
 
 static void aside_path(char *path, size_t size, int stream, int capture)
