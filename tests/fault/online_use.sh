@@ -61,7 +61,9 @@ folders)
     "$MEND" run -n 2 --levels memory,erasure -- ./odd 2>err; [ $? = 2 ] || fail "erasure: code $?"
     grep -q 'erasure:K+M' err || fail "erasure: no sentence"
     start -n 2 --spares 1 --every 100ms -- ./odd wait # its folder is removed: no output can come, no file be put back
-    await '"level":"memory"' 4; rm -rf job; wait $runner; [ $? = 1 ] || fail "folder removed: code $?"
+    await '"level":"memory"' 4; "$MEND" run -n 2 --dir job -- ./odd 2>second; [ $? = 1 ] || fail "a second job in its folder: code $?"
+    grep -q 'a job is still running in' second || fail "a second job in its folder: no sentence"
+    rm -rf job; wait $runner; [ $? = 1 ] || fail "folder removed: code $?"
     grep -q 'job was removed while the job ran' err || fail "folder removed: no sentence"
     gone || fail "folder removed: processes are left"
     mkdir small; mount -t tmpfs -o size=3m none small 2>/dev/null || { echo "PASS (a full disk: not tried, mount is not allowed)"; exit 0; }
@@ -83,6 +85,8 @@ streams)
     done
     { read -r _; read -r _; run -n 2 --every 100ms -- ./odd input || fail "from line 3: code $?"; } <numbers
     sed 's/^[0-9]*: //' got | head -1 | cmp - <(sed -n 3p numbers) || fail "input from where the file stood"
+    run -n 2 --every 100ms -- ./odd input <<<"$(cat numbers numbers numbers)" || fail "here: code $?" # too long for a pipe: a file without a name
+    cmp got want || fail "input from the shell"
     cat numbers | run -n 2 --every 100ms -- ./odd input || fail "pipe: code $?"
     cmp got want || fail "input from a pipe"
     native -n 2 sh -c './odd much >r.$OMPI_COMM_WORLD_RANK' || exit 1; sort r.0 r.1 >want

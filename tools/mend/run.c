@@ -199,6 +199,57 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
     return remove(path);
 }
 
+/* A text that a shell was given between two marks may be a file without a name: it gets one. */
+static int copy_input(const char *path)
+{
+    char bytes[1 << 16];
+    FILE *in = fopen("/proc/self/fd/0", "re"), *out = fopen(path, "we");
+    size_t n = 0;
+    while (in && out && (n = fread(bytes, 1, sizeof bytes, in)) > 0)
+        if (fwrite(bytes, 1, n, out) != n)
+            break;
+    bool ok = in && out && n == 0 && !ferror(in);
+    if (in)
+        fclose(in);
+    if (out && fclose(out))
+        ok = false;
+    return ok ? TOOL_OK
+              : tool_failed("run", "cannot copy the input to %s: %s", path, strerror(errno));
+}
+
+static int find_input(struct run_job *job)
+{
+    struct stat st;
+    if (fstat(0, &st) || !S_ISREG(st.st_mode))
+        return TOOL_OK;
+    job->input_at = (long)lseek(0, 0, SEEK_CUR);
+    if (st.st_nlink == 0) {
+        snprintf(job->input, sizeof job->input, "%.4080s/input", job->dir);
+        return copy_input(job->input);
+    }
+    ssize_t n = readlink("/proc/self/fd/0", job->input, sizeof job->input - 1);
+    job->input[n > 0 ? n : 0] = 0;
+    return TOOL_OK;
+}
+
+/* DIR/alive is locked by all ranks (src/capsule/lower/settings.c), and by us: between two launches the job is there,
+ * too. Another one in the same folder would destroy it. */
+static int take_folder(const char *dir)
+{
+    enum { TRIES = 100 }; /* those of a job that has just ended may need a moment */
+    char path[4400];
+    snprintf(path, sizeof path, "%s/alive", dir);
+    int alive = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), tries = 0;
+    while (alive >= 0 && flock(alive, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+        if (tries++ == TRIES)
+            return tool_failed("run", "a job is still running in %s", dir);
+        nanosleep(&(struct timespec){0, 50000000}, NULL);
+    }
+    if (alive < 0 || flock(alive, LOCK_SH))
+        return tool_failed("run", "cannot lock %s: %s", path, strerror(errno));
+    return TOOL_OK;
+}
+
 static int prepare_folder(struct run_job *job)
 {
     char path[4400];
@@ -213,6 +264,9 @@ static int prepare_folder(struct run_job *job)
     if (whole)
         snprintf(job->dir, sizeof job->dir, "%s", whole);
     free(whole);
+    int rc = take_folder(job->dir);
+    if (rc)
+        return rc;
     if (!job->resume) { /* what is left of an older job is not ours to resume */
         static const char *const old[] = {"images", "output", "versions", "every", "undo"};
         for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
@@ -228,10 +282,9 @@ static int prepare_folder(struct run_job *job)
         snprintf(path, sizeof path, "%s/%s", job->dir, asked[i]);
         unlink(path);
     }
-    snprintf(path, sizeof path, "%s/alive", job->dir);
-    int alive = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (alive < 0 || flock(alive, LOCK_SH)) /* between two launches, too */
-        return tool_failed("run", "cannot lock %s: %s", path, strerror(errno));
+    rc = job->resume ? TOOL_OK : find_input(job);
+    if (rc)
+        return rc;
     snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
     if (mend_event_open(path) || run_job_write(job, "running"))
         return tool_failed("run", "%s", mend_error_text());
@@ -408,6 +461,8 @@ static int run(struct run_job *job, bool json)
             job->from = -1; /* from the newest, from now on */
         if (outcome != DONE)
             run_clear();
+        if (outcome == TORN_DOWN)
+            follow_torn_down(&f);
         stillborn += outcome == STILLBORN;
         /* a failure that a spare would have mended is not one of the retries */
         relaunched += outcome == TORN_DOWN && f.now.windows && relaunched < job->spares;
@@ -458,16 +513,6 @@ static int run(struct run_job *job, bool json)
     return outcome == DONE && code == 0 ? TOOL_OK : TOOL_FAILED;
 }
 
-static void find_input(struct run_job *job)
-{
-    struct stat st;
-    if (fstat(0, &st) || !S_ISREG(st.st_mode))
-        return;
-    ssize_t n = readlink("/proc/self/fd/0", job->input, sizeof job->input - 1);
-    job->input[n > 0 ? n : 0] = 0;
-    job->input_at = (long)lseek(0, 0, SEEK_CUR);
-}
-
 int mend_cmd_run(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
@@ -498,8 +543,6 @@ int mend_cmd_run(int argc, char **argv)
     if (!job.id[0])
         snprintf(job.id, sizeof job.id, "%llx-%d", (unsigned long long)(1e6 * mend_now()),
                  getpid());
-    if (!job.resume)
-        find_input(&job);
     rc = prepare_folder(&job);
     return rc ? rc : run(&job, json);
 }

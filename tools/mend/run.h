@@ -61,6 +61,7 @@ struct run_follower {
     bool planning;
     bool core_to_spare; /* for what is done in the background */
     long last_global;   /* version */
+    double torn_at;     /* the failure that a launch is to mend; 0: none */
     bool line_shown;    /* the status line is on the terminal */
     ino_t folder;       /* DIR, as it was at the start */
     double looked_at;   /* whether it is still there */
@@ -88,6 +89,7 @@ bool follow_stuck(const struct run_follower *f);
 /* DIR was removed: output, versions and what is needed to put files back went with it. */
 bool follow_lost(struct run_follower *f);
 void follow_replaced(struct run_follower *f);
+void follow_torn_down(struct run_follower *f); /* it will be launched again */
 /* The job does not come back: print what its ranks had printed since the last version. */
 void follow_last_words(struct run_follower *f);
 void follow_end(struct run_follower *f);

@@ -177,6 +177,17 @@ static void note_born(struct run_progress *p, pid_t pid, const char *host)
     p->last_born = mend_now();
 }
 
+/* By relaunch, not in place. */
+static void note_restart(struct run_follower *f, double t)
+{
+    f->now.resumed = true;
+    if (f->planning && f->torn_at > 0) {
+        mend_plan_online_failure(&f->planner, 1, f->torn_at);
+        mend_plan_online_recovered(&f->planner, f->now.version ? 1 : 0, f->torn_at, t);
+    }
+    f->torn_at = 0;
+}
+
 /* Of each rank once, and of this launch: one on another node may end later than its launcher. */
 static void note_end(struct run_follower *f, json_t *e, long *count)
 {
@@ -213,7 +224,7 @@ static void note(struct run_follower *f, const char *line)
     else if (strcmp(name, "recover.left") == 0)
         note_end(f, e, &p->left);
     else if (strcmp(name, "restart") == 0)
-        p->resumed = true;
+        note_restart(f, t);
     else if (strcmp(name, "recover.gave_up") == 0)
         p->gave_up = true, p->windows = number_of(e, "windows") > 0;
     else if (strcmp(name, "recover.refused") == 0)
@@ -369,6 +380,11 @@ bool follow_deserted(struct run_follower *f)
 bool follow_stuck(const struct run_follower *f)
 {
     return f->now.repair_since > 0 && mend_now() - f->now.repair_since > f->job->patience;
+}
+
+void follow_torn_down(struct run_follower *f)
+{
+    f->torn_at = wall();
 }
 
 /* A rank that becomes another program by exec() is one that nobody saves or repairs. */
