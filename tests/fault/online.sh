@@ -113,8 +113,8 @@ back) # over several versions: what each of them changed is undone, the newest f
     finish
     diff -r a b || fail "files differ" ;;
 floor) # what partners have is older than what files can be put back to: a newer version is on disk
-    mkdir a b; native ./rewrite a 2500 >want || exit 1
-    start --spares 1 --every 100ms --levels memory,partner:12,global:1 -- ./rewrite b 2500
+    mkdir a b; native ./rewrite a 1600 >want || exit 1
+    start --spares 1 --every 100ms --levels memory,partner:12,global:1 -- ./rewrite b 1600
     await '"level":"partner"' 4; more 5; kill_ranks 1; await '"how":"resumed"' 4
     finish
     diff -r a b || fail "files differ"

@@ -51,7 +51,7 @@ early) # before there is any version: from the beginning, with files as they wer
     diff -r a b || fail "files differ"
     grep -q 'no version is complete: the program starts from its beginning' err || fail "no sentence" ;;
 append | rewrite | overwrite | outside) # files that were changed since the version are put back
-    steps=2500; [ $case = overwrite ] && steps=400
+    steps=2500; [ $case = rewrite ] && steps=1400; [ $case = overwrite ] && steps=400
     case $mpi.$case in mpich.overwrite) steps=6000 ;; mpich.outside) steps=40000 ;; esac
     mkdir a b; native ./$case a $steps >want || exit 1
     start --every 200ms -- ./$case b $steps
