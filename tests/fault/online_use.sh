@@ -84,7 +84,7 @@ streams)
         cmp got want || fail "input from a file, rank $r killed"
     done
     { read -r _; read -r _; run -n 2 --every 100ms -- ./odd input || fail "from line 3: code $?"; } <numbers
-    sed 's/^[0-9]*: //' got | head -1 | cmp - <(sed -n 3p numbers) || fail "input from where the file stood"
+    sed -n '1s/^[0-9]*: //p' got | cmp - <(sed -n 3p numbers) || fail "input from where the file stood"
     run -n 2 --every 100ms -- ./odd input <<<"$(cat numbers numbers numbers)" || fail "here: code $?" # too long for a pipe: a file without a name
     cmp got want || fail "input from the shell"
     cat numbers | run -n 2 --every 100ms -- ./odd input || fail "pipe: code $?"
