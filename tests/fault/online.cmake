@@ -45,4 +45,7 @@ if(TARGET capsule-openmpi)
                 "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
         endforeach()
     endforeach()
+    foreach(case early append rewrite outside refuse input threads) # Open MPI is seldom used so: those of MPICH go first
+        set_tests_properties(online.relaunch_${case}.openmpi PROPERTIES LABELS "campaign;online")
+    endforeach()
 endif()
