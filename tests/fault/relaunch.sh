@@ -52,7 +52,7 @@ early) # before there is any version: from the beginning, with files as they wer
     grep -q 'no version is complete: the program starts from its beginning' err || fail "no sentence" ;;
 append | rewrite | overwrite | outside) # files that were changed since the version are put back
     steps=2500; [ $case = rewrite ] && steps=1400; [ $case = overwrite ] && steps=400
-    case $mpi.$case in mpich.overwrite) steps=6000 ;; mpich.outside) steps=40000 ;; esac
+    case $mpi.$case in mpich.overwrite) steps=3000 ;; mpich.outside) steps=25000 ;; esac
     mkdir a b; native ./$case a $steps >want || exit 1
     start --every 200ms -- ./$case b $steps
     for n in 2 1 $ranks; do more 1; [ $case = append ] || changes $((n - 1)) 300; kill_one $n; await '"restart"' $(($(count '"restart"') + 1)); done
