@@ -21,14 +21,8 @@ count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}
 alive() { kill -0 $runner 2>/dev/null || fail "the job ended before $*"; }
 await() { until [ "$(count "$1")" -ge "$2" ]; do alive "$2 x $1"; sleep 0.02; done; }
 more() { await checkpoint.commit $(($(count checkpoint.commit) + $1)); } # N more versions
-processes() { # processes of the job that are ranks, in the order of their birth
-    local p; for p in $(pgrep -f "capsule.$mpi"); do { tr '\0' '\n' <"/proc/$p/environ"; } 2>/dev/null | grep -qx "MEND_CAPSULE_DIR=$PWD/job" &&
-        [[ "$(readlink "/proc/$p/exe")" == *"/capsule.$mpi" ]] && echo "$p"; done
-}
-kill_one() { # the N-th of them
-    local p; until p=$(processes | sed -n "$1p") && [ -n "$p" ]; do alive "rank $1 was there"; sleep 0.02; done
-    kill -9 "$p" || fail "nobody to kill"
-}
+player() { grep "\"rank\":$1,\"event\":\"recover.born\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
+kill_one() { until kill -9 "$(player $(($1 - 1)))" 2>/dev/null; do alive "rank $(($1 - 1)) was there"; sleep 0.02; done; } # the N-th rank
 changes() { # RANK BYTES: until so much is noted of what it changed since the newest version
     local log; until log=$(ls "job/undo/$1" 2>/dev/null | grep -v '[.f]' | sort -n | tail -1) &&
         [ "$(stat -c %s "job/undo/$1/$log" 2>/dev/null || echo 0)" -ge "$2" ]; do alive "rank $1 changed anything"; sleep 0.02; done
