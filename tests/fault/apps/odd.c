@@ -47,7 +47,8 @@ int main(int argc, char **argv)
     double x = rank, y;
     if (!strcmp(what, "counter"))
         x += count_on(argv[2], rank);
-    for (int r = 0; r < (strcmp(what, "wait") ? 400 : 1000000); r++) {
+    int rounds = !strcmp(what, "wait") ? 1000000 : !strcmp(what, "counter") ? 1200 : 400;
+    for (int r = 0; r < rounds; r++) {
         MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         x = y / size + rank * 0.125;
         char line[200];
