@@ -232,22 +232,44 @@ static int find_input(struct run_job *job)
     return TOOL_OK;
 }
 
-/* DIR/alive is locked by all ranks (src/capsule/lower/settings.c), and by us: between two launches the job is there,
- * too. Another one in the same folder would destroy it. */
-static int take_folder(const char *dir)
+static int lock_file(const char *dir, const char *name, int *fd)
 {
     enum { TRIES = 100 }; /* those of a job that has just ended may need a moment */
     char path[4400];
-    snprintf(path, sizeof path, "%s/alive", dir);
-    int alive = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), tries = 0;
-    while (alive >= 0 && flock(alive, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
-        if (tries++ == TRIES)
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    for (int tries = 0; *fd >= 0 && flock(*fd, LOCK_EX | LOCK_NB); tries++) {
+        if (errno != EWOULDBLOCK)
+            break;
+        if (tries == TRIES)
             return tool_failed("run", "a job is still running in %s", dir);
         nanosleep(&(struct timespec){0, 50000000}, NULL);
     }
-    if (alive < 0 || flock(alive, LOCK_SH))
-        return tool_failed("run", "cannot lock %s: %s", path, strerror(errno));
-    return TOOL_OK;
+    return *fd >= 0 && !flock(*fd, LOCK_EX | LOCK_NB)
+               ? TOOL_OK
+               : tool_failed("run", "cannot lock %s: %s", path, strerror(errno));
+}
+
+/* Another job in the same folder would destroy this one. DIR/running is ours; DIR/alive is locked by all
+ * ranks (src/capsule/lower/settings.c), and shared by us: between two launches the job is there, too. Before it is,
+ * requests are removed: who asked has been told that nobody is here. */
+static int take_folder(const char *dir)
+{
+    static const char *const asked[] = {"request", "request.taken"};
+    char path[4400];
+    int running, alive;
+    int rc = lock_file(dir, "running", &running);
+    if (!rc)
+        rc = lock_file(dir, "alive", &alive);
+    if (rc)
+        return rc;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, asked[i]);
+        unlink(path);
+    }
+    return flock(alive, LOCK_SH)
+               ? tool_failed("run", "cannot lock %s/alive: %s", dir, strerror(errno))
+               : TOOL_OK;
 }
 
 static int prepare_folder(struct run_job *job)
@@ -274,12 +296,6 @@ static int prepare_folder(struct run_job *job)
             nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
         }
         snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
-        unlink(path);
-    }
-    static const char *const asked[] = {"request", "request.taken"};
-    for (int i = 0; i < 2;
-         i++) { /* who asked for that checkpoint has been told that nobody is here */
-        snprintf(path, sizeof path, "%s/%s", job->dir, asked[i]);
         unlink(path);
     }
     rc = job->resume ? TOOL_OK : find_input(job);

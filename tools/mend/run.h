@@ -41,6 +41,7 @@ struct run_progress {
     int program_code;
     double every; /* in force */
     pid_t *born;  /* processes of this launch on this machine, and how many are through MPI_Init */
+    bool *past;   /* [born_count]: it has ended */
     int born_count, started;
     double last_born;
     bool elsewhere;        /* some of them are on another machine (by --launcher-args) */

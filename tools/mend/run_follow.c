@@ -171,8 +171,10 @@ static void note_born(struct run_progress *p, pid_t pid, const char *host)
     gethostname(here, sizeof here - 1);
     p->elsewhere |= strcmp(host, here) != 0;
     p->born = realloc(p->born, (size_t)(p->born_count + 1) * sizeof *p->born);
-    if (!p->born)
+    p->past = realloc(p->past, (size_t)(p->born_count + 1) * sizeof *p->past);
+    if (!p->born || !p->past)
         abort();
+    p->past[p->born_count] = false;
     p->born[p->born_count++] = pid;
     p->last_born = mend_now();
 }
@@ -300,8 +302,12 @@ void follow_begin(struct run_follower *f, const struct run_job *job)
         abort();
     f->now.every = job->every;
     struct stat st;
+    char path[4400];
     if (stat(job->dir, &st) == 0)
         f->folder = st.st_ino;
+    snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
+    if (stat(path, &st) == 0) /* what a job said that is resumed now is over */
+        f->events_at = st.st_size;
     if (job->automatic) {
         mend_plan_online_options o = {.levels = 1,
                                       .mtbf = {job->mtbf},
@@ -393,8 +399,11 @@ void follow_replaced(struct run_follower *f)
     char path[64], program[4096];
     struct run_progress *p = &f->now;
     for (int i = 0; !p->refused && !is_far(f) && i < p->born_count; i++) {
+        if (p->past[i])
+            continue;
         snprintf(path, sizeof path, "/proc/%d/exe", (int)p->born[i]);
         ssize_t n = readlink(path, program, sizeof program - 1);
+        p->past[i] = n <= 0; /* its number may be given to another process */
         program[n > 0 ? n : 0] = 0;
         const char *name = strrchr(program, '/');
         if (!name || strncmp(name, "/capsule.", 9) == 0)
@@ -446,4 +455,5 @@ void follow_end(struct run_follower *f)
     free(f->said);
     free(f->part);
     free(f->now.born);
+    free(f->now.past);
 }

@@ -145,7 +145,7 @@ bool run_command(const struct run_job *job, bool resume, char ***command)
         add(&w, "--hostfile");
         add(&w, job->hostfile);
     }
-    if (openmpi && several) /* the launcher takes nothing else to other nodes */
+    if (openmpi) /* the launcher takes nothing else to other nodes */
         for (char **e = environ; *e; e++)
             if (strncmp(*e, "MEND_", 5) == 0) {
                 snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);

@@ -37,6 +37,7 @@ static struct stream {
     uint64_t from, to;
     int file;
     char last[4224]; /* the path of RANK.out.last */
+    int settled;     /* nothing is there */
 } streams[2] = {{.file = -1}, {.file = -1}};
 
 void output_open(const char *dir)
@@ -67,6 +68,7 @@ void output_play(int rank)
         if (streams[i].file < 0)
             die("cannot open %s: %s", path, strerror(errno));
         snprintf(streams[i].last, sizeof streams[i].last, "%s.last", path);
+        streams[i].settled = 0;
     }
     direct = 0;
 }
@@ -84,11 +86,19 @@ void output_start(void)
     lock = 0;
 }
 
-/* A thread may have been ended while it had the lock: it is not waited for without an end. */
+/* By threads of either half, or their copies in a child. One may have been ended while it had the lock, which is its
+ * number. */
 static void take(void)
 {
-    for (int i = 0; i < 100000 && __atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE); i++)
+    int me = (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), holder = 0;
+    for (unsigned i = 1;
+         !__atomic_compare_exchange_n(&lock, &holder, me, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+         i++, holder = 0) {
+        long pid = i % 1000 ? 0 : raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+        if (pid && raw_syscall(SYS_tgkill, pid, holder, 0, 0, 0, 0) == -ESRCH)
+            __atomic_compare_exchange_n(&lock, &holder, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
         raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+    }
 }
 
 static void give(void)
@@ -109,6 +119,10 @@ static void flush_to(struct stream *s, uint64_t end)
         at += (uint64_t)n;
     }
     memmove(s->held, s->held + (at - s->from), s->to - at);
+    if (at > s->from && !s->settled) { /* last words of a life before are behind us */
+        raw_syscall(SYS_unlinkat, AT_FDCWD, (long)s->last, 0, 0, 0, 0);
+        s->settled = 1;
+    }
     s->from = at;
 }
 
@@ -151,8 +165,10 @@ int output_last(void)
 {
     int ok = 1;
     for (int i = 0; output_held && i < 2; i++)
-        if (streams[i].to > streams[i].from && streams[i].last[0])
+        if (streams[i].to > streams[i].from && streams[i].last[0]) {
+            streams[i].settled = 0;
             ok &= write_held(&streams[i], streams[i].last);
+        }
     return ok;
 }
 

@@ -128,12 +128,18 @@ void recover_error(int rc, const char *function)
 
 /* ---- the meeting ----------------------------------------------------------------------------- */
 
+static int floor_of(int mine)
+{
+    int now = undo_floor(mine), soon = global_floor();
+    return soon > now ? soon : now;
+}
+
 static int show_cards(void)
 {
     struct card mine = {.rank = rank,
                         .finished = finished,
                         .windows = windows_open,
-                        .floor = rank >= 0 ? undo_floor(rank) : 0,
+                        .floor = rank >= 0 ? floor_of(rank) : 0,
                         .host = host_number(),
                         .pid = getpid(),
                         .id = (uint64_t)(1e6 * wall())};

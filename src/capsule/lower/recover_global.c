@@ -95,6 +95,23 @@ static int write_file(const struct held_image *image, uint64_t save_id)
     return rc == MEND_OK;
 }
 
+/* Not at once, but with the next one: ranks see that a version is complete one after the other, so that by then
+ * all have at least told (global_floor) what this one forgets. One that dies cannot tell any more. */
+static int soon;
+static void forget_soon(int rank, int version)
+{
+    if (version <= soon)
+        return;
+    if (soon)
+        undo_forget(rank, soon);
+    soon = version;
+}
+
+int global_floor(void)
+{
+    return soon;
+}
+
 /* Two complete versions are kept. */
 static void prune(int rank)
 {
@@ -114,7 +131,7 @@ static void prune(int rank)
             mend_io_remove(path);
         }
         if (there == ranks_known && whole < 2 && ++whole == 2)
-            undo_forget(rank, (int)list[i].version);
+            forget_soon(rank, (int)list[i].version);
     }
     free(list);
 }
@@ -164,9 +181,11 @@ void global_open(const char *dir, int versions)
         die("cannot start a thread");
 }
 
-void global_begin(int ranks, uint64_t new_id)
+void global_begin(int ranks, int version, uint64_t new_id)
 {
     pthread_mutex_lock(&lock);
+    if (version < soon) /* from its beginning */
+        soon = 0;
     ranks_known = ranks;
     id = new_id;
     pthread_mutex_unlock(&lock);

@@ -235,7 +235,7 @@ void levels_remove_later(int rank, int version)
 
 void levels_begin(int rank, int ranks, int version, uint64_t id)
 {
-    global_begin(ranks, id);
+    global_begin(ranks, version, id);
     levels_remove_later(rank, version); /* one may have been on its way */
 }
 

@@ -22,9 +22,10 @@ void levels_unbind(void); /* the communicator is gone */
 void levels_done(void);   /* the job has ended well: node-local files go */
 
 void global_open(const char *dir, int versions);
-void global_begin(int ranks, uint64_t id);
-void global_offer(struct held_image *image);      /* write it in the background, if it is due */
-void global_flush(void);                          /* wait for the background */
+void global_begin(int ranks, int version, uint64_t id);
+void global_offer(struct held_image *image); /* write it in the background, if it is due */
+void global_flush(void);                     /* wait for the background */
+int global_floor(void);                      /* files will not be put back behind this version */
 int global_write(const struct held_image *image); /* now; 0: failed */
 int global_save_now(
     const struct held_image *image); /* the same for a version that others write, too */

@@ -21,6 +21,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,13 +75,17 @@ int relaunch_active(void)
     return active;
 }
 
-static struct known *know(int64_t version)
+static pthread_mutex_t known_lock =
+    PTHREAD_MUTEX_INITIALIZER; /* of the rank's and the agent's thread */
+
+static void know(int64_t version, const uint64_t mark[2])
 {
+    pthread_mutex_lock(&known_lock);
     known = realloc(known, (size_t)(known_count + 1) * sizeof *known);
     if (!known)
         die("no memory to list %d versions", known_count);
-    known[known_count] = (struct known){version, capture, {0, 0}};
-    return &known[known_count++];
+    known[known_count++] = (struct known){version, capture, {mark[0], mark[1]}};
+    pthread_mutex_unlock(&known_lock);
 }
 
 /* A file that `mend run` was given as its input is rank 0's, from where it stood then; its position is in
@@ -102,7 +107,7 @@ void relaunch_begin(void)
 {
     if (!active)
         return;
-    know(0);
+    know(0, (uint64_t[2]){0, 0});
     undo_begin(rank, 0);
     input_take(rank);
 }
@@ -115,7 +120,10 @@ int relaunch_capture(struct upper *upper, int64_t version)
     upper->capture = ++capture;
     upper->doubtful = 0; /* all ranks are here */
     undo_begin(rank, capture);
-    if (output_aside(capture, know(version)->mark))
+    uint64_t mark[2];
+    int ok = output_aside(capture, mark);
+    know(version, mark);
+    if (ok)
         return 0;
     fprintf(stderr, "mend: rank %d cannot write to %s/output\n", rank, settings.dir);
     return MEND_ERR_IO;
@@ -123,27 +131,29 @@ int relaunch_capture(struct upper *upper, int64_t version)
 
 void relaunch_complete(int64_t version)
 {
+    pthread_mutex_lock(&known_lock);
     int i = known_count - 1;
     while (i >= 0 && known[i].version != version)
         i--;
     for (int k = 0; active && k <= i; k++) /* with those that failed before it */
         if (known[k].capture > 0)
             output_settle(known[k].capture, known[k].mark);
+    pthread_mutex_unlock(&known_lock);
 }
 
 /* Versions below this one have been removed. Older captures than those we know have older versions. */
 void relaunch_forget(int64_t below)
 {
     int keep = 0;
-    if (!active || !known_count || known[0].version > below)
-        return;
-    while (keep < known_count && known[keep].version < below)
+    pthread_mutex_lock(&known_lock);
+    while (active && keep < known_count && known[keep].version < below)
         keep++;
-    if (keep == 0 || keep == known_count)
-        return;
-    undo_forget(rank, known[keep].capture);
-    known_count -= keep;
-    memmove(known, known + keep, (size_t)known_count * sizeof *known);
+    if (keep > 0 && keep < known_count) {
+        undo_forget(rank, known[keep].capture);
+        known_count -= keep;
+        memmove(known, known + keep, (size_t)known_count * sizeof *known);
+    }
+    pthread_mutex_unlock(&known_lock);
 }
 
 static void remove_later(int64_t version)
@@ -182,6 +192,6 @@ void relaunch_go_back(int64_t version, int to)
                     "mend: no version is complete: the program starts from its beginning\n");
         return;
     }
-    know(version);
+    know(version, (uint64_t[2]){0, 0});
     undo_begin(rank, to);
 }
