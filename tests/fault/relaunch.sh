@@ -6,6 +6,7 @@
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
+[ -n "${MEND_TEST_LIMITED:-}" ] || MEND_TEST_LIMITED=1 exec "$MEND_SOURCE/tests/harness/within" 500 bash "$0" "$@" # then stacks
 case=$1 mpi=$2
 ranks=4; [ "$mpi" = mpich ] && ranks=2 # which waits busily: more than cores would hardly go on
 command -v "mpirun.$mpi" >/dev/null || { echo "no $mpi here"; exit 77; }

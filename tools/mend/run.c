@@ -12,19 +12,13 @@
 
 #include <base/config.h>
 #include <base/event.h>
-#include <base/io.h>
 #include <mend/error.h>
 
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -186,160 +180,6 @@ static int parse(struct run_job *job, bool *json, int argc, char **argv)
     if (!job->program || !job->program[0])
         return tool_wrong_use("run", "name a program after --");
     return TOOL_OK;
-}
-
-/* ---- the job's folder
- * ------------------------------------------------------------------------------------ */
-
-static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-    (void)st;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
-/* A text that a shell was given between two marks may be a file without a name: it gets one. */
-static int copy_input(const char *path)
-{
-    char bytes[1 << 16];
-    FILE *in = fopen("/proc/self/fd/0", "re"), *out = fopen(path, "we");
-    size_t n = 0;
-    while (in && out && (n = fread(bytes, 1, sizeof bytes, in)) > 0)
-        if (fwrite(bytes, 1, n, out) != n)
-            break;
-    bool ok = in && out && n == 0 && !ferror(in);
-    if (in)
-        fclose(in);
-    if (out && fclose(out))
-        ok = false;
-    return ok ? TOOL_OK
-              : tool_failed("run", "cannot copy the input to %s: %s", path, strerror(errno));
-}
-
-static int find_input(struct run_job *job)
-{
-    struct stat st;
-    if (fstat(0, &st) || !S_ISREG(st.st_mode))
-        return TOOL_OK;
-    job->input_at = (long)lseek(0, 0, SEEK_CUR);
-    if (st.st_nlink == 0) {
-        snprintf(job->input, sizeof job->input, "%.4080s/input", job->dir);
-        return copy_input(job->input);
-    }
-    ssize_t n = readlink("/proc/self/fd/0", job->input, sizeof job->input - 1);
-    job->input[n > 0 ? n : 0] = 0;
-    return TOOL_OK;
-}
-
-static int lock_file(const char *dir, const char *name, int *fd)
-{
-    enum { TRIES = 100 }; /* those of a job that has just ended may need a moment */
-    char path[4400];
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    for (int tries = 0; *fd >= 0 && flock(*fd, LOCK_EX | LOCK_NB); tries++) {
-        if (errno != EWOULDBLOCK)
-            break;
-        if (tries == TRIES)
-            return tool_failed("run", "a job is still running in %s", dir);
-        nanosleep(&(struct timespec){0, 50000000}, NULL);
-    }
-    return *fd >= 0 && !flock(*fd, LOCK_EX | LOCK_NB)
-               ? TOOL_OK
-               : tool_failed("run", "cannot lock %s: %s", path, strerror(errno));
-}
-
-/* Another job in the same folder would destroy this one. DIR/running is ours; DIR/alive is locked by all
- * ranks (src/capsule/lower/settings.c), and shared by us: between two launches the job is there, too. Before it is,
- * requests are removed: who asked has been told that nobody is here. */
-static int take_folder(const char *dir)
-{
-    static const char *const asked[] = {"request", "request.taken"};
-    char path[4400];
-    int running, alive;
-    int rc = lock_file(dir, "running", &running);
-    if (!rc)
-        rc = lock_file(dir, "alive", &alive);
-    if (rc)
-        return rc;
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, asked[i]);
-        unlink(path);
-    }
-    return flock(alive, LOCK_SH)
-               ? tool_failed("run", "cannot lock %s/alive: %s", dir, strerror(errno))
-               : TOOL_OK;
-}
-
-static int prepare_folder(struct run_job *job)
-{
-    char path[4400];
-    if (!job->dir[0]) {
-        const char *name = strrchr(job->program[0], '/');
-        snprintf(job->dir, sizeof job->dir, "mend-%.200s-%d", name ? name + 1 : job->program[0],
-                 getpid());
-    }
-    if (mend_io_make_folders(job->dir))
-        return tool_failed("run", "%s", mend_error_text());
-    char *whole = realpath(job->dir, NULL);
-    if (whole)
-        snprintf(job->dir, sizeof job->dir, "%s", whole);
-    free(whole);
-    int rc = take_folder(job->dir);
-    if (rc)
-        return rc;
-    if (!job->resume) { /* what is left of an older job is not ours to resume */
-        static const char *const old[] = {"images", "output", "versions", "every", "undo"};
-        for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
-            snprintf(path, sizeof path, "%s/%s", job->dir, old[i]);
-            nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-        }
-        snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
-        unlink(path);
-    }
-    rc = job->resume ? TOOL_OK : find_input(job);
-    if (rc)
-        return rc;
-    snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
-    if (mend_event_open(path) || run_job_write(job, "running"))
-        return tool_failed("run", "%s", mend_error_text());
-    return TOOL_OK;
-}
-
-int run_job_write(const struct run_job *job, const char *state)
-{
-    char path[4400];
-    json_t *program = json_array();
-    for (char **p = job->program; *p; p++)
-        json_array_append_new(program, json_string(*p));
-    json_t *j = json_pack("{s:i,s:s,s:i,s:i,s:s,s:b,s:f,s:b,s:i,s:o}", "mend", 1, "state", state,
-                          "ranks", job->ranks, "spares", job->spares, "mpi", job->mpi, "online",
-                          job->online, "every", job->every, "auto", job->automatic, "global_every",
-                          job->disk_every, "program", program);
-    char *here = getcwd(NULL, 0);
-    if (here)
-        json_object_set_new(j, "folder", json_string(here));
-    json_object_set_new(j, "levels", json_string(job->levels));
-    json_object_set_new(j, "id", json_string(job->id));
-    if (job->local_dir)
-        json_object_set_new(j, "local_dir", json_string(job->local_dir));
-    json_object_set_new(j, "retries", json_integer(job->retries));
-    const char *const more[][2] = {{"host", job->host},
-                                   {"hostfile", job->hostfile},
-                                   {"launcher_args", job->launcher_args},
-                                   {"input", job->input[0] ? job->input : NULL}};
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        if (more[i][1])
-            json_object_set_new(j, more[i][0], json_string(more[i][1]));
-    json_object_set_new(j, "input_at", json_integer(job->input_at));
-    free(here);
-    char *text = json_dumps(j, JSON_INDENT(2));
-    snprintf(path, sizeof path, "%s/job.json", job->dir);
-    int rc = mend_io_replace_file(path, text, strlen(text));
-    free(text);
-    json_decref(j);
-    return rc;
 }
 
 /* ---- running
@@ -559,6 +399,6 @@ int mend_cmd_run(int argc, char **argv)
     if (!job.id[0])
         snprintf(job.id, sizeof job.id, "%llx-%d", (unsigned long long)(1e6 * mend_now()),
                  getpid());
-    rc = prepare_folder(&job);
+    rc = run_prepare_folder(&job);
     return rc ? rc : run(&job, json);
 }

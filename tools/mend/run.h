@@ -1,4 +1,4 @@
-/* Inside `mend run`: what was asked for (run.c), how it is launched (run_launch.c), what it says
+/* Inside `mend run`: what was asked for (run.c), its folder (run_folder.c), how it is launched (run_launch.c), what it says
  * while it runs (run_follow.c). */
 #ifndef MEND_TOOL_RUN_H
 #define MEND_TOOL_RUN_H
@@ -95,5 +95,6 @@ void follow_torn_down(struct run_follower *f); /* it will be launched again */
 void follow_last_words(struct run_follower *f);
 void follow_end(struct run_follower *f);
 
+int run_prepare_folder(struct run_job *job); /* takes it, or says why not */
 int run_job_write(const struct run_job *job, const char *state);
 #endif
