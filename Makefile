@@ -13,13 +13,26 @@ all:
 check: all
 	@$(IN_SCRATCH) $(RUN) ctest --test-dir build --output-on-failure -j $(JOBS) -LE campaign
 
+# one test of every kind, kills included: for whoever changes something
+check-quick: all
+	@$(IN_SCRATCH) $(RUN) ctest --test-dir build --output-on-failure -j $(JOBS) -L quick
+
+# HOURS=h: trials by seed for so long (SEED=n: from that one on); else every long test once
 campaign: all
+ifdef HOURS
+	@tests/harness/inner-build fuzz build-fuzz || true # without clang the fuzzers are left out
+	@$(IN_SCRATCH) $(RUN) tests/campaign/run $(HOURS) $(SEED)
+else
 	@$(IN_SCRATCH) $(RUN) ctest --test-dir build --output-on-failure -L campaign
+endif
 
 bench: all
 	@$(RUN) bench/run build bench/results.json
 
-demo: all
+demo:
+	@$(RUN) env/configure release build
+	@$(RUN) cmake build >/dev/null # a folder of an older clone does not know the target yet
+	@$(RUN) cmake --build build -j $(JOBS) --target demo-programs
 	@$(RUN) tools/demo
 
 install: all
@@ -32,16 +45,17 @@ lint: all
 	@$(RUN) ctest --test-dir build --output-on-failure -L lint
 
 clean:
-	rm -rf build build-debug build-asan build-tsan build-clang build-fuzz build-x86_64
+	rm -rf build build-debug build-asan build-tsan build-clang build-fuzz build-x86_64 build-aarch64
 
 help:
 	@echo "make            build everything into build/"
 	@echo "make demo       see an unmodified MPI program survive a kill"
 	@echo "make check      all tests"
+	@echo "make check-quick  one test of every kind, in minutes"
 	@echo "make bench      speeds as ratios, into bench/results.json"
-	@echo "make campaign   the long fault campaigns"
+	@echo "make campaign   the long fault campaigns; HOURS=2: trials by seed for so long"
 	@echo "make install    PREFIX=$(PREFIX)"
 	@echo "make lint       clang-format, cppcheck, clang-tidy"
 	@echo "make format, make clean"
 
-.PHONY: all check campaign bench demo install format lint clean help
+.PHONY: all check check-quick campaign bench demo install format lint clean help

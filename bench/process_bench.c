@@ -77,12 +77,12 @@ static void calls(void)
 {
     mend_process *p;
     mend_process_options options = {.resume = MEND_RESUME_JUMP};
-    if (mend_process_start(MPI_COMM_WORLD, &options, &p) != 0 || mend_process_resume_here(p) != 0)
+    if (mend_process_open(MPI_COMM_WORLD, &options, &p) != 0 || mend_process_resume_here(p) != 0)
         exit(1);
     const mend_repair *now = mend_process_state(p);
     compare_calls("pingpong", now->comm, now->rank, ping_pong);
     compare_calls("allreduce", now->comm, now->rank, allreduce);
-    mend_process_finalize(p);
+    mend_process_close(p);
 }
 
 /* ---- one failure: from the kill to everybody at work again
@@ -120,7 +120,7 @@ static void repair(int spares)
     mend_process_options options = {.spares = spares, .resume = MEND_RESUME_JUMP};
     static double *note;
     note = death_note();
-    if (mend_process_start(MPI_COMM_WORLD, &options, &p) != 0 || mend_process_resume_here(p) != 0)
+    if (mend_process_open(MPI_COMM_WORLD, &options, &p) != 0 || mend_process_resume_here(p) != 0)
         exit(1);
     const mend_repair *now = mend_process_state(p);
     if (now->role != MEND_ROLE_RELEASED) {
@@ -138,7 +138,7 @@ static void repair(int spares)
         /* a recovered rank has noticed nothing by itself */
         report(now->comm, now->role == MEND_ROLE_RECOVERED ? 1e18 : now->detected, note);
     }
-    mend_process_finalize(p);
+    mend_process_close(p);
 }
 
 /* The same job with nothing but MPIX_Comm_shrink. */
@@ -172,11 +172,11 @@ static void spare(int spares)
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
     double begin = wall();
-    if (mend_process_start(MPI_COMM_WORLD, &options, &p) != 0)
+    if (mend_process_open(MPI_COMM_WORLD, &options, &p) != 0)
         exit(1);
     if (mend_process_state(p)->role != MEND_ROLE_RELEASED)
         sleep(5);
-    mend_process_finalize(p);
+    mend_process_close(p);
     getrusage(RUSAGE_SELF, &after);
     double cpu = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
                  1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) +

@@ -3,20 +3,27 @@ install(DIRECTORY include/mend DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MAT
 install(DIRECTORY include/compat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mend FILES_MATCHING PATTERN "*.h")
 install(TARGETS mend-tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY share/launch DESTINATION ${CMAKE_INSTALL_DATADIR}/mend)
+install(FILES ${CMAKE_BINARY_DIR}/share/mend/mpi DESTINATION ${CMAKE_INSTALL_DATADIR}/mend)
 install(FILES contrib/completion/mend.bash RENAME mend
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 set(targets mend-core)
 if(MEND_WITH_MPI)
-    list(APPEND targets mend)
+    list(APPEND targets mend-store mend)
 endif()
-install(TARGETS ${targets} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${targets} EXPORT mend LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set_target_properties(mend-core PROPERTIES EXPORT_NAME core)
+if(TARGET mend-store)
+    set_target_properties(mend-store PROPERTIES EXPORT_NAME store)
+endif()
+install(EXPORT mend NAMESPACE mend:: FILE mendTargets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mend)
 
 # pkg-config: mend-core (no MPI), mend (all layers), and the faces of other systems
 string(REGEX REPLACE "[^/]+" ".." up "${CMAKE_INSTALL_LIBDIR}")
 set(MEND_PC_PREFIX "\${pcfiledir}/../${up}") # so that an installed copy can be moved
 set(packages mend-core)
 if(MEND_WITH_MPI)
-    list(APPEND packages mend mend-fenix mend-veloc)
+    list(APPEND packages mend-store mend mend-fenix mend-veloc)
 endif()
 foreach(package IN LISTS packages)
     configure_file(cmake/${package}.pc.in ${CMAKE_BINARY_DIR}/pkgconfig/${package}.pc @ONLY)

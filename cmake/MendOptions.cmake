@@ -1,10 +1,16 @@
 # What may be chosen, and how everything is compiled.
 option(MEND_WITH_MPI "Build the layers that need MPI (process, store, flow, capsule)" ON)
 set(MEND_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (address,undefined or thread)")
+option(BUILD_TESTING "Build the tests, benchmarks and example programs" ON)
+set(ours OFF) # a build by `make`, in env/run: there a warning is an error
+if(DEFINED ENV{MEND_ENV_ENTERED})
+    set(ours ON)
+endif()
+option(MEND_WERROR "Treat warnings as errors (default: in our own builds only)" ${ours})
 option(MEND_FUZZ "Build the fuzz targets (needs clang)" OFF)
 # Tests that build everything another way (sanitizers, clang, fuzzers) belong to the outer build only.
 set(MEND_INNER_BUILDS OFF)
-if(MEND_WITH_MPI AND NOT MEND_SANITIZE AND CMAKE_BINARY_DIR STREQUAL "${CMAKE_SOURCE_DIR}/build")
+if(BUILD_TESTING AND MEND_WITH_MPI AND NOT MEND_SANITIZE AND CMAKE_BINARY_DIR STREQUAL "${CMAKE_SOURCE_DIR}/build")
     set(MEND_INNER_BUILDS ON)
 endif()
 
@@ -24,7 +30,12 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options($<$<COMPILE_LANGUAGE:C>:-Wall> $<$<COMPILE_LANGUAGE:C>:-Wextra>
-    $<$<COMPILE_LANGUAGE:C>:-Werror> $<$<COMPILE_LANGUAGE:C>:-fno-strict-aliasing> -fno-omit-frame-pointer)
+    $<$<AND:$<BOOL:${MEND_WERROR}>,$<COMPILE_LANGUAGE:C>>:-Werror> $<$<COMPILE_LANGUAGE:C>:-fno-strict-aliasing> -fno-omit-frame-pointer)
+# The libraries of a private prefix are found by the RPATH that its compiler wrapper (env/wrap/driver) sets;
+# other libraries outside the system's folders by the one that CMake makes of the folders linked from.
+if(NOT "$ENV{MEND_ENV}" STREQUAL prefix)
+    set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+endif()
 if(CMAKE_C_COMPILER_ID STREQUAL Clang)
     add_compile_options(-Wno-unknown-warning-option) # gcc's names of warnings in pragmas
 endif()
@@ -42,10 +53,10 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(INIH REQUIRED IMPORTED_TARGET inih)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
-pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
-if(MEND_WITH_MPI)
-    pkg_check_modules(OMPI REQUIRED IMPORTED_TARGET ompi-c)
+if(BUILD_TESTING)
+    pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 endif()
+include(MendMpi)
 set(MEND_CORE_LIBRARIES PkgConfig::ISAL PkgConfig::XXHASH PkgConfig::ZSTD PkgConfig::INIH
     PkgConfig::JANSSON Threads::Threads m)
 

@@ -1,4 +1,24 @@
-# Tests. Every MPI test has a timeout that ends in a failure with the stacks of all ranks.
+# Tests. Every test has a time limit that ends in a failure with the stacks of all its processes. A limit is in
+# seconds of a quiet machine: tests/harness/yardstick counts them slower on a slow or busy one.
+
+# mend_limit(TEST seconds): ctest's own TIMEOUT, which knows the wall's clock only: the last net, under the limit
+# that tests/harness/within or tests/harness/mpitest counts.
+function(mend_limit name seconds)
+    math(EXPR net "${seconds} * 30 + 600")
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${net})
+endfunction()
+
+# mend_limited_test(NAME n TIMEOUT s COMMAND …): add_test, with a limit of s seconds of a quiet machine.
+function(mend_limited_test)
+    cmake_parse_arguments(ARG "" "NAME;TIMEOUT" "COMMAND" ${ARGN})
+    list(GET ARG_COMMAND 0 program)
+    if(TARGET ${program})
+        list(REMOVE_AT ARG_COMMAND 0)
+        list(PREPEND ARG_COMMAND $<TARGET_FILE:${program}>)
+    endif()
+    add_test(NAME ${ARG_NAME} COMMAND ${CMAKE_SOURCE_DIR}/tests/harness/within ${ARG_TIMEOUT} ${ARG_COMMAND})
+    mend_limit(${ARG_NAME} ${ARG_TIMEOUT})
+endfunction()
 
 # Let a test or benchmark program use a library of ours and the internal headers of every layer.
 function(mend_use_layers target)
@@ -44,8 +64,8 @@ function(mend_unit_test)
     if(MEND_SANITIZE)
         math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 4")
     endif()
-    add_test(NAME unit.${ARG_NAME} COMMAND test_${ARG_NAME} ${ARG_ARGS})
-    set_tests_properties(unit.${ARG_NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "unit;${ARG_LABELS}")
+    mend_limited_test(NAME unit.${ARG_NAME} TIMEOUT ${ARG_TIMEOUT} COMMAND test_${ARG_NAME} ${ARG_ARGS})
+    set_tests_properties(unit.${ARG_NAME} PROPERTIES LABELS "unit;${ARG_LABELS}")
 endfunction()
 
 # add_mpi_test(NAME n (SOURCES … | PROGRAM target | SCRIPT file) NP n [SPARES s] [NODES k]
@@ -106,8 +126,8 @@ function(add_mpi_test)
     endforeach()
     add_test(NAME mpi.${ARG_NAME}
         COMMAND ${CMAKE_SOURCE_DIR}/tests/harness/mpitest ${options} -- ${command} ${ARG_ARGS})
-    math(EXPR slack "${ARG_TIMEOUT} + 60")
-    set_tests_properties(mpi.${ARG_NAME} PROPERTIES TIMEOUT ${slack} PROCESSORS 2 SKIP_RETURN_CODE 77
+    mend_limit(mpi.${ARG_NAME} ${ARG_TIMEOUT})
+    set_tests_properties(mpi.${ARG_NAME} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77
         LABELS "mpi;${ARG_LABELS}")
 endfunction()
 
@@ -117,8 +137,8 @@ function(mend_cli_test)
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 120)
     endif()
-    add_test(NAME cli.${ARG_NAME} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_SCRIPT})
-    set_tests_properties(cli.${ARG_NAME} PROPERTIES TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77
+    mend_limited_test(NAME cli.${ARG_NAME} TIMEOUT ${ARG_TIMEOUT} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_SCRIPT})
+    set_tests_properties(cli.${ARG_NAME} PROPERTIES SKIP_RETURN_CODE 77
         LABELS "cli;${ARG_LABELS}"
         ENVIRONMENT "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
 endfunction()
@@ -186,10 +206,10 @@ function(mend_fuzz_tests)
             ${CMAKE_BINARY_DIR}-fuzz ${name} ${seconds} ${length})
         add_test(NAME fuzz_long.${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/harness/fuzz
             ${CMAKE_BINARY_DIR}-fuzz ${name} ${long} ${length})
-        math(EXPR short_limit "${seconds} * 5 + 120")
-        math(EXPR long_limit "${long} * 2 + 120")
-        set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT ${short_limit})
-        set_tests_properties(fuzz_long.${name} PROPERTIES LABELS "fuzz;campaign" TIMEOUT ${long_limit})
+        mend_limit(fuzz.${name} ${seconds}) # a fuzzer ends by itself
+        mend_limit(fuzz_long.${name} ${long})
+        set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz)
+        set_tests_properties(fuzz_long.${name} PROPERTIES LABELS "fuzz;campaign")
         set_tests_properties(fuzz.${name} fuzz_long.${name} PROPERTIES FIXTURES_REQUIRED fuzz_build
             SKIP_RETURN_CODE 77)
     endforeach()
@@ -197,8 +217,19 @@ endfunction()
 
 # The same sources built another way, as one test: sanitizers (and their unit tests), clang, fuzzers.
 function(mend_inner_build kind)
-    add_test(NAME build.${kind} COMMAND ${CMAKE_SOURCE_DIR}/tests/harness/inner-build
+    mend_limited_test(NAME build.${kind} TIMEOUT 1500 COMMAND ${CMAKE_SOURCE_DIR}/tests/harness/inner-build
         ${kind} ${CMAKE_BINARY_DIR}-${kind})
-    set_tests_properties(build.${kind} PROPERTIES LABELS build TIMEOUT 1500 PROCESSORS 2
+    set_tests_properties(build.${kind} PROPERTIES LABELS build PROCESSORS 2
         SKIP_RETURN_CODE 77 COST 1000)
+endfunction()
+
+# mend_quick(TEST…): these tests stand for their kind in `make check-quick` (label quick). Call it after the tests'
+# other properties are set. All of them together take two minutes of two quiet cores: add one, look at the sum.
+function(mend_quick)
+    foreach(name IN LISTS ARGN)
+        if(NOT TEST ${name})
+            message(FATAL_ERROR "mend_quick: there is no test ${name}")
+        endif()
+        set_property(TEST ${name} APPEND PROPERTY LABELS quick)
+    endforeach()
 endfunction()

@@ -27,7 +27,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     mend_process *p;
     mend_process_options options = {.spares = 1}; /* MEND_RESUME_MANUAL */
-    int rc = mend_process_start(MPI_COMM_WORLD, &options, &p), sum = 0;
+    int rc = mend_process_open(MPI_COMM_WORLD, &options, &p), sum = 0;
     if (rc != 0) {
         fprintf(stderr, "%s\n", mend_error_text());
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         int code = work(now, &sum);
         if (code == MPI_SUCCESS) {
             int rank = now->rank, size = now->size, generation = now->generation;
-            rc = mend_process_finalize(p);
+            rc = mend_process_close(p);
             if (rc == MEND_ERR_PEER_FAILED)
                 continue; /* somebody died before all had finished: once more */
             if (rank == 0)
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
         }
     }
     if (p)
-        mend_process_finalize(p);
+        mend_process_close(p);
     fflush(stdout);
     MPI_Finalize();
     return rc != 0;

@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     static int lap, token; /* static: they keep their value when survivors jump */
     mend_process *p;
     mend_process_options options = {.spares = 1, .resume = MEND_RESUME_JUMP};
-    if (mend_process_start(MPI_COMM_WORLD, &options, &p) != 0) {
+    if (mend_process_open(MPI_COMM_WORLD, &options, &p) != 0) {
         fprintf(stderr, "%s\n", mend_error_text());
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
                    token == LAPS * now->size ? "right" : "WRONG");
         fflush(stdout);
     }
-    mend_process_finalize(p);
+    mend_process_close(p);
     MPI_Finalize();
     return rc != 0;
 }

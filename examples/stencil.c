@@ -60,7 +60,7 @@ int main(int argc, char **argv)
     mine.step = neighbours.step = -1;
     mend_process *p;
     mend_process_options options = {.spares = 2, .resume = MEND_RESUME_JUMP};
-    if (mend_process_start(MPI_COMM_WORLD, &options, &p) != 0) {
+    if (mend_process_open(MPI_COMM_WORLD, &options, &p) != 0) {
         fprintf(stderr, "%s\n", mend_error_text());
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
                    now->generation);
         fflush(stdout);
     }
-    mend_process_finalize(p);
+    mend_process_close(p);
     MPI_Finalize();
     return rc != 0;
 }

@@ -49,8 +49,8 @@ module mend
     public :: mend_store_newest, mend_store_restore, mend_store_restore_newest
     public :: mend_store_saved_size, mend_store_begin_restore, mend_store_end_restore
     public :: mend_store_prune, mend_store_discard
-    public :: mend_process_start, mend_process_get, mend_process_repair, mend_process_check
-    public :: mend_process_is_failure, mend_process_settled, mend_process_finalize
+    public :: mend_process_open, mend_process_get, mend_process_repair, mend_process_check
+    public :: mend_process_is_failure, mend_process_settled, mend_process_close
 
     interface
         function c_error_text() result(text) bind(C, name="mend_error_text")
@@ -174,7 +174,7 @@ module mend
             integer(c_int) :: code
         end function
         function c_start(base, spares, first, second, process) result(code) &
-            bind(C, name="mend_process_start_fortran")
+            bind(C, name="mend_process_open_fortran")
             import :: c_ptr, c_int
             integer(c_int), value :: base, spares, first, second
             type(c_ptr), intent(out) :: process
@@ -207,7 +207,7 @@ module mend
             type(c_ptr), value :: process
             integer(c_int) :: code
         end function
-        function c_finalize(process) result(code) bind(C, name="mend_process_finalize")
+        function c_finalize(process) result(code) bind(C, name="mend_process_close")
             import :: c_ptr, c_int
             type(c_ptr), value :: process
             integer(c_int) :: code
@@ -394,7 +394,7 @@ contains
     ! The last `spares` processes of comm wait inside this call until they are needed (their role is
     ! then mend_role_recovered) or the work is done (mend_role_released).
     ! Policies are tried in order; without them: as configured, or spares alone.
-    subroutine mend_process_start(process, comm, spares, ierr, first_policy, second_policy)
+    subroutine mend_process_open(process, comm, spares, ierr, first_policy, second_policy)
         type(mend_process), intent(inout) :: process
         integer, intent(in) :: comm, spares
         integer, intent(out) :: ierr
@@ -438,7 +438,7 @@ contains
         ierr = c_settled(process%handle)
     end subroutine
 
-    subroutine mend_process_finalize(process, ierr)
+    subroutine mend_process_close(process, ierr)
         type(mend_process), intent(inout) :: process
         integer, intent(out) :: ierr
         ierr = c_finalize(process%handle)

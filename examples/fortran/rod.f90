@@ -33,7 +33,7 @@ program rod
     call argument(3, -1, victim)
     call argument(4, 0, at)
     call MPI_Init_thread(MPI_THREAD_MULTIPLE, provided, ierr)
-    call mend_process_start(process, MPI_COMM_WORLD, spares, ierr)
+    call mend_process_open(process, MPI_COMM_WORLD, spares, ierr)
     call demand(ierr == 0, 'start')
     opened = .false.
     done = .false.
@@ -41,7 +41,7 @@ program rod
     do while (.not. done .and. now%role /= mend_role_released)
         call work(ierr)
         if (ierr == 0) then
-            call mend_process_finalize(process, ierr)
+            call mend_process_close(process, ierr)
             done = ierr == 0
             call demand(done .or. ierr == mend_err_peer_failed, 'finalize')
         else
@@ -50,7 +50,7 @@ program rod
         end if
         if (.not. done) now = mend_process_get(process)
     end do
-    if (.not. done) call mend_process_finalize(process, ierr) ! a spare that was not needed
+    if (.not. done) call mend_process_close(process, ierr) ! a spare that was not needed
     if (opened) call mend_store_close(store, ierr)
     call MPI_Finalize(ierr)
 

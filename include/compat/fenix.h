@@ -58,8 +58,7 @@ typedef enum {
 /* as older headers spell it */
 #define FENIX_ERROR_CALLBACK_NOT_REGISTERD FENIX_ERROR_CALLBACK_NOT_REGISTERED
 
-/* ---- processes
- * ----------------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------------------- */
 
 typedef enum {
     FENIX_ROLE_INITIAL_RANK = 0,

@@ -7,6 +7,8 @@
 #ifndef MEND_ERROR_H
 #define MEND_ERROR_H
 
+#include <mend/version.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -75,7 +77,8 @@ MEND_API const char *mend_error_sentence(int code);
  * failing call of this thread; "" if none. Not collective. */
 MEND_API const char *mend_error_text(void);
 
-/* The library's version, as "major.minor.patch". */
+/* The library's version, as "major.minor.patch"; that of the headers is in mend/version.h. Not
+ * collective. */
 MEND_API const char *mend_version_text(void);
 
 #ifdef __cplusplus

@@ -68,8 +68,7 @@ extern "C" {
 
 typedef struct mend_flow mend_flow; /* opaque; NULL stands for the context that MPI_Init made */
 
-/* ---- views: what must survive
- * ----------------------------------------------------------------------- */
+/* ---- views: what must survive ---------------------------------------------------------------- */
 
 enum {
     MEND_CONTROL =
@@ -150,8 +149,7 @@ extern mend_state __stop_mend_state[] __attribute__((weak, visibility("hidden"))
     extern int mend_state_all_needs_a_semicolon
 MEND_API void mend_flow_everything(int argc, char **argv, char **envp); /* for the macro */
 
-/* ---- safe points: when, and where to come back to
- * ----------------------------------------------------- */
+/* ---- safe points: when, and where to come back to -------------------------------------------- */
 
 typedef struct mend_site {
     const char *file, *function;
@@ -211,8 +209,7 @@ MEND_API MPI_Comm mend_flow_world(const mend_flow *flow);
  * collective. */
 MEND_API int mend_flow_report(const mend_flow *flow, FILE *to);
 
-/* ---- contexts
- * ------------------------------------------------------------------------------------------ */
+/* ---- contexts -------------------------------------------------------------------------------- */
 
 /* A store of the user's own. All calls are collective over the bound communicator and agreed, but
  * for size, read and end. Codes are Mend's; MEND_ERR_PEER_FAILED starts a recovery. */
@@ -266,7 +263,11 @@ typedef struct mend_flow_options {
 } mend_flow_options;
 
 /* Fill from the configuration. Not collective. Errors: MEND_ERR_CONFIG. */
-MEND_API int mend_flow_defaults(mend_flow_options *options);
+MEND_API int mend_flow_defaults_sized(mend_flow_options *options, size_t size);
+static inline int mend_flow_defaults(mend_flow_options *options)
+{ /* the size that this header gives the options, so that later versions can add fields */
+    return mend_flow_defaults_sized(options, sizeof *options);
+}
 
 /* Open a context on comm, close it. Collective; agreed. comm stays the caller's and is not freed
  * after a repair. The function that opens must not return before the context is closed if a start
@@ -275,8 +276,7 @@ MEND_API int mend_flow_defaults(mend_flow_options *options);
 MEND_API int mend_flow_open(MPI_Comm comm, const mend_flow_options *options, mend_flow **flow);
 MEND_API int mend_flow_close(mend_flow *flow);
 
-/* ---- the short forms
- * ----------------------------------------------------------------------------------- */
+/* ---- the short forms ------------------------------------------------------------------------- */
 
 #define mend_view(label, address, count, type, flags) \
     mend_flow_checked(mend_flow_view(0, label, address, count, type, flags))
@@ -302,6 +302,10 @@ MEND_API int mend_flow_init(int *argc, char ***argv, mend_state *first, mend_sta
                             void *frame, int jumped);
 MEND_API int mend_flow_finalize(int jumped);
 
+/* From here on MPI_COMM_WORLD is an expression, the repaired communicator of the moment: it cannot
+ * initialise a static variable (`static MPI_Comm c = MPI_COMM_WORLD;` does not compile), and a copy
+ * of it is old after a repair. Assign it inside a function that mend_rebuild() calls, or define
+ * MEND_FLOW_NO_WORLD and use mend_flow_world(). */
 #ifndef MEND_FLOW_NO_WORLD
 #undef MPI_COMM_WORLD
 #define MPI_COMM_WORLD mend_flow_world(0)

@@ -16,10 +16,10 @@ MEND_API int mend_store_open_fortran(MPI_Fint comm, int logical_rank, const char
                                      mend_store **store);
 MEND_API int mend_store_rebind_fortran(mend_store *store, MPI_Fint comm, int logical_rank);
 
-/* As mend_process_start() in mode MANUAL, with the first two policies to try; and the fields of
+/* As mend_process_open() in mode MANUAL, with the first two policies to try; and the fields of
  * mend_process_state(). */
-MEND_API int mend_process_start_fortran(MPI_Fint base, int spares, int first_policy,
-                                        int second_policy, mend_process **process);
+MEND_API int mend_process_open_fortran(MPI_Fint base, int spares, int first_policy,
+                                       int second_policy, mend_process **process);
 MEND_API void mend_process_state_fortran(const mend_process *p, MPI_Fint *comm, int *role,
                                          int *rank, int *size, int *generation, int *spares);
 

@@ -62,19 +62,36 @@ typedef struct mend_plan_level {
     double total_per_core; /* or: failures per core over the whole run, however long it takes */
 } mend_plan_level;
 
+/* What is written where several levels fall due together. Those that are written commit one by one,
+ * the lowest first, and hold the same work: while a high one is being written, failures go back no
+ * further than to the lower ones written just before it. Mend's store works like this (all). */
+typedef enum mend_plan_write {
+    MEND_PLAN_HIGHEST, /* the highest only */
+    MEND_PLAN_ALL,     /* all of them */
+    MEND_PLAN_CHOSEN,  /* the highest, and before it those that the plan says (default) */
+} mend_plan_write;
+
 typedef struct mend_plan_model {
     double work; /* seconds of work on one core, without any failure */
     mend_plan_speedup speedup;
     double cores;                /* 0: free between min_cores and max_cores */
     double min_cores, max_cores; /* used when cores is 0 */
     double allocation;           /* seconds to get new resources after a failure */
+    double cores_per_node;       /* free cores are made whole nodes; 0: there are no nodes */
     double rates_at;             /* the scale at which a failure trace was recorded */
     int levels;
     mend_plan_level level[MEND_PLAN_LEVELS];
-    int write_all;                              /* levels due together: 0 the highest only, 1 all */
+    mend_plan_write write;
     double watts_compute, watts_io, watts_idle; /* per core, for the energy objective */
     double weibull_shape;                       /* of failures in the simulator; 1: exponential */
     double jitter; /* in the simulator: costs vary by up to this share */
+    /* Free cores and another objective than the time, for which very few cores would be best: the plan
+     * with the least of it that is expected to end in time; or, without a deadline, the fastest that
+     * has at most this share more than the least possible (0.1 by default). */
+    double deadline; /* seconds; 0: none */
+    double slack;
+    /* Which of Mend's levels each is: memory, local, partner, erasure or global; empty: not said. */
+    char name[MEND_PLAN_LEVELS][16];
 } mend_plan_model;
 
 /* A model with one free core count, no level yet and the defaults above. */
@@ -99,9 +116,9 @@ MEND_API double mend_plan_speedup_at(const mend_plan_speedup *speedup, double co
 /* The scale beyond which more cores do not help; infinity for linear and Amdahl. */
 MEND_API double mend_plan_speedup_peak(const mend_plan_speedup *speedup);
 
-/* The sum over all levels of rate * (checkpoint / 2 + allocation + recovery) at a scale. From 1 on
- * failures come faster than they can be recovered from, and no plan is made. Levels whose failures
- * are given for the whole run add nothing. */
+/* The sum over all levels of rate * (checkpoint / 2 + allocation + recovery) at a scale. From 1 on the
+ * first-order formulas have no answer, and the methods built on them make no plan; the method best
+ * does, as long as there is one. Levels whose failures are given for the whole run add nothing. */
 MEND_API double mend_plan_load(const mend_plan_model *model, double cores);
 
 /* ---- fits of measurements, by least squares ------------------------------------------------- */
@@ -120,7 +137,7 @@ MEND_API int mend_plan_speedup_table(mend_plan_speedup *speedup, const double *c
 /* ---- plans ---------------------------------------------------------------------------------- */
 
 typedef enum mend_plan_method {
-    MEND_PLAN_BEST,            /* search with the exact evaluator over nested patterns */
+    MEND_PLAN_BEST,            /* search with the exact evaluator */
     MEND_PLAN_ALGORITHM1,      /* the paper's algorithm, converged */
     MEND_PLAN_ALGORITHM1_ONCE, /* the paper's algorithm, one pass (as its Table III) */
     MEND_PLAN_YOUNG,           /* highest level only, sqrt(2 C M), all cores */
@@ -155,21 +172,33 @@ typedef struct mend_plan {
     mend_plan_method method;
     double cores;
     double intervals[MEND_PLAN_LEVELS]; /* x of every level; 1: the level is not used */
+    /* Bit k: where this level is written and level k + 1 falls due too, that is written just before.
+     * With MEND_PLAN_ALL every lower level is, whatever stands here. */
+    unsigned first[MEND_PLAN_LEVELS];
+    double last;                /* nested: the last interval, which needs no checkpoint, is so many
+                                   times as long as the others; 0: as long as they are */
     int nested;                 /* 1: whole counts, each a multiple of the next higher level's;
                                    0: every level on a grid of its own */
     int iterations;             /* passes of the method */
     int converged;              /* 0: one pass only, or the limit of passes was reached */
     double model_seconds;       /* expected time by the paper's first-order formula */
-    mend_plan_outcome expected; /* exact, under exponential failures */
+    mend_plan_outcome expected; /* exact for exponential failures, else the mean of `runs` */
+    int runs;                   /* simulated for that; 0: exact */
+    double standard_error;      /* of the expected seconds then */
+    double least, least_cores;  /* of the objective, if a deadline or slack made it more; else 0 */
 } mend_plan;
 
-/* Make a plan.
- * Errors: MEND_ERR_CONFIG, MEND_ERR_INFEASIBLE (the sentence has the value of
- * mend_plan_load). */
+/* Make a plan. Failures that are not exponential: the method best plans with the simulator, and
+ * what is expected of any plan is simulated.
+ * Errors: MEND_ERR_CONFIG, MEND_ERR_INFEASIBLE (no plan leaves a millionth of the time for work, or
+ * meets the deadline; methods but best: the value of mend_plan_load is 1 or more). */
 MEND_API int mend_plan_make(const mend_plan_model *model, const mend_plan_request *request,
                             mend_plan *plan);
 
-/* The exact expected outcome of plan->cores, intervals and nested.
+/* Seconds of work between checkpoints of `level` (from 1) or higher. */
+MEND_API double mend_plan_period(const mend_plan_model *model, const mend_plan *plan, int level);
+
+/* The exact expected outcome of plan->cores, intervals, first, last and nested.
  * Errors: MEND_ERR_CONFIG (not a plan for this model), MEND_ERR_INFEASIBLE (the expected
  * time is beyond what a double can hold). */
 MEND_API int mend_plan_expect(const mend_plan_model *model, const mend_plan *plan,

@@ -6,21 +6,21 @@
  *
  *     mend_process *p;
  *     mend_process_options options = {.spares = 1, .resume = MEND_RESUME_JUMP};
- *     mend_process_start(MPI_COMM_WORLD, &options, &p);   // spares wait in here
+ *     mend_process_open(MPI_COMM_WORLD, &options, &p);   // spares wait in here
  *     int rc = mend_process_resume_here(p);               // survivors come back to this line
  *     const mend_repair *now = mend_process_state(p);
  *     if (rc == 0 && now->role != MEND_ROLE_RELEASED)
  *         work(now->comm, now->role);
- *     mend_process_finalize(p);
+ *     mend_process_close(p);
  *     MPI_Finalize();
  *
  * Caveats, all of them:
  * - Needs an MPI library with ULFM, started with it (Open MPI 5: `mpirun --with-ft ulfm`); else
- *   mend_process_start returns MEND_ERR_NO_ULFM. All other layers of Mend work without.
+ *   mend_process_open returns MEND_ERR_NO_ULFM. All other layers of Mend work without.
  * - A rank notices a failure in its next MPI call on the resilient communicator or on one derived
  *   from it, or in mend_process_check(). A repair waits for ranks that compute, and for ranks that
  *   talk only among themselves on a small communicator until they use a larger one.
- * - One thread, the one that called mend_process_start, makes the calls of this header. Other
+ * - One thread, the one that called mend_process_open, makes the calls of this header. Other
  *   threads may communicate; a failure that they see is revoked and left to that thread.
  * - After a repair, old handles (the old communicator and everything derived from it) are dead;
  *   take the new one from mend_process_state(). Requests on them: mend_process_request().
@@ -35,6 +35,7 @@
 #include <mend/error.h>
 #include <mpi.h>
 #include <setjmp.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,7 +67,8 @@ typedef enum mend_policy {
 #define MEND_POLICIES 4
 
 /* What this process knows of the present generation. All fields but role, comm, rank and caused_by
- * are agreed: equal on all ranks. Owned by the layer, valid until the next repair. */
+ * are agreed: equal on all ranks. Owned by the layer, valid until the next repair. Later versions add
+ * fields at the end: do not keep arrays of it. */
 typedef struct mend_repair {
     int generation;      /* 0 after the start, one more with every agreed repair */
     mend_role role;      /* of this process */
@@ -139,13 +141,22 @@ typedef struct mend_process_options {
  * Active ranks return with role INITIAL. Spares return when they are needed (RECOVERED) or when all
  * others have finished (RELEASED), unless options->spares_return is set. Processes that die before
  * or inside the call are treated as failures: the call ends with those that are left.
- * The handle is freed by mend_process_finalize, also after an error of another call.
+ * The handle is freed by mend_process_close, also after an error of another call.
  *
  * Errors: MEND_ERR_ARGUMENT (spares < 0 or >= size, NULL, options that differ between ranks),
  * MEND_ERR_NO_ULFM, MEND_ERR_STOPPED (too few processes are left), MEND_ERR_HUNG,
  * MEND_ERR_NO_MEMORY. After an error *process is NULL. */
-MEND_API int mend_process_start(MPI_Comm base, const mend_process_options *options,
-                                mend_process **process);
+static inline int mend_process_open(MPI_Comm base, const mend_process_options *options,
+                                    mend_process **process);
+/* The same; `size` is the length that the caller's header gives the options, so that a later version
+ * can add fields. Fields that this library does not know must be zero: else MEND_ERR_UNSUPPORTED. */
+MEND_API int mend_process_open_sized(MPI_Comm base, const mend_process_options *options,
+                                     size_t size, mend_process **process);
+static inline int mend_process_open(MPI_Comm base, const mend_process_options *options,
+                                    mend_process **process)
+{
+    return mend_process_open_sized(base, options, sizeof *options, process);
+}
 
 /* Mode JUMP: the line that survivors come back to. Returns 0, or MEND_ERR_STOPPED or
  * MEND_ERR_HUNG when the job cannot be repaired. The calling function must not return while
@@ -160,10 +171,15 @@ MEND_API int mend_process_resume(mend_process *p);           /* for mend_process
  * it returns without a failure; then finalize. The whole life of a resilient program in one call.
  * *result gets what body returned (0 on a spare that was not needed). options->resume is ignored.
  *
- * Collective over base. Errors: those of mend_process_start, MEND_ERR_STOPPED. */
+ * Collective over base. Errors: those of mend_process_open, MEND_ERR_STOPPED. */
 typedef int mend_process_body(mend_process *p, const mend_repair *now, void *arg);
-MEND_API int mend_process_run(MPI_Comm base, const mend_process_options *options,
-                              mend_process_body *body, void *arg, int *result);
+MEND_API int mend_process_run_sized(MPI_Comm base, const mend_process_options *options, size_t size,
+                                    mend_process_body *body, void *arg, int *result);
+static inline int mend_process_run(MPI_Comm base, const mend_process_options *options,
+                                   mend_process_body *body, void *arg, int *result)
+{
+    return mend_process_run_sized(base, options, sizeof *options, body, arg, result);
+}
 
 /* Mode MANUAL: an MPI call has returned a failure (mend_process_is_failure), or the caller wants
  * all to meet: tell everybody, agree, repair, run the callbacks. Then see mend_process_state().
@@ -235,7 +251,7 @@ MEND_API int mend_process_request(mend_process *p, MPI_Request *request, MPI_Sta
  * does not either: loading libmend sets OMPI_MCA_async_mpi_finalize=1 unless it is set. Start may
  * be called again afterwards. A handle that was stopped is just freed. Errors: MEND_ERR_PEER_FAILED
  * (not freed), MEND_ERR_ARGUMENT. */
-MEND_API int mend_process_finalize(mend_process *p);
+MEND_API int mend_process_close(mend_process *p);
 
 #ifdef __cplusplus
 }

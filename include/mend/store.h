@@ -7,8 +7,9 @@
  *   memory    own copy in RAM and a second one in the RAM of a rank on another failure domain
  *   local     a file in a node-local folder
  *   partner   that file, and a copy of it in the local folder of another failure domain
- *   erasure   that file, and parity over a group of k+m ranks on different domains: any m may be
- * lost global    a file on a shared file system (one per rank, or few large ones)
+ *   erasure   that file, and parity over a group of k+m ranks on different failure domains: any m
+ *             of them may be lost
+ *   global    a file on a shared file system (one per rank, or few large ones)
  *
  * After a failure the program repairs its communicator, calls mend_store_rebind() on the survivors
  * and mend_store_open() on the replacements, asks for the newest version that everybody can have,
@@ -30,18 +31,18 @@
  * CAVEATS
  *  - A store is used by one thread at a time. Several stores may be open at once.
  *  - "Collective" means over the communicator the store is bound to: every rank calls, in the same
- * order.
+ *    order.
  *  - Collective results are agreed: every rank returns the same code. The exception is a peer that
- * dies inside the call: then each survivor gets MEND_ERR_PEER_FAILED from this call or from its
- * next collective call on the store, and never waits for ever. The store cannot be used further
- * until it is rebound. No version becomes half visible by that: after a rebind the store forgets
- * what it believed and asks all ranks again.
+ *    dies inside the call: then each survivor gets MEND_ERR_PEER_FAILED from this call or from its
+ *    next collective call on the store, and never waits for ever. The store cannot be used further
+ *    until it is rebound. No version becomes half visible by that: after a rebind the store forgets
+ *    what it believed and asks all ranks again.
  *  - Without ULFM in the MPI library a dead peer is what that library makes of it.
  *  - A replacement's mend_store_open() is the same collective operation as a survivor's
  *    mend_store_rebind(): they match each other.
  *  - The background thread calls MPI. If MPI was initialised below MPI_THREAD_MULTIPLE, a store on
- * more than one rank does all its work inside the save call (as with `sync`), and says so by the
- * event "store.sync_forced". Everything else is the same.
+ *    more than one rank does all its work inside the save call (as with `sync`), and says so by the
+ *    event "store.sync_forced". Everything else is the same.
  *  - Versions are numbered by the caller, from 0, each save larger than the one before. A restore
  *    of version v makes v+1 the next allowed number, a rebind any. What was saved at or above a
  *    number that is saved anew belongs to an abandoned past: it is never mixed with what is saved
@@ -69,8 +70,7 @@ extern "C" {
 
 typedef struct mend_store mend_store; /* opaque */
 
-/* ---- levels and options
- * ------------------------------------------------------------------------------- */
+/* ---- levels and options ---------------------------------------------------------------------- */
 
 typedef enum mend_level {
     MEND_LEVEL_MEMORY,
@@ -142,13 +142,16 @@ typedef struct mend_store_options {
 /* Fill `options` from the configuration (MEND_STORE_* variables, INI file) and the built-in
  * defaults: memory every save if there is more than one rank, local every save if a local folder is
  * set. Not collective. Errors: MEND_ERR_CONFIG. */
-MEND_API int mend_store_defaults(mend_store_options *options);
+MEND_API int mend_store_defaults_sized(mend_store_options *options, size_t size);
+static inline int mend_store_defaults(mend_store_options *options)
+{ /* here and below: the size that this header gives a structure, so that later versions can add fields */
+    return mend_store_defaults_sized(options, sizeof *options);
+}
 
 /* Name of a level, "memory" to "global"; "?" if there is no such level. Not collective. */
 MEND_API const char *mend_level_name(mend_level level);
 
-/* ---- opening, rebinding, closing
- * ---------------------------------------------------------------------- */
+/* ---- opening, rebinding, closing ------------------------------------------------------------- */
 
 #ifndef MEND_STORE_NO_MPI
 /* Open the store `name` (letters, digits, '-', '_', '.'; at most 64) on `comm`.
@@ -196,8 +199,7 @@ MEND_API int mend_store_open_alone(const char *name, int logical_rank,
  * store may be NULL. */
 MEND_API int mend_store_close(mend_store *store);
 
-/* ---- regions
- * ------------------------------------------------------------------------------------------- */
+/* ---- regions --------------------------------------------------------------------------------- */
 
 /* Register `bytes` bytes at `address` as region `id` (any int), or, if the id is known, move and
  * resize it. label: for people (mend ls, messages); NULL: none; copied. The memory stays the
@@ -224,8 +226,7 @@ MEND_API int mend_store_region_count(const mend_store *store);
 MEND_API int mend_store_region_info(const mend_store *store, int index, int *id, void **address,
                                     size_t *bytes);
 
-/* ---- saving
- * -------------------------------------------------------------------------------------------- */
+/* ---- saving ---------------------------------------------------------------------------------- */
 
 /* Save the content of every region as `version`, at the levels that are due (level[].every).
  *
@@ -280,8 +281,13 @@ typedef struct mend_save_options {
  * Collective. `levels`, `sync` and `full` must be equal on all ranks. Agreed.
  * Errors: as mend_store_save(); MEND_ERR_STREAM; MEND_ERR_REGION (unknown id; agreed);
  * MEND_ERR_ARGUMENT (a level that the store was not opened with). */
-MEND_API int mend_store_save_with(mend_store *store, long version,
-                                  const mend_save_options *options);
+MEND_API int mend_store_save_sized(mend_store *store, long version,
+                                   const mend_save_options *options, size_t size);
+static inline int mend_store_save_with(mend_store *store, long version,
+                                       const mend_save_options *options)
+{
+    return mend_store_save_sized(store, version, options, sizeof *options);
+}
 
 /* Wait until all background work is done. Collective. Agreed.
  * Returns 0 if the last save reached every level it was meant for. Otherwise:
@@ -302,7 +308,12 @@ typedef struct mend_store_progress_info {
 } mend_store_progress_info;
 
 /* How far the background work of this rank is. Not collective; never blocks. */
-MEND_API int mend_store_progress(mend_store *store, mend_store_progress_info *info);
+MEND_API int mend_store_progress_sized(mend_store *store, mend_store_progress_info *info,
+                                       size_t size);
+static inline int mend_store_progress(mend_store *store, mend_store_progress_info *info)
+{
+    return mend_store_progress_sized(store, info, sizeof *info);
+}
 
 /* Give up the saves that are still in the background, where they have not begun to commit.
  * Collective. Agreed. Afterwards nothing is under way. Versions that were committed stay. */
@@ -312,8 +323,7 @@ MEND_API int mend_store_cancel(mend_store *store);
  * Not collective. Errors: MEND_ERR_VERSION (never heard of it). */
 MEND_API int mend_store_reached(mend_store *store, long version, unsigned *levels);
 
-/* ---- restoring
- * ----------------------------------------------------------------------------------------- */
+/* ---- restoring ------------------------------------------------------------------------------- */
 
 /* The newest version that every rank can have, from whatever level, including what must be fetched
  * from a partner or rebuilt from parity. Background work is finished first. Collective. Agreed.
@@ -360,6 +370,10 @@ MEND_API int mend_store_restore_newest(mend_store *store, long *version);
 MEND_API int mend_store_begin_restore(mend_store *store, long version, int rank);
 MEND_API int mend_store_end_restore(mend_store *store);
 
+/* The same, but newer versions stay: the next save must be newer than all of them. Collective and
+ * agreed; ended by mend_store_end_restore(); errors as mend_store_restore(). */
+MEND_API int mend_store_begin_look(mend_store *store, long version, int rank);
+
 /* The same for this rank's own part, from its own memory or local file, without anybody's help. Not
  * collective. Does not count as a restore: the next allowed version stays. Errors: MEND_ERR_NO_VERSION
  * (not here), MEND_ERR_DAMAGED. */
@@ -379,8 +393,7 @@ MEND_API int mend_store_saved_size(mend_store *store, int id, size_t *bytes);
  * the end), MEND_ERR_DAMAGED, MEND_ERR_IO. */
 MEND_API int mend_store_read(mend_store *store, int id, size_t offset, void *to, size_t count);
 
-/* ---- housekeeping
- * -------------------------------------------------------------------------------------- */
+/* ---- housekeeping ---------------------------------------------------------------------------- */
 
 /* Remove every version older than `before` from all levels; never the newest restorable one.
  * Collective. Agreed. Errors: MEND_ERR_PEER_FAILED, MEND_ERR_IO (some file could not be removed).
@@ -411,7 +424,12 @@ typedef struct mend_store_stats {
 } mend_store_stats;
 
 /* Figures of this rank. Not collective. */
-MEND_API int mend_store_statistics(const mend_store *store, mend_store_stats *stats);
+MEND_API int mend_store_statistics_sized(const mend_store *store, mend_store_stats *stats,
+                                         size_t size);
+static inline int mend_store_statistics(const mend_store *store, mend_store_stats *stats)
+{
+    return mend_store_statistics_sized(store, stats, sizeof *stats);
+}
 
 #ifdef __cplusplus
 }

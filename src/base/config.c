@@ -3,9 +3,11 @@
 #include <base/ini.h>
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum type { STRING, INTEGER, SECONDS, BYTES, BOOLEAN };
 
@@ -92,6 +94,28 @@ static void variable_name(char *out, size_t size, const struct key *key)
         *p = *p == '-' || *p == '.' ? '_' : (char)toupper((unsigned char)*p);
 }
 
+/* MEND_STORE_LOCL=… is a mistake, and is said to be one: a variable in one of our sections that no key
+ * has. Variables outside of the sections (MEND_CONFIG, MEND_FAULT, …) have other readers. */
+static int find_mistakes(void)
+{
+    for (char **v = environ; v && *v; v++) {
+        if (strncmp(*v, "MEND_", 5) != 0)
+            continue;
+        bool in_section = false, known = false;
+        for (int i = 0; i < MEND_CONFIG_KEYS && !known; i++) {
+            char variable[128];
+            variable_name(variable, sizeof variable, &keys[i]);
+            size_t whole = strlen(variable), section = 5 + strlen(keys[i].section) + 1;
+            known = strncmp(*v, variable, whole) == 0 && (*v)[whole] == '=';
+            in_section = in_section || strncmp(*v, variable, section) == 0;
+        }
+        if (in_section && !known)
+            return mend_fail(MEND_ERR_CONFIG, "there is no key for the environment variable %.*s",
+                             (int)strcspn(*v, "="), *v);
+    }
+    return MEND_OK;
+}
+
 static int load_environment(mend_config *config)
 {
     for (int i = 0; i < MEND_CONFIG_KEYS; i++) {
@@ -102,7 +126,7 @@ static int load_environment(mend_config *config)
         if (code)
             return code;
     }
-    return MEND_OK;
+    return find_mistakes();
 }
 
 int mend_config_load(mend_config *config, const char *ini_path)
@@ -162,6 +186,57 @@ bool mend_config_boolean(const mend_config *config, enum mend_config_key key)
     bool value = false;
     mend_parse_boolean(mend_config_string(config, key), &value);
     return value;
+}
+
+static struct {
+    pthread_once_t once;
+    mend_config config;
+    int code;
+    char text[512];
+} process = {.once = PTHREAD_ONCE_INIT};
+
+static void load_process(void)
+{
+    process.code = mend_config_load(&process.config, NULL);
+    if (process.code)
+        snprintf(process.text, sizeof process.text, "%s", mend_error_text());
+}
+
+static const mend_config *settings(void)
+{
+    pthread_once(&process.once, load_process);
+    return &process.config;
+}
+
+int mend_settings_load(void)
+{
+    settings();
+    return process.code ? mend_fail(process.code, "%s", process.text) : MEND_OK;
+}
+
+const char *mend_setting_string(enum mend_config_key key)
+{
+    return mend_config_string(settings(), key);
+}
+
+long mend_setting_integer(enum mend_config_key key)
+{
+    return mend_config_integer(settings(), key);
+}
+
+double mend_setting_seconds(enum mend_config_key key)
+{
+    return mend_config_seconds(settings(), key);
+}
+
+unsigned long long mend_setting_bytes(enum mend_config_key key)
+{
+    return mend_config_bytes(settings(), key);
+}
+
+bool mend_setting_boolean(enum mend_config_key key)
+{
+    return mend_config_boolean(settings(), key);
 }
 
 const char *mend_config_key_section(enum mend_config_key key)

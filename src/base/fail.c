@@ -88,5 +88,8 @@ const char *mend_error_sentence(int code)
 
 const char *mend_version_text(void)
 {
-    return MEND_VERSION;
+#define TEXT_OF(x)  #x
+#define VALUE_OF(x) TEXT_OF(x)
+    return VALUE_OF(MEND_VERSION_MAJOR) "." VALUE_OF(MEND_VERSION_MINOR) "." VALUE_OF(
+        MEND_VERSION_PATCH);
 }

@@ -62,7 +62,7 @@ int mend_ini_read(const char *path, mend_ini_entry *entry, void *user)
 {
     char *text;
     size_t size;
-    int code = mend_io_read_file(path, INI_SIZE_MAX, &text, &size);
+    int code = mend_io_read_input(path, INI_SIZE_MAX, &text, &size);
     if (code)
         return code;
     if (strlen(text) != size)

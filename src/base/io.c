@@ -2,6 +2,8 @@
 #include <base/fault.h>
 #include <base/io.h>
 
+#include "io_inside.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -147,11 +149,12 @@ int mend_io_pread(int fd, void *data, size_t size, off_t offset, const char *pat
 
 static int open_once(const char *path, int flags)
 {
-    int fd;
-    if ((errno = fault_errno(MEND_FAULT_POINT(io_open))))
+    const char *name;
+    int fd, at;
+    if ((errno = fault_errno(MEND_FAULT_POINT(io_open))) || (at = mend_io_at(path, &name)) == -1)
         return -1;
     do {
-        fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+        fd = openat(at, name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
     } while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -204,14 +207,14 @@ int mend_io_close(int fd, const char *path)
     return failed || broken ? mend_fail_errno("cannot close %s", path) : MEND_OK;
 }
 
-int mend_io_open_folder(const char *path, int *out)
+int mend_io_open_folder_at(int at, const char *name, const char *path, int *out)
 {
     struct stat st;
     int code = MEND_OK, fd = -1;
 
     *out = -1;
     if (!(errno = fault_errno(MEND_FAULT_POINT(io_opendir))))
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
         return MEND_OK;
     if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
@@ -230,6 +233,15 @@ int mend_io_open_folder(const char *path, int *out)
     return code;
 }
 
+int mend_io_open_folder(const char *path, int *out)
+{
+    const char *name;
+    int at = mend_io_at_folder(path, &name);
+    *out = -1;
+    return at == -1 ? mend_fail_errno("cannot open the folder %s", path)
+                    : mend_io_open_folder_at(at, name, path, out);
+}
+
 int mend_io_fsync(int fd, const char *path)
 {
     int failed;
@@ -243,21 +255,30 @@ int mend_io_fsync(int fd, const char *path)
 
 int mend_io_rename(const char *from, const char *to)
 {
-    if ((errno = fault_errno(MEND_FAULT_POINT(io_rename))) || rename(from, to))
+    const char *old_name, *new_name;
+    int old_at = mend_io_at(from, &old_name), new_at = mend_io_at(to, &new_name);
+    if (old_at == -1 || new_at == -1 || (errno = fault_errno(MEND_FAULT_POINT(io_rename))) ||
+        renameat(old_at, old_name, new_at, new_name))
         return mend_fail_errno("cannot rename %s to %s", from, to);
     return MEND_OK;
 }
 
 int mend_io_remove(const char *path)
 {
-    if ((errno = fault_errno(MEND_FAULT_POINT(io_unlink))) || (unlink(path) && errno != ENOENT))
+    const char *name;
+    int at = mend_io_at(path, &name);
+    if (at == -1 || (errno = fault_errno(MEND_FAULT_POINT(io_unlink))) ||
+        (unlinkat(at, name, 0) && errno != ENOENT))
         return mend_fail_errno("cannot remove %s", path);
     return MEND_OK;
 }
 
 int mend_io_sync_directory(const char *path)
 {
-    int fd = open_once(path, O_RDONLY | O_DIRECTORY);
+    const char *name;
+    int at = mend_io_at_folder(path, &name), fd = -1;
+    if (at != -1 && !(errno = fault_errno(MEND_FAULT_POINT(io_open))))
+        fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return mend_fail_errno("cannot open the folder %s", path);
     int code = mend_io_fsync(fd, path);

@@ -1,9 +1,11 @@
-/* Replacing files as one step, small whole files, and folders. */
+/* Replacing files as one step, and small whole files. */
 #include <base/fail.h>
-#include <base/fault.h>
 #include <base/io.h>
 
+#include "io_inside.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,8 +72,12 @@ void mend_io_replace_abort(mend_io_replacement *r)
 {
     if (r->fd >= 0)
         close(r->fd);
-    if (r->temporary)
-        unlink(r->temporary);
+    if (r->temporary) {
+        const char *name;
+        int at = mend_io_at(r->temporary, &name);
+        if (at != -1)
+            unlinkat(at, name, 0);
+    }
     free(r->temporary);
     free(r->path);
     *r = (mend_io_replacement){.fd = -1};
@@ -106,16 +112,18 @@ int mend_io_replace_file(const char *path, const void *data, size_t size)
     return mend_io_replace_commit(&r);
 }
 
-int mend_io_read_file(const char *path, size_t limit, char **data, size_t *size)
+/* The rest of reading a whole file; the descriptor is used up. A code below 0 instead of one is passed on. */
+static int read_whole(int fd, const char *path, size_t limit, char **data, size_t *size)
 {
     *data = NULL;
-    int fd = mend_io_open_read(path);
     if (fd < 0)
         return fd;
     struct stat st;
     int code = MEND_OK;
     if (fstat(fd, &st))
         code = mend_fail_errno("cannot examine %s", path);
+    else if (!S_ISREG(st.st_mode))
+        code = mend_fail(MEND_ERR_PERMISSION, "%s is not a regular file", path);
     else if ((unsigned long long)st.st_size > limit)
         code = mend_fail(MEND_ERR_ARGUMENT, "%s is larger (%lld bytes) than the %zu allowed", path,
                          (long long)st.st_size, limit);
@@ -134,41 +142,15 @@ int mend_io_read_file(const char *path, size_t limit, char **data, size_t *size)
     return MEND_OK;
 }
 
-static int make_one(const char *path)
+int mend_io_read_file(const char *path, size_t limit, char **data, size_t *size)
 {
-    enum mend_fault_effect effect = MEND_FAULT_POINT(io_mkdir);
-    if (effect == MEND_FAULT_EIO || effect == MEND_FAULT_ENOSPC) {
-        errno = effect == MEND_FAULT_EIO ? EIO : ENOSPC;
-        return -1;
-    }
-    return mkdir(path, 0700);
+    return read_whole(mend_io_open_read(path), path, limit, data, size);
 }
 
-int mend_io_make_folders(const char *path)
+int mend_io_read_input(const char *path, size_t limit, char **data, size_t *size)
 {
-    char *copy = strdup(path);
-    if (!copy)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %s", path);
-    int code = MEND_OK;
-    for (char *p = copy + 1; *copy && !code; p++) {
-        char kept = *p;
-        if (kept != '/' && kept != 0)
-            continue;
-        *p = 0;
-        if (make_one(copy) && errno != EEXIST)
-            code = mend_fail_errno("cannot create the folder %s", copy);
-        *p = kept;
-        if (kept == 0)
-            break;
-    }
-    free(copy);
-    struct stat st;
-    if (!code && lstat(path, &st))
-        code = mend_fail_errno("cannot examine the folder %s", path);
-    else if (!code && !S_ISDIR(st.st_mode))
-        code = mend_fail(MEND_ERR_PERMISSION, "%s is not a folder", path);
-    else if (!code && st.st_uid != geteuid())
-        code = mend_fail(MEND_ERR_PERMISSION, "the folder %s belongs to user %d, not to user %d",
-                         path, (int)st.st_uid, (int)geteuid());
-    return code;
+    /* O_NONBLOCK: a fifo in the file's place must not hang us */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return read_whole(fd < 0 ? mend_fail_errno("cannot open %s", path) : fd, path, limit, data,
+                      size);
 }

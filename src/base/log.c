@@ -1,3 +1,4 @@
+#include <base/config.h>
 #include <base/log.h>
 
 #include <errno.h>
@@ -12,8 +13,8 @@ static int log_rank = -1;
 static enum mend_log_level threshold(void)
 {
     static const char *const names[] = {"error", "warning", "info", "debug"};
-    const char *wanted = getenv("MEND_LOG_LEVEL");
-    for (int i = 0; wanted && i < 4; i++)
+    const char *wanted = mend_setting_string(MEND_KEY_LOG_LEVEL);
+    for (int i = 0; i < 4; i++)
         if (strcmp(wanted, names[i]) == 0)
             return (enum mend_log_level)i;
     return MEND_LOG_WARNING;

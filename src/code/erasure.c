@@ -1,21 +1,57 @@
 #include <code/erasure.h>
 
 #include <isa-l.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <base/fail.h>
 
+/* ISA-L's expansion of a matrix's rows, all together and each alone. How a row lies inside the former is ISA-L's affair:
+ * 32 bytes a coefficient, or 8 on processors with GFNI. So no row is ever looked up there. */
+struct tables {
+    int k, rows;
+    uint8_t *all, *each;
+};
+
 struct mend_code {
     int k, m;
-    uint8_t *matrix; /* (k+m) x k: identity, then Cauchy */
-    uint8_t *tables; /* ISA-L's expansion of the parity rows: 32 bytes a coefficient */
+    uint8_t *matrix;      /* (k+m) x k: identity, then Cauchy */
+    struct tables tables; /* of the parity rows */
 };
 
 struct mend_recipe {
-    int k, rows;
-    uint8_t *tables;
+    struct tables tables;
 };
+
+static size_t row_bytes(int k)
+{
+    return (size_t)k * 32; /* the most that any of its forms takes */
+}
+
+static bool tables_make(struct tables *t, int k, int rows, uint8_t *matrix)
+{
+    size_t bytes = row_bytes(k) * (size_t)(rows ? rows : 1);
+    *t = (struct tables){k, rows, calloc(1, bytes), calloc(1, bytes)};
+    if (!t->all || !t->each)
+        return false;
+    if (rows)
+        ec_init_tables(k, rows, matrix, t->all);
+    for (int r = 0; r < rows; r++)
+        ec_init_tables(k, 1, matrix + (size_t)r * (size_t)k, t->each + (size_t)r * row_bytes(k));
+    return true;
+}
+
+static void tables_free(struct tables *t)
+{
+    free(t->all);
+    free(t->each);
+}
+
+static const uint8_t *row_of(const struct tables *t, int row)
+{
+    return t->each + (size_t)row * row_bytes(t->k);
+}
 
 /* ISA-L takes int lengths and pointers that are not const. */
 #define STEP ((size_t)1 << 30)
@@ -30,15 +66,14 @@ int mend_code_new(int k, int m, mend_code **out)
         code->k = k;
         code->m = m;
         code->matrix = calloc((size_t)(k + m), (size_t)k);
-        code->tables = calloc((size_t)(m ? m : 1) * (size_t)k, 32);
     }
-    if (!code || !code->matrix || !code->tables) {
+    if (code && code->matrix)
+        gf_gen_cauchy1_matrix(code->matrix, k + m, k);
+    if (!code || !code->matrix ||
+        !tables_make(&code->tables, k, m, code->matrix + (size_t)k * (size_t)k)) {
         mend_code_free(code);
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for an erasure code of %d+%d pieces", k, m);
     }
-    gf_gen_cauchy1_matrix(code->matrix, k + m, k);
-    if (m)
-        ec_init_tables(k, m, code->matrix + (size_t)k * (size_t)k, code->tables);
     *out = code;
     return 0;
 }
@@ -48,7 +83,7 @@ void mend_code_free(mend_code *code)
     if (!code)
         return;
     free(code->matrix);
-    free(code->tables);
+    tables_free(&code->tables);
     free(code);
 }
 
@@ -67,15 +102,14 @@ static void apply(int k, int rows, const uint8_t *tables, size_t length, uint8_t
     }
 }
 
-static void add(int k, int row, const uint8_t *tables, int column, size_t length, const uint8_t *in,
+static void add(const struct tables *tables, int row, int column, size_t length, const uint8_t *in,
                 uint8_t *out)
 {
     for (size_t at = 0; at < length; at += STEP) {
         size_t n = length - at < STEP ? length - at : STEP;
         uint8_t *to[1] = {out + at};
-        ec_encode_data_update((int)n, k, 1, column,
-                              (uint8_t *)tables + (size_t)row * (size_t)k * 32, (uint8_t *)in + at,
-                              to);
+        ec_encode_data_update((int)n, tables->k, 1, column, (uint8_t *)row_of(tables, row),
+                              (uint8_t *)in + at, to);
     }
 }
 
@@ -83,20 +117,20 @@ void mend_code_encode(const mend_code *code, size_t length, uint8_t *const data[
                       uint8_t *const parity[])
 {
     if (code->m && length)
-        apply(code->k, code->m, code->tables, length, data, parity);
+        apply(code->k, code->m, code->tables.all, length, data, parity);
 }
 
 void mend_code_row(const mend_code *code, size_t length, int row, uint8_t *const data[],
                    uint8_t *parity)
 {
     uint8_t *out[1] = {parity};
-    apply(code->k, 1, code->tables + (size_t)row * (size_t)code->k * 32, length, data, out);
+    apply(code->k, 1, row_of(&code->tables, row), length, data, out);
 }
 
 void mend_code_add(const mend_code *code, size_t length, int row, int column, const uint8_t *data,
                    uint8_t *parity)
 {
-    add(code->k, row, code->tables, column, length, data, parity);
+    add(&code->tables, row, column, length, data, parity);
 }
 
 /* rows of `make` = matrix rows of the lost pieces times the inverse of the rows that are used. */
@@ -151,18 +185,14 @@ int mend_recipe_new(const mend_code *code, const int use[], const int lost[], in
     mend_recipe *recipe = calloc(1, sizeof *recipe);
     size_t cells = (size_t)lost_count * (size_t)code->k;
     uint8_t *make = malloc(cells);
-    if (recipe)
-        recipe->tables = malloc(cells * 32);
-    if (!recipe || !make || !recipe->tables) {
+    if (!recipe || !make) {
         free(make);
         mend_recipe_free(recipe);
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory to rebuild %d pieces", lost_count);
     }
-    recipe->k = code->k;
-    recipe->rows = lost_count;
     int rc = solve(code, use, lost, lost_count, make);
-    if (rc == 0)
-        ec_init_tables(code->k, lost_count, make, recipe->tables);
+    if (rc == 0 && !tables_make(&recipe->tables, code->k, lost_count, make))
+        rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory to rebuild %d pieces", lost_count);
     free(make);
     if (rc) {
         mend_recipe_free(recipe);
@@ -176,7 +206,7 @@ void mend_recipe_free(mend_recipe *recipe)
 {
     if (!recipe)
         return;
-    free(recipe->tables);
+    tables_free(&recipe->tables);
     free(recipe);
 }
 
@@ -184,11 +214,11 @@ void mend_recipe_run(const mend_recipe *recipe, size_t length, uint8_t *const us
                      uint8_t *const out[])
 {
     if (length)
-        apply(recipe->k, recipe->rows, recipe->tables, length, use, out);
+        apply(recipe->tables.k, recipe->tables.rows, recipe->tables.all, length, use, out);
 }
 
 void mend_recipe_add(const mend_recipe *recipe, size_t length, int row, int column,
                      const uint8_t *piece, uint8_t *out)
 {
-    add(recipe->k, row, recipe->tables, column, length, piece, out);
+    add(&recipe->tables, row, column, length, piece, out);
 }

@@ -203,7 +203,7 @@ static int start(MPI_Comm comm, int spares, int spawn)
         .on_error = unhandled,
         .spares_return = 1,
     };
-    int rc = mend_process_start(comm, &options, &fenix.process);
+    int rc = mend_process_open(comm, &options, &fenix.process);
     if (rc != 0)
         return rc;
     mend_process_set_hooks(fenix.process, adopted, returning, NULL);
@@ -216,7 +216,7 @@ static int start(MPI_Comm comm, int spares, int spawn)
  * it. */
 static void leave_as_spare(void)
 {
-    mend_process_finalize(fenix.process);
+    mend_process_close(fenix.process);
     PMPI_Finalize();
     exit(0);
 }
@@ -242,7 +242,7 @@ API void __fenix_preinit(int *role, MPI_Comm comm, MPI_Comm *newcomm, int spares
         fenix.start_error = translate(start(comm, spares, spawn));
     if (fenix.start_error != FENIX_SUCCESS) {
         if (fenix.process)
-            mend_process_finalize(fenix.process);
+            mend_process_close(fenix.process);
         fenix.process = NULL;
         mend_log(MEND_LOG_ERROR, "%s", mend_error_text());
         tell(FENIX_ROLE_INITIAL_RANK, MPI_COMM_NULL, fenix.start_error);
@@ -411,7 +411,7 @@ API int Fenix_Finalize(void)
 {
     if (!fenix.process)
         return uninitialized("Fenix_Finalize");
-    int rc = mend_process_finalize(fenix.process);
+    int rc = mend_process_close(fenix.process);
     if (rc != 0)
         return translate(rc);
     mend_fenix_data_end();

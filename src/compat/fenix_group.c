@@ -5,8 +5,8 @@
  *   1. duplicate the communicator, with errors returned: a failure inside is cleaned up before the
  *      process layer hears of it;
  *   2. all tell whether they have the group; the lowest rank that does sends its description
- * (policy, stamps, members) to all, and replacements take it over; if nobody has it, rank 0's
- * arguments count;
+ *      (policy, stamps, members) to all, and replacements take it over; if nobody has it, rank 0's
+ *      arguments count;
  *   3. survivors rebind their store, replacements open theirs: one collective operation;
  *   4. ask the store which snapshots everybody can have: only those exist from now on.
  * A death in any step makes the store or MPI report it to all; the group is left without a store
@@ -87,8 +87,7 @@ static void free_member(struct fenix_member *member)
     free(member);
 }
 
-/* ---- creating
- * ------------------------------------------------------------------------------------- */
+/* ---- creating -------------------------------------------------------------------------------- */
 
 /* What replacements must know. */
 struct description {
@@ -280,6 +279,9 @@ static int bind_store(struct fenix_group *group, MPI_Comm comm)
 static int create(struct fenix_group *group, MPI_Comm comm, bool existed)
 {
     mend_fenix_close_part(group);
+    /* what was stored before a failure and not committed belongs to a past that is given up */
+    for (struct fenix_member *m = group->members; m; m = m->next)
+        mend_fenix_blocks_clear(&m->present);
     if (group->comm != MPI_COMM_NULL)
         MPI_Comm_free(&group->comm);
     group->comm = MPI_COMM_NULL;
@@ -413,8 +415,7 @@ int Fenix_Data_barrier(int group_id)
     return mend_fenix_data_result(mend_fenix_all(group, true, &all), FENIX_ERROR_INTERN);
 }
 
-/* ---- what a group holds
- * ------------------------------------------------------------------------------ */
+/* ---- what a group holds ---------------------------------------------------------------------- */
 
 int Fenix_Data_group_get_number_of_members(int group_id, int *number_of_members)
 {

@@ -1,6 +1,7 @@
 /* Fenix data members: what is stored, its attributes, staging and committing. */
 #include "fenix_data.h"
 
+#include <base/copy.h>
 #include <base/fail.h>
 
 #include <limits.h>
@@ -81,8 +82,7 @@ int Fenix_Data_member_delete(int group_id, int member_id)
     return FENIX_SUCCESS;
 }
 
-/* ---- attributes
- * ------------------------------------------------------------------------------------ */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 /* Elements up to the last one stored, in this rank's newest snapshot; -1: cannot be told here. */
 static long saved_elements(struct fenix_group *group, int member_id)
@@ -182,8 +182,7 @@ int Fenix_Data_member_attr_set(int group_id, int member_id, int attribute_name,
     return FENIX_SUCCESS;
 }
 
-/* ---- storing
- * ---------------------------------------------------------------------------------------- */
+/* ---- storing --------------------------------------------------------------------------------- */
 
 static int reserve(struct fenix_member *member, long elements)
 {
@@ -210,9 +209,9 @@ static int stage_range(struct fenix_member *member, long first, long last)
     if (!code)
         code = mend_fenix_blocks_add(&member->present, first, last);
     if (!code)
-        memcpy(member->staged + (size_t)first * member->element,
-               (char *)member->buffer + (size_t)first * member->element,
-               (size_t)(last - first + 1) * member->element);
+        mend_copy(member->staged + (size_t)first * member->element,
+                  (char *)member->buffer + (size_t)first * member->element,
+                  (size_t)(last - first + 1) * member->element);
     return code;
 }
 
@@ -302,8 +301,7 @@ int Fenix_Data_test(Fenix_Request request, int *flag)
     return result;
 }
 
-/* ---- committing
- * ------------------------------------------------------------------------------------ */
+/* ---- committing ------------------------------------------------------------------------------ */
 
 /* A member in a snapshot: the number of blocks, their ends, then the bytes of each. */
 static size_t packed_size(const struct fenix_member *member)

@@ -1,4 +1,13 @@
-/* Fenix data: restoring members from snapshots. */
+/* Fenix data: restoring members from snapshots.
+ *
+ * A time stamp, or FENIX_DATA_SNAPSHOT_LATEST, means what was stored in that snapshot and nothing
+ * else. FENIX_DATA_SNAPSHOT_ALL, or FENIX_TIME_STAMP_MAX in older programs, means every element as
+ * it was stored last, in whichever snapshot that was:
+ *   1. all agree on the newest snapshot that every rank has;
+ *   2. each rank takes from it what it has not found yet;
+ *   3. the same with the next older one, until every rank has all that it asked for, or there is no
+ *      older one.
+ */
 #include "fenix_data.h"
 
 #include <base/fail.h>
@@ -6,6 +15,20 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+static bool means_all(int time_stamp)
+{
+    return time_stamp == FENIX_DATA_SNAPSHOT_ALL || time_stamp == FENIX_TIME_STAMP_MAX;
+}
+
+/* The newest snapshot here that is older than `bound`, or -1. */
+static int older_than(const struct fenix_group *group, int bound)
+{
+    int i = group->stamp_count - 1;
+    while (i >= 0 && group->stamps[i] >= bound)
+        i--;
+    return i < 0 ? -1 : group->stamps[i];
+}
 
 /* The stamp that is meant, or -1 if there is no such snapshot here. */
 static int resolve(const struct fenix_group *group, int time_stamp)
@@ -34,7 +57,7 @@ static int open_part(struct fenix_group *group, int stamp, int rank)
     if (!all[2])
         return MEND_OK;
     mend_fenix_close_part(group);
-    int code = mend_store_begin_restore(group->store, stamp, rank);
+    int code = mend_store_begin_look(group->store, stamp, rank);
     if (code)
         return code;
     group->open_stamp = stamp;
@@ -68,43 +91,72 @@ static int read_blocks(struct fenix_group *group, int member_id, struct fenix_bl
     return code;
 }
 
-/* Copy what was saved and fits; `found` gets it, *partial tells whether something is missing. */
-static int read_data(struct fenix_group *group, const struct fenix_member *member, char *target,
-                     long max_count, struct fenix_blocks *found, bool *partial)
+/* What a restore asks for, and what it has so far. */
+struct wanted {
+    const struct fenix_member *member;
+    char *target;
+    long count;
+    struct fenix_blocks found;
+};
+
+static bool complete(const struct wanted *w)
+{
+    return w->count == 0 || (w->found.count == 1 && w->found.block[0].first == 0 &&
+                             w->found.block[0].last >= w->count - 1);
+}
+
+/* Read elements first … last of a block whose bytes begin at `offset`, but for those that were found
+ * in a newer snapshot. */
+static int read_missing(struct fenix_group *group, const struct wanted *w, long first, long last,
+                        size_t offset)
+{
+    size_t element = w->member->element;
+    int code = MEND_OK;
+    for (long i = 0, from = first; from <= last && !code; i++) {
+        bool more = i < w->found.count;
+        long until = more && w->found.block[i].first <= last ? w->found.block[i].first - 1 : last;
+        if (until >= from)
+            code = mend_store_read(
+                group->store, w->member->id, offset + (size_t)(from - first) * element,
+                w->target + (size_t)from * element, (size_t)(until - from + 1) * element);
+        if (!more)
+            break;
+        if (w->found.block[i].last + 1 > from)
+            from = w->found.block[i].last + 1;
+    }
+    return code;
+}
+
+/* Take from the open part what is missing and fits. */
+static int read_part(struct fenix_group *group, struct wanted *w)
 {
     struct fenix_blocks saved = {0};
     size_t offset;
-    int code = read_blocks(group, member->id, &saved, &offset);
+    int code = read_blocks(group, w->member->id, &saved, &offset);
     for (long i = 0; i < saved.count && !code; i++) {
         long first = saved.block[i].first, last = saved.block[i].last;
-        long until = last < max_count ? last : max_count - 1;
-        if (until >= first)
-            code = mend_store_read(group->store, member->id, offset,
-                                   target + (size_t)first * member->element,
-                                   (size_t)(until - first + 1) * member->element);
-        if (!code && until >= first)
-            code = mend_fenix_blocks_add(found, first, until);
-        offset += (size_t)(last - first + 1) * member->element;
+        code = read_missing(group, w, first, last < w->count ? last : w->count - 1, offset);
+        offset += (size_t)(last - first + 1) * w->member->element;
     }
-    long whole =
-        member->count != FENIX_RESIZEABLE ? member->count : mend_fenix_blocks_elements(&saved);
-    *partial = !code && mend_fenix_blocks_elements(found) < whole;
-    if (!code && saved.count == 0)
-        code =
-            mend_fail(MEND_ERR_NO_VERSION, "member %d was not stored in the snapshot", member->id);
+    for (long i = 0; i < saved.count && !code; i++) {
+        long last = saved.block[i].last < w->count ? saved.block[i].last : w->count - 1;
+        if (last >= saved.block[i].first)
+            code = mend_fenix_blocks_add(&w->found, saved.block[i].first, last);
+    }
     mend_fenix_blocks_free(&saved);
     return code;
 }
 
-static int deliver(struct fenix_group *group, const struct fenix_member *member, void *target,
-                   int max_count, Fenix_Data_subset *found_data)
+/* The end of every restore: tell what was found. */
+static int tell(struct wanted *w, int code, Fenix_Data_subset *found_data)
 {
-    struct fenix_blocks found = {0};
-    bool partial;
-    int code = read_data(group, member, target, max_count, &found, &partial);
+    if (!code && w->found.count == 0)
+        code = mend_fail(MEND_ERR_NO_VERSION, "member %d was not stored in the snapshot",
+                         w->member->id);
     if (!code && found_data)
-        code = mend_fenix_subset_from(&found, found_data);
-    mend_fenix_blocks_free(&found);
+        code = mend_fenix_subset_from(&w->found, found_data);
+    bool partial = !complete(w);
+    mend_fenix_blocks_free(&w->found);
     if (code)
         return mend_fenix_data_result(code, FENIX_ERROR_NODATA_FOUND);
     return partial ? FENIX_WARNING_PARTIAL_RESTORE : FENIX_SUCCESS;
@@ -124,6 +176,42 @@ static int check(int group_id, int member_id, const void *target, int max_count,
     return FENIX_SUCCESS;
 }
 
+/* Step 1: the newest snapshot below `bound` that every rank has; -1: there is none. */
+static int agree_older(struct fenix_group *group, int bound, int *stamp)
+{
+    for (;;) {
+        int newest = older_than(group, bound), mine[2] = {newest, -newest}, all[2];
+        if (MPI_Allreduce(mine, all, 2, MPI_INT, MPI_MAX, group->comm) != MPI_SUCCESS)
+            return mend_fail(MEND_ERR_PEER_FAILED, "a rank of data group %d died", group->id);
+        *stamp = -all[1];
+        if (all[0] == *stamp || *stamp < 0)
+            return MEND_OK;
+        bound = *stamp + 1; /* somebody lacks the newer ones */
+    }
+}
+
+static int restore_all(struct fenix_group *group, struct wanted *w, int rank)
+{
+    int bound = INT_MAX, stamp = -1, failed = MEND_OK;
+    bool all = false;
+    while (!all) {
+        int code = agree_older(group, bound, &stamp);
+        if (!code && stamp < 0)
+            break;
+        if (!code)
+            code = open_part(group, stamp, rank);
+        if (code)
+            return code;
+        if (!failed && !complete(w))
+            failed = read_part(group, w);
+        code = mend_fenix_all(group, failed || complete(w), &all);
+        if (code)
+            return code;
+        bound = stamp;
+    }
+    return failed;
+}
+
 static int restore(int group_id, int member_id, void *target, int max_count, int time_stamp,
                    Fenix_Data_subset *found_data, int rank)
 {
@@ -134,10 +222,16 @@ static int restore(int group_id, int member_id, void *target, int max_count, int
         return result;
     if (rank >= group->size)
         return FENIX_ERROR_INVALID_LOGIC_CALL;
-    int code = open_part(group, resolve(group, time_stamp), rank);
-    if (code)
-        return mend_fenix_data_result(code, FENIX_ERROR_NODATA_FOUND);
-    return deliver(group, member, target, max_count, found_data);
+    struct wanted w = {.member = member, .target = target, .count = max_count};
+    int code;
+    if (means_all(time_stamp)) {
+        code = restore_all(group, &w, rank);
+    } else {
+        code = open_part(group, resolve(group, time_stamp), rank);
+        if (!code)
+            code = read_part(group, &w);
+    }
+    return tell(&w, code, found_data);
 }
 
 int Fenix_Data_member_restore(int group_id, int member_id, void *target_buffer, int max_count,
@@ -155,6 +249,20 @@ int Fenix_Data_member_restore_from_rank(int group_id, int member_id, void *data,
     return restore(group_id, member_id, data, max_count, time_stamp, found_data, source_rank);
 }
 
+/* One snapshot, from what this rank has by itself. */
+static int read_own(struct fenix_group *group, struct wanted *w, int stamp)
+{
+    if (group->open_stamp == stamp && group->open_rank == -1)
+        return read_part(group, w);
+    mend_fenix_close_part(group);
+    int code = mend_store_begin_restore_own(group->store, stamp);
+    if (code)
+        return code;
+    code = read_part(group, w);
+    mend_store_end_restore(group->store);
+    return code;
+}
+
 int Fenix_Data_member_lrestore(int group_id, int member_id, void *target_buffer, int max_count,
                                int time_stamp, Fenix_Data_subset *found_data)
 {
@@ -163,16 +271,12 @@ int Fenix_Data_member_lrestore(int group_id, int member_id, void *target_buffer,
     int result = check(group_id, member_id, target_buffer, max_count, &group, &member);
     if (result != FENIX_SUCCESS)
         return result;
-    int stamp = resolve(group, time_stamp);
-    if (stamp < 0)
-        return FENIX_ERROR_NODATA_FOUND;
-    bool own_is_open = group->open_stamp == stamp && group->open_rank == -1;
-    if (own_is_open)
-        return deliver(group, member, target_buffer, max_count, found_data);
-    mend_fenix_close_part(group);
-    if (mend_store_begin_restore_own(group->store, stamp))
-        return FENIX_ERROR_NODATA_FOUND;
-    result = deliver(group, member, target_buffer, max_count, found_data);
-    mend_store_end_restore(group->store);
-    return result;
+    struct wanted w = {.member = member, .target = target_buffer, .count = max_count};
+    int stamp = means_all(time_stamp) ? older_than(group, INT_MAX) : resolve(group, time_stamp);
+    int code = stamp < 0 ? mend_fail(MEND_ERR_NO_VERSION, "no such snapshot") : MEND_OK;
+    while (!code && stamp >= 0) {
+        code = read_own(group, &w, stamp);
+        stamp = means_all(time_stamp) && !complete(&w) ? older_than(group, stamp) : -1;
+    }
+    return tell(&w, code, found_data);
 }

@@ -28,15 +28,15 @@ int mend_store_rebind_fortran(mend_store *store, MPI_Fint comm, int logical_rank
 }
 
 /* Mode MANUAL: a jump over Fortran frames would skip what the compiler does at their end. */
-int mend_process_start_fortran(MPI_Fint base, int spares, int first_policy, int second_policy,
-                               mend_process **process)
+int mend_process_open_fortran(MPI_Fint base, int spares, int first_policy, int second_policy,
+                              mend_process **process)
 {
     mend_process_options options = {
         .spares = spares,
         .resume = MEND_RESUME_MANUAL,
         .order = {(mend_policy)first_policy, (mend_policy)second_policy},
     };
-    return mend_process_start(MPI_Comm_f2c(base), &options, process);
+    return mend_process_open(MPI_Comm_f2c(base), &options, process);
 }
 
 void mend_process_state_fortran(const mend_process *p, MPI_Fint *comm, int *role, int *rank,

@@ -19,7 +19,8 @@
 #include <sys/mman.h>
 
 enum {
-    PAGE_BYTES = 4096,
+    PAGE_BYTES = 4096,       /* spans are counted in these, on every machine */
+    KERNEL_BYTES = 64 << 10, /* the kernel is asked for these: a multiple of any page size */
     CHUNK_BYTES = 64 << 10,
     CLASS_MAX = 32 << 10,
     CLASSES = 44,
@@ -97,7 +98,8 @@ struct arena_random *arena_random(void)
 
 static int commit(char *from, size_t bytes)
 {
-    return mprotect(from, bytes, PROT_READ | PROT_WRITE)
+    size_t before = (size_t)from % KERNEL_BYTES; /* a heap of an older version may end anywhere */
+    return mprotect(from - before, before + bytes, PROT_READ | PROT_WRITE)
                ? mend_fail(MEND_ERR_NO_MEMORY, "no memory for %zu bytes of heap: %s", bytes,
                            strerror(errno))
                : 0;
@@ -124,6 +126,19 @@ int arena_open(void)
     return 0;
 }
 
+/* The kernel rounds a length up: a piece that ended within a page would take the rest of it along. */
+static void wipe(char *from, size_t bytes)
+{
+    char *first = (char *)up((size_t)from, KERNEL_BYTES);
+    char *last = (char *)((size_t)(from + bytes) / KERNEL_BYTES * KERNEL_BYTES);
+    if (bytes < RETURN_MIN || madvise(first, (size_t)(last - first), MADV_DONTNEED)) {
+        memset(from, 0, bytes);
+        return;
+    }
+    memset(from, 0, (size_t)(first - from));
+    memset(last, 0, (size_t)(from + bytes - last));
+}
+
 int arena_set_bytes(size_t bytes)
 {
     char *now = heap()->committed, *then = BASE + bytes;
@@ -133,7 +148,7 @@ int arena_set_bytes(size_t bytes)
     if (then > now)
         return commit(now, (size_t)(then - now));
     if (then < now)
-        madvise(then, (size_t)(now - then), MADV_DONTNEED);
+        wipe(then, (size_t)(now - then));
     return 0;
 }
 
@@ -143,7 +158,7 @@ static int grow(struct heap *h, char *to)
 {
     if (to <= h->committed)
         return 0;
-    size_t step = up((size_t)(h->committed - BASE) / 4, PAGE_BYTES);
+    size_t step = up((size_t)(h->committed - BASE) / 4, KERNEL_BYTES);
     char *want = h->committed + (step > GROWTH_MIN ? step : GROWTH_MIN);
     if (want < to)
         want = (char *)up((size_t)to, GROWTH_MIN);
@@ -177,18 +192,6 @@ static void *take_span(size_t bytes)
     char *made = h->end;
     h->end += bytes;
     return made;
-}
-
-static void wipe(char *from, size_t bytes)
-{
-    char *first = (char *)up((size_t)from, PAGE_BYTES);
-    char *last = (char *)((size_t)(from + bytes) / PAGE_BYTES * PAGE_BYTES);
-    if (bytes < RETURN_MIN || madvise(first, (size_t)(last - first), MADV_DONTNEED)) {
-        memset(from, 0, bytes);
-        return;
-    }
-    memset(from, 0, (size_t)(first - from));
-    memset(last, 0, (size_t)(from + bytes - last));
 }
 
 /* The span is zero. */

@@ -228,7 +228,7 @@ int backing_process(mend_flow *f, int spares, bool required, bool *released)
 {
     mend_process_options o = {.spares = spares, .resume = MEND_RESUME_MANUAL, .explicit_settle = 1};
     mend_process *p = NULL;
-    int rc = mend_process_start(MPI_COMM_WORLD, &o, &p);
+    int rc = mend_process_open(MPI_COMM_WORLD, &o, &p);
     *released = false;
     if (rc == MEND_ERR_NO_ULFM && !required && spares == 0) {
         mend_log(MEND_LOG_INFO, "no process recovery: %s", mend_error_text());
@@ -239,7 +239,7 @@ int backing_process(mend_flow *f, int spares, bool required, bool *released)
         return rc;
     const mend_repair *now = mend_process_state(p);
     if (now->role == MEND_ROLE_RELEASED) {
-        mend_process_finalize(p);
+        mend_process_close(p);
         *released = true;
         return 0;
     }
@@ -259,7 +259,7 @@ int backing_process_end(mend_flow *f)
 {
     if (!f->process)
         return 0;
-    int rc = mend_process_finalize(f->process);
+    int rc = mend_process_close(f->process);
     if (rc == MEND_ERR_PEER_FAILED) {
         f->comm = mend_process_state(f->process)->comm;
         f->settled_by_end = true;

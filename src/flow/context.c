@@ -1,5 +1,6 @@
 /* Opening and closing contexts; errors; small questions. */
 #include <base/event.h>
+#include <base/grow.h>
 #include <base/fail.h>
 #include <base/log.h>
 #include <stdarg.h>
@@ -139,18 +140,20 @@ void context_close(mend_flow *f)
 
 int mend_flow_open(MPI_Comm comm, const mend_flow_options *options, mend_flow **flow)
 {
-    mend_flow_options defaults;
-    if (!flow || comm == MPI_COMM_NULL || (options && options->size != sizeof *options))
+    mend_flow_options own;
+    if (!flow || comm == MPI_COMM_NULL || (options && options->size < sizeof options->size))
         return mend_fail(MEND_ERR_ARGUMENT,
                          "mend_flow_open needs a communicator, a place for the handle, and options "
                          "from mend_flow_defaults()");
-    int rc = options ? 0 : mend_flow_defaults(&defaults);
+    int rc = options
+                 ? mend_options_take(&own, sizeof own, options, options->size, "mend_flow_options")
+                 : mend_flow_defaults(&own);
     if (rc)
         return rc;
     mend_flow *f = calloc(1, sizeof *f);
     if (!f)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a context");
-    f->options = options ? *options : defaults;
+    f->options = own;
     f->name = strdup(f->options.name ? f->options.name : "flow");
     f->comm = comm;
     f->open = true;

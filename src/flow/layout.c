@@ -27,9 +27,13 @@ enum { ENVIRONMENT_STEP = 128, STACK_STEP = 64 << 10 };
 
 struct auto_program auto_program;
 
+/* Has the loader made it read-only? Only whole pages: the last one may hold data, too, where pages
+ * are large. */
 bool auto_is_relro(const void *address)
 {
-    return (char *)address >= auto_program.relro.from && (char *)address < auto_program.relro.to;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *to = (char *)((size_t)auto_program.relro.to / page * page);
+    return (char *)address >= auto_program.relro.from && (char *)address < to;
 }
 
 /* ---- starting again ---- */

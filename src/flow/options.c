@@ -1,6 +1,7 @@
 /* Options of a context, from the configuration. */
 #include <base/config.h>
 #include <base/fail.h>
+#include <base/grow.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +46,7 @@ int options_read(const mend_config *c, mend_flow_options *o, bool contexts)
     return parse_every(mend_config_string(c, MEND_KEY_FLOW_EVERY), o);
 }
 
-int mend_flow_defaults(mend_flow_options *options)
+int mend_flow_defaults_sized(mend_flow_options *options, size_t size)
 {
     mend_config c;
     if (!options)
@@ -53,7 +54,11 @@ int mend_flow_defaults(mend_flow_options *options)
     int rc = mend_config_load(&c, NULL);
     if (rc)
         return rc;
-    rc = options_read(&c, options, true);
+    mend_flow_options own;
+    rc = options_read(&c, &own, true);
     mend_config_free(&c);
+    own.size = size;
+    if (!rc)
+        mend_result_give(options, size, &own, sizeof own);
     return rc;
 }

@@ -4,7 +4,7 @@
 
 #include <base/fail.h>
 
-#include "site.h"
+#include "search/site.h"
 
 void mend_plan_model_init(mend_plan_model *model)
 {
@@ -13,6 +13,8 @@ void mend_plan_model_init(mend_plan_model *model)
     model->speedup.slope = 1;
     model->min_cores = 1;
     model->weibull_shape = 1;
+    model->write = MEND_PLAN_CHOSEN;
+    model->slack = 0.1;
     model->watts_compute = model->watts_io = model->watts_idle = 1;
 }
 
@@ -119,7 +121,6 @@ void mend_plan_site(const mend_plan_model *model, double cores, site *site)
     site->work = model->work / mend_plan_speedup_at(&model->speedup, cores);
     site->allocation = model->allocation;
     site->levels = model->levels;
-    site->write_all = model->write_all;
     for (int i = 0; i < model->levels; i++) {
         const mend_plan_level *level = &model->level[i];
         site->checkpoint[i] = mend_plan_cost_at(&level->checkpoint, cores);
@@ -149,75 +150,4 @@ double mend_plan_load(const mend_plan_model *model, double cores)
                  mend_plan_cost_at(&level->recovery, cores));
     }
     return load;
-}
-
-static int is_usable(double value)
-{
-    return isfinite(value) && value >= 0;
-}
-
-static int check_level(const mend_plan_level *level, int number)
-{
-    const mend_plan_cost *c = &level->checkpoint, *r = &level->recovery;
-    if (!is_usable(c->fixed) || !is_usable(c->slope) || !is_usable(c->power) ||
-        c->fixed + c->slope <= 0)
-        return mend_fail(MEND_ERR_CONFIG, "the checkpoint cost of level %d must be above 0",
-                         number);
-    if (!is_usable(r->fixed) || !is_usable(r->slope) || !is_usable(r->power))
-        return mend_fail(MEND_ERR_CONFIG, "the recovery cost of level %d must not be negative",
-                         number);
-    if (!is_usable(level->rate_per_core) || !is_usable(level->total_per_core))
-        return mend_fail(MEND_ERR_CONFIG, "the failures of level %d must not be negative", number);
-    if (level->rate_per_core > 0 && level->total_per_core > 0)
-        return mend_fail(MEND_ERR_CONFIG,
-                         "the failures of level %d are given both per time and for the whole run",
-                         number);
-    return 0;
-}
-
-static int check_speedup(const mend_plan_speedup *speedup)
-{
-    int good = 0;
-    switch (speedup->curve) {
-    case MEND_PLAN_LINEAR: good = is_usable(speedup->slope) && speedup->slope > 0; break;
-    case MEND_PLAN_QUADRATIC:
-        good = is_usable(speedup->slope) && speedup->slope > 0 && is_usable(speedup->peak) &&
-               speedup->peak >= 1;
-        break;
-    case MEND_PLAN_AMDAHL: good = is_usable(speedup->serial) && speedup->serial <= 1; break;
-    case MEND_PLAN_TABLE: good = speedup->points >= 2 && speedup->points <= MEND_PLAN_POINTS; break;
-    }
-    return good ? 0 : mend_fail(MEND_ERR_CONFIG, "the speedup is not usable");
-}
-
-int mend_plan_model_check(const mend_plan_model *model)
-{
-    if (!is_usable(model->work) || model->work <= 0)
-        return mend_fail(MEND_ERR_CONFIG, "the work must be above 0");
-    if (check_speedup(&model->speedup))
-        return MEND_ERR_CONFIG;
-    if (model->levels < 1 || model->levels > MEND_PLAN_LEVELS)
-        return mend_fail(MEND_ERR_CONFIG, "the number of levels must be 1 to %d, not %d",
-                         MEND_PLAN_LEVELS, model->levels);
-    double most = mend_plan_most_cores(model), peak = mend_plan_speedup_peak(&model->speedup);
-    if (!is_usable(model->cores) || !is_usable(model->max_cores) || most < 1)
-        return mend_fail(MEND_ERR_CONFIG, "the number of cores must be at least 1");
-    if (most > peak)
-        return mend_fail(MEND_ERR_CONFIG, "%.10g cores are beyond the speedup's peak at %.10g",
-                         most, peak);
-    if (model->cores == 0 && !(model->min_cores >= 1 && model->min_cores <= model->max_cores))
-        return mend_fail(MEND_ERR_CONFIG, "min_cores must be between 1 and max_cores");
-    if (!is_usable(model->allocation))
-        return mend_fail(MEND_ERR_CONFIG, "the allocation time must not be negative");
-    if (!is_usable(model->watts_compute) || !is_usable(model->watts_io) ||
-        !is_usable(model->watts_idle))
-        return mend_fail(MEND_ERR_CONFIG, "a power must not be negative");
-    if (!(model->weibull_shape >= 0.1 && model->weibull_shape <= 10))
-        return mend_fail(MEND_ERR_CONFIG, "the Weibull shape must be between 0.1 and 10");
-    if (!(model->jitter >= 0 && model->jitter < 1))
-        return mend_fail(MEND_ERR_CONFIG, "the jitter must be at least 0 and below 1");
-    for (int i = 0; i < model->levels; i++)
-        if (check_level(&model->level[i], i + 1))
-            return MEND_ERR_CONFIG;
-    return 0;
 }

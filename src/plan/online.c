@@ -12,7 +12,7 @@
 
 #include <base/fail.h>
 
-#include "search.h"
+#include "search/search.h"
 
 static const double notable = 0.1; /* change of a belief that makes us look at the plan again */
 

@@ -1,6 +1,7 @@
 /* MPI_Comm_create_group for resilient communicators. */
 #include "comms.h"
-#include "ulfm.h"
+
+#include <ulfm/ulfm.h>
 
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 #include "comms.h"
-#include "ulfm.h"
+
+#include <ulfm/ulfm.h>
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Do all members of a new communicator hold it? See mend_comms_confirm in comms.h. */
 #include "comms.h"
-#include "ulfm.h"
+
+#include <ulfm/ulfm.h>
 
 #include <sched.h>
 #include <stdlib.h>

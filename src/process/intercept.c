@@ -16,7 +16,6 @@
 #include <base/log.h>
 
 #include <dlfcn.h>
-#include <mpi-ext.h>
 
 #define EXPORT __attribute__((weak, visibility("default")))
 

@@ -6,10 +6,11 @@
 #include "comms.h"
 #include "nudge.h"
 #include "seating.h"
-#include "ulfm.h"
 
 #include <mend/process.h>
 #include <process/hooks.h>
+#include <ulfm/hall.h>
+#include <ulfm/ulfm.h>
 
 #include <pthread.h>
 #include <sched.h>
@@ -88,6 +89,9 @@ struct mend_process {
 
     struct mend_board *board;
     struct mend_nudge *nudge;
+    struct mend_hall *hall; /* from the first generation to the first spawn */
+    double agreement_timeout;
+    struct attempt *doubt; /* meet.c: one whose agreement was left */
     char hung_text[600];
     sigjmp_buf hung; /* where the watchdog throws a waiting call to */
 };
@@ -118,11 +122,8 @@ int mend_world_make(mend_process *p, const struct mend_seating *plan, int me, MP
 void mend_world_discard(mend_process *p);
 int mend_world_build(mend_process *p, struct mend_family *family, int count);
 int mend_world_adopt(mend_process *p, const struct mend_seating *plan,
-                     const struct mend_card *cards, int me, MPI_Comm world,
+                     const struct mend_card *cards, int n, int me, MPI_Comm world,
                      struct mend_family *family);
-
-/* connect.c: all members of comm can send to each other without waiting. Collective. */
-int mend_connect_all(MPI_Comm comm);
 
 /* spawn.c */
 bool mend_spawn_is_child(MPI_Comm *parents);

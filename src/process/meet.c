@@ -2,14 +2,16 @@
  *
  *  1. Revoke the base communicator (all living processes, spares too) and everything made from the
  *     resilient one, so that nobody waits for a message that will not come.
- *  2. Shrink the base to those who live. This waits for those who compute.
- *     In the first meeting, connect everybody with everybody (connect.c).
+ *  2. Gather all who live (ulfm/hall.c); this waits for those who compute. Shrink the base to them.
+ *     In the first meeting, connect everybody with everybody (ulfm/connect.c).
  *  3. Everybody shows a card: its rank, its generation, whether it has finished.
  *  4. Everybody computes the same plan from the same cards (seating.c).
  *  5. Carry it out: new processes, the new resilient communicator, the builders.
  *  6. Agree. From 2 to here nobody leaves: a process in trouble revokes the base and what it has made
  *     from it, so that nobody waits for it in 3 to 5, and votes no. Nobody skips the vote.
  *  7. If all voted yes and nobody died, adopt what was made. Otherwise begin again at 1.
+ * In 2 and 6, Open MPI's agreement may hang. It is left after a time, by all; see ulfm/hall.c. Who has left 6
+ * does not know whether others have adopted: the next gathering tells, and then it adopts as well.
  *
  * A death before or in 2 is left out by the shrink. A death in 3 to 6 makes some or all of the
  * others fail there; they vote no, or the agreement itself reports it, to all alike. Nothing of the
@@ -95,10 +97,14 @@ struct attempt {
     int *domains; /* of the last generation, from one who knows them */
     MPI_Comm world;
     struct mend_family *family;
-    MPI_Comm larger_base; /* with spawned processes */
+    MPI_Comm larger_base;   /* with spawned processes */
+    struct mend_hall *hall; /* in the first meeting */
     int vote;
+    bool unsure; /* the agreement was left */
     double began, shrunk, acted;
 };
+
+static void settle_doubt(mend_process *p);
 
 static bool shrink_base(mend_process *p, struct attempt *a)
 {
@@ -108,7 +114,12 @@ static bool shrink_base(mend_process *p, struct attempt *a)
     if (!p->fresh)
         mend_ulfm_revoke(p->base);
     mend_board_ring(p->board);
-    if (mend_ulfm_shrink(p->base, &alive) != MPI_SUCCESS)
+    MPI_Comm old = p->base;
+    mend_hall_gather(p->hall, &p->base);
+    if (p->base != old) /* an agreement on the old one was left: it stays as it is */
+        mend_nudge_watch(p->nudge, p->base, MPI_COMM_NULL);
+    settle_doubt(p);
+    if (mend_hall_shrink(p->hall, p->base, &alive) != MPI_SUCCESS)
         return false;
     PMPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
     mend_nudge_watch(p->nudge, alive, MPI_COMM_NULL);
@@ -129,7 +140,7 @@ static bool connect_first(mend_process *p)
     if (p->now.generation >= 0 || p->seat < 0)
         return true;
     mend_board_phase(p->board, PHASE_CONNECT);
-    int rc = mend_connect_all(p->base);
+    int rc = mend_ulfm_connect(p->base);
     MEND_FAULT_POINT(process_meet_connected);
     return rc == MPI_SUCCESS;
 }
@@ -198,6 +209,14 @@ static bool show_cards(mend_process *p, struct attempt *a)
     return rc == MPI_SUCCESS;
 }
 
+static bool is_first(const struct attempt *a)
+{
+    for (int i = 0; i < a->n; i++)
+        if (a->cards[i].generation >= 0)
+            return false;
+    return true;
+}
+
 static bool carry_out(mend_process *p, struct attempt *a)
 {
     switch (a->plan.action) {
@@ -208,7 +227,10 @@ static bool carry_out(mend_process *p, struct attempt *a)
         mend_board_phase(p->board, PHASE_WORLD);
         if (p->now.generation < 0 && p->seat >= 0)
             mend_board_share(p->board, a->cards[0].nonce);
-        int rc = mend_world_make(p, &a->plan, a->me, &a->world, &a->family);
+        int rc =
+            is_first(a) ? mend_hall_open(p->base, p->agreement_timeout, &a->hall) : MPI_SUCCESS;
+        if (rc == MPI_SUCCESS)
+            rc = mend_world_make(p, &a->plan, a->me, &a->world, &a->family);
         MEND_FAULT_POINT(process_meet_world);
         if (rc == MPI_SUCCESS && a->family && a->plan.builders > 0) {
             mend_board_phase(p->board, PHASE_BUILD);
@@ -225,6 +247,7 @@ static bool carry_out(mend_process *p, struct attempt *a)
 
 static void discard(mend_process *p, struct attempt *a)
 {
+    mend_hall_close(a->hall, false);
     if (a->family) {
         mend_world_discard(p);
         mend_comms_dissolve(a->family);
@@ -233,6 +256,25 @@ static void discard(mend_process *p, struct attempt *a)
     mend_process_retire(p, a->larger_base);
     if (a->plan.action == PLAN_SPAWN)
         p->spawn_failed = 1;
+}
+
+/* The agreement was left. What all have computed from the same cards needs no agreement if it is an end; what
+ * has been made is kept until the next gathering, and those who have adopted it are called there. */
+static bool keep_in_doubt(mend_process *p, struct attempt *a)
+{
+    if (a->plan.action != PLAN_RESUME)
+        return a->plan.action != PLAN_SPAWN;
+    p->doubt = malloc(sizeof *p->doubt);
+    if (!p->doubt) { /* nobody can help: to the others one more failure, which they can repair */
+        mend_log(MEND_LOG_ERROR, "process: no memory to keep a repair in doubt");
+        abort();
+    }
+    *p->doubt = *a;
+    mend_ulfm_revoke(p->base);
+    if (a->family)
+        mend_comms_revoke(a->family);
+    *a = (struct attempt){.vote = VOTE_ALL};
+    return false;
 }
 
 /* Steps 2 to 6. True: agreed. */
@@ -255,7 +297,9 @@ static bool attempt(mend_process *p, struct attempt *a)
     }
     mend_board_phase(p->board, PHASE_AGREE);
     MEND_FAULT_POINT(process_meet_vote);
-    int rc = mend_ulfm_agree(p->base, &a->vote);
+    int mine = a->vote,
+        rc = mend_hall_agree(p->hall, p->base, &a->vote, a->plan.action == PLAN_SPAWN);
+    a->unsure = rc != MPI_SUCCESS && mine == VOTE_ALL && mend_hall_unsure(p->hall);
     MEND_FAULT_POINT(process_meet_agreed);
     mend_event("process.agree", ev_int("vote", a->vote), ev_int("mpi_code", rc),
                ev_int("processes", a->n), ev_real("shrink", a->shrunk - a->began),
@@ -264,8 +308,7 @@ static bool attempt(mend_process *p, struct attempt *a)
         return true;
     if (rc != MPI_SUCCESS)
         a->vote |= VOTE_MEMORY; /* the vote itself did not succeed */
-    discard(p, a);
-    return false;
+    return a->unsure ? keep_in_doubt(p, a) : (discard(p, a), false);
 }
 
 static void clear(struct attempt *a)
@@ -297,7 +340,8 @@ static int stopped(mend_process *p, const struct attempt *a)
 static int conclude(mend_process *p, struct attempt *a)
 {
     switch (a->plan.action) {
-    case PLAN_RESUME: return mend_world_adopt(p, &a->plan, a->cards, a->me, a->world, a->family);
+    case PLAN_RESUME:
+        return mend_world_adopt(p, &a->plan, a->cards, a->n, a->me, a->world, a->family);
     case PLAN_FINISHED: p->stage = STAGE_FINISHED; return 0;
     case PLAN_STOP: return stopped(p, a);
     case PLAN_MISMATCH:
@@ -311,6 +355,25 @@ static int conclude(mend_process *p, struct attempt *a)
     return mend_fail(MEND_ERR_INTERNAL, "a plan without an end");
 }
 
+static void settle_doubt(mend_process *p)
+{
+    struct attempt *a = p->doubt;
+    if (!a)
+        return;
+    p->doubt = NULL;
+    bool adopted = mend_hall_was_adopted(p->hall);
+    mend_event("process.doubt", ev_str("result", adopted ? "adopted" : "dropped"));
+    if (adopted) {
+        conclude(p, a);
+        mend_hall_adopted(p->hall);
+        p->stage = STAGE_MEETING;
+    } else {
+        discard(p, a);
+    }
+    clear(a);
+    free(a);
+}
+
 static int meet(mend_process *p)
 {
     struct attempt a;
@@ -319,6 +382,7 @@ static int meet(mend_process *p)
     if (p->stage != STAGE_STOPPED)
         p->stage = STAGE_MEETING;
     mend_board_meeting(p->board, p->now.rank);
+    mend_ulfm_forget_kept_requests();
     for (;; attempts++) {
         bool agreed = attempt(p, &a);
         if (agreed && a.plan.action != PLAN_SPAWN)
@@ -327,6 +391,8 @@ static int meet(mend_process *p)
             mend_nudge_watch(p->nudge, a.larger_base, MPI_COMM_NULL);
             mend_process_retire(p, p->base);
             p->base = a.larger_base;
+            mend_hall_close(p->hall, false); /* the newcomers are not in it */
+            p->hall = NULL;
         }
         bool memory = a.vote & VOTE_MEMORY;
         clear(&a);
@@ -336,6 +402,9 @@ static int meet(mend_process *p)
         }
     }
     rc = conclude(p, &a);
+    mend_hall_adopted(p->hall);
+    if (a.hall)
+        p->hall = a.hall;
     mend_board_phase(p->board, p->stage == STAGE_SPARE ? PHASE_SPARE : PHASE_WORKING);
     mend_event("process.repair", ev_int("generation", p->now.generation),
                ev_int("attempts", attempts), ev_int("processes", a.n),

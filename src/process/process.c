@@ -4,6 +4,7 @@
 #include <base/config.h>
 #include <base/event.h>
 #include <base/fail.h>
+#include <base/grow.h>
 #include <base/fault.h>
 #include <base/log.h>
 
@@ -48,13 +49,13 @@ static int check_policies(const mend_process_options *o, int order[PLAN_POLICIES
     return 0;
 }
 
-static int read_options(mend_process *p, const mend_process_options *given)
+static int read_options(mend_process *p, const mend_process_options *given, size_t size)
 {
     mend_config config;
-    if (given)
-        p->options = *given;
     mend_process_options *o = &p->options;
-    int rc = mend_config_load(&config, NULL);
+    int rc = mend_options_take(o, sizeof *o, given, size, "mend_process_options");
+    if (rc == 0)
+        rc = mend_config_load(&config, NULL);
     if (rc != 0)
         return rc;
     if (o->order[0] == MEND_POLICY_NONE)
@@ -65,6 +66,7 @@ static int read_options(mend_process *p, const mend_process_options *given)
         o->watchdog = mend_config_seconds(&config, MEND_KEY_PROCESS_WATCHDOG);
     if (o->hang_timeout <= 0)
         o->hang_timeout = mend_config_seconds(&config, MEND_KEY_PROCESS_HANG_TIMEOUT);
+    p->agreement_timeout = mend_config_seconds(&config, MEND_KEY_PROCESS_AGREEMENT_TIMEOUT);
     mend_config_free(&config);
     if (rc != 0)
         return rc;
@@ -169,6 +171,7 @@ static void destroy(mend_process *p)
         PMPI_Errhandler_free(&p->handler);
     mend_board_close(p->board);
     mend_nudge_close(p->nudge);
+    mend_hall_close(p->hall, p->stage == STAGE_FINISHED);
     if (mend_process_current == p)
         mend_process_current = NULL;
     free(p->domains);
@@ -187,20 +190,20 @@ static int check_base(MPI_Comm base, mend_process **process)
 {
     int yes = 0, inter = 0;
     if (!process)
-        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_start: no place for the handle (NULL)");
+        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_open: no place for the handle (NULL)");
     *process = NULL;
     if (PMPI_Initialized(&yes) != MPI_SUCCESS || !yes)
-        return mend_fail(MEND_ERR_STATE, "mend_process_start: MPI is not initialized");
+        return mend_fail(MEND_ERR_STATE, "mend_process_open: MPI is not initialized");
     if (PMPI_Finalized(&yes) != MPI_SUCCESS || yes)
-        return mend_fail(MEND_ERR_STATE, "mend_process_start: MPI is finalized");
+        return mend_fail(MEND_ERR_STATE, "mend_process_open: MPI is finalized");
     if (mend_process_current)
-        return mend_fail(MEND_ERR_STATE, "mend_process_start: this process belongs to a resilient "
+        return mend_fail(MEND_ERR_STATE, "mend_process_open: this process belongs to a resilient "
                                          "communicator already; make others from it");
     if (base == MPI_COMM_NULL)
-        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_start: MPI_COMM_NULL as base");
+        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_open: MPI_COMM_NULL as base");
     PMPI_Comm_test_inter(base, &inter);
     if (inter)
-        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_start: the base is an intercommunicator");
+        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_open: the base is an intercommunicator");
     return mend_ulfm_require();
 }
 
@@ -247,7 +250,8 @@ static int prepare(mend_process *p, MPI_Comm base)
     return p->board ? 0 : mend_fail(MEND_ERR_NO_MEMORY, "no memory for the board");
 }
 
-int mend_process_start(MPI_Comm base, const mend_process_options *options, mend_process **process)
+int mend_process_open_sized(MPI_Comm base, const mend_process_options *options, size_t size,
+                            mend_process **process)
 {
     int rc = check_base(base, process);
     if (rc == 0)
@@ -260,7 +264,7 @@ int mend_process_start(MPI_Comm base, const mend_process_options *options, mend_
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the handle");
     p->base = MPI_COMM_NULL;
     p->handler = MPI_ERRHANDLER_NULL;
-    rc = read_options(p, options);
+    rc = read_options(p, options, size);
     if (rc == 0)
         rc = prepare(p, base);
     if (rc != 0) {
@@ -278,7 +282,7 @@ int mend_process_start(MPI_Comm base, const mend_process_options *options, mend_
         mend_process_meet(p);
         destroy(p);
         return mend_fail(MEND_ERR_ARGUMENT,
-                         "mend_process_start: %d spares of %d processes: there must be none or "
+                         "mend_process_open: %d spares of %d processes: there must be none or "
                          "more, and at least one active rank",
                          options->spares, seats);
     }
@@ -304,18 +308,18 @@ int mend_process_start(MPI_Comm base, const mend_process_options *options, mend_
  *  2. Whoever passes it knows that all have come: that is written on its card.
  *  3. The meeting: one card with "passed" is enough to be finished, spares included. Without any,
  *     a process died before all had come, and the meeting repairs the job instead. */
-int mend_process_finalize(mend_process *p)
+int mend_process_close(mend_process *p)
 {
     if (!p)
-        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_finalize: NULL");
+        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_close: NULL");
     if (p->stage == STAGE_STOPPED || p->stage == STAGE_FINISHED) {
         destroy(p);
         return 0;
     }
     if (!pthread_equal(pthread_self(), p->owner))
-        return mend_fail(MEND_ERR_THREAD, "mend_process_finalize: another thread has started");
+        return mend_fail(MEND_ERR_THREAD, "mend_process_close: another thread has started");
     if (p->stage != STAGE_WORKING)
-        return mend_fail(MEND_ERR_STATE, "mend_process_finalize: inside a repair");
+        return mend_fail(MEND_ERR_STATE, "mend_process_close: inside a repair");
     int code = mend_ulfm_revoked_code();
     MEND_FAULT_POINT(process_finalize_enter);
     mend_board_phase(p->board, PHASE_FINALIZE);

@@ -4,6 +4,7 @@
 
 #include <base/event.h>
 #include <base/fail.h>
+#include <base/grow.h>
 #include <base/fault.h>
 
 #include <stdlib.h>
@@ -206,18 +207,19 @@ int mend_process_wait(mend_process *p)
     return rc;
 }
 
-int mend_process_run(MPI_Comm base, const mend_process_options *options, mend_process_body *body,
-                     void *arg, int *result)
+int mend_process_run_sized(MPI_Comm base, const mend_process_options *options, size_t size,
+                           mend_process_body *body, void *arg, int *result)
 {
     mend_process_options o = {0};
     mend_process *p;
     if (!body)
         return mend_fail(MEND_ERR_ARGUMENT, "mend_process_run: no body (NULL)");
-    if (options)
-        o = *options;
+    int rc = mend_options_take(&o, sizeof o, options, size, "mend_process_options");
+    if (rc != 0)
+        return rc;
     o.resume = MEND_RESUME_JUMP;
     o.spares_return = 0;
-    int rc = mend_process_start(base, &o, &p);
+    rc = mend_process_open(base, &o, &p);
     if (rc != 0)
         return rc;
     /* p is not changed after this line, so its value survives the jump */
@@ -229,7 +231,7 @@ int mend_process_run(MPI_Comm base, const mend_process_options *options, mend_pr
         if (result)
             *result = value;
     }
-    int end = mend_process_finalize(p); /* jumps back if a rank has work to do again */
+    int end = mend_process_close(p); /* jumps back if a rank has work to do again */
     return rc != 0 ? rc : end;
 }
 

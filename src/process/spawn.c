@@ -1,4 +1,4 @@
-/* New processes for dead ones. They run the same program, come into mend_process_start, and join
+/* New processes for dead ones. They run the same program, come into mend_process_open, and join
  * the base communicator as spares; the next attempt of the same meeting gives them their ranks.
  *
  * Open MPI starts them through its run-time system: this needs the tcp transport (not only sm), and
@@ -32,7 +32,7 @@ int mend_spawn_join(MPI_Comm parents, MPI_Comm *base)
     if (rc != MPI_SUCCESS)
         return rc;
     PMPI_Comm_set_errhandler(*base, MPI_ERRORS_RETURN);
-    return mend_connect_all(*base);
+    return mend_ulfm_connect(*base);
 }
 
 /* The arguments of this process from the kernel, as argv wants them; `text` holds the strings. */
@@ -80,7 +80,7 @@ int mend_spawn_more(mend_process *p, int n, MPI_Comm *base)
     }
     if (rc == MPI_SUCCESS) {
         PMPI_Comm_set_errhandler(*base, MPI_ERRORS_RETURN);
-        rc = mend_connect_all(*base);
+        rc = mend_ulfm_connect(*base);
     }
     mend_event("process.spawn", ev_int("processes", n), ev_int("mpi_code", rc),
                ev_real("seconds", mend_now() - begin));

@@ -112,12 +112,11 @@ static void announce(mend_process *p, const struct mend_seating *plan)
 /* All have agreed: from here on this is the present. Cannot fail but for memory, and then only this
  * process does: it stops, and is a failure to the others. */
 int mend_world_adopt(mend_process *p, const struct mend_seating *plan,
-                     const struct mend_card *cards, int me, MPI_Comm world,
+                     const struct mend_card *cards, int n, int me, MPI_Comm world,
                      struct mend_family *family)
 {
     struct tables t;
-    int n, n_replaced;
-    PMPI_Comm_size(p->base, &n);
+    int n_replaced;
     if (!fill_tables(&t, plan, cards, n, &n_replaced)) {
         p->stage = STAGE_STOPPED;
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d ranks", plan->size);

@@ -1,6 +1,6 @@
 /* Removing everything, and looking at one's own part alone. */
 #include "internal.h"
-#include "restore.h"
+#include "restore/restore.h"
 
 #include <stdlib.h>
 
@@ -32,8 +32,11 @@ static void discard_slots(struct slots *slots)
             slot_forget(slots->list[i]);
 }
 
-/* 1. nothing is under way; 2. all ranks have come: no rank may remove what another still restores
- * from; 3. forget what is known, in memory and in files; 4. agree on the result. */
+/* Protocol:
+ *   1. nothing is under way;
+ *   2. all ranks have come: no rank may remove what another still restores from;
+ *   3. forget what is known, in memory and in files;
+ *   4. agree on the result. */
 static int discard(mend_store *store)
 {
     engine_drain(store);

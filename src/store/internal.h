@@ -19,7 +19,7 @@
 #include <image/image.h>
 #include <image/parity.h>
 
-#include "net.h"
+#include "net/net.h"
 
 #define NAME_MAX_LENGTH 64
 #define PATH_ROOM       4096
@@ -29,8 +29,9 @@
      MEND_LEVEL_BIT(MEND_LEVEL_ERASURE))
 #define GROUP_MAX MEND_GROUP_MAX
 
-/* ---- place.c: who lives where, who helps whom. Pure functions of the cards that all ranks
- * exchanged. ------------- */
+/* ---- place.c ------------------------------------------------------------------------------------ */
+
+/* Who lives where, who helps whom. Pure functions of the cards that all ranks exchanged. */
 
 struct card {
     char domain[64];
@@ -62,8 +63,7 @@ int place_domain_from_file(const char *path, int rank, char domain[64]);
 int place_domain_from_text(const char *path, const char *text, size_t size, int rank,
                            char domain[64]);
 
-/* ---- slot.c: one copy of one rank's data in memory
- * --------------------------------------------------------------- */
+/* ---- slot.c: one copy of one rank's data in memory ------------------------------------------- */
 
 struct slot {
     uint8_t *memory;
@@ -101,8 +101,7 @@ void slot_release(struct mend_store *store, struct slot *slot);
 bool slots_tight(const struct mend_store *store);
 struct slot *slot_find(const struct slots *slots, int64_t version, uint64_t id, int rank);
 
-/* ---- versions that this process knows of
- * ---------------------------------------------------------------------------- */
+/* ---- versions that this process knows of ----------------------------------------------------- */
 
 struct known {
     int64_t version;
@@ -123,8 +122,7 @@ struct base {
 
 enum base_kind { BASE_OWN, BASE_GLOBAL, BASES };
 
-/* ---- the background engine
- * --------------------------------------------------------------------------------------- */
+/* ---- the background engine ------------------------------------------------------------------- */
 
 struct job {
     struct job *next;
@@ -146,8 +144,7 @@ struct job {
 struct pages; /* userfaultfd, which pages changed */
 struct cow;   /* userfaultfd, copying later */
 
-/* ---- an opened part of a version, see restore.c
- * ---------------------------------------------------------------------- */
+/* ---- an opened part of a version, see restore.c ---------------------------------------------- */
 
 struct part {
     mend_image *image; /* or */
@@ -252,10 +249,9 @@ void known_abandon(mend_store *store, int64_t version);
 bool known_kept(const mend_store *store, int64_t version, uint64_t id, unsigned levels);
 bool known_any(const mend_store *store,
                unsigned levels); /* some version is committed at one of them */
-/* After a commit at `level`: drop what is beyond its count, remove files. Called with no lock held.
- */
 /* Is it this rank's task to remove the file? */
 bool version_is_mine(const mend_store *store, const mend_file *file);
+/* After a commit at `level`: drop what is beyond its count, remove files. Called without the lock. */
 void prune_level(mend_store *store, mend_level level);
 void prune_files(mend_store *store);
 

@@ -9,9 +9,11 @@
 
 #include <xxhash.h>
 
-#include "cow.h"
+#include "copies/cow.h"
+
+#include <base/grow.h>
 #include "open.h"
-#include "pages.h"
+#include "copies/pages.h"
 
 static int check_name(const char *name)
 {
@@ -55,6 +57,14 @@ static void free_slots(mend_store *store, struct slots *slots)
     free(slots->list);
 }
 
+static void drop_folder(char **folder)
+{
+    if (*folder)
+        mend_io_unpin(*folder);
+    free(*folder);
+    *folder = NULL;
+}
+
 static void free_store(mend_store *store)
 {
     pages_free(store);
@@ -71,14 +81,14 @@ static void free_store(mend_store *store)
     free(store->global_dir);
     free(store->domain);
     free(store->topology);
-    free(store->local);
-    free(store->global);
+    drop_folder(&store->local);
+    drop_folder(&store->global);
     pthread_cond_destroy(&store->changed);
     pthread_mutex_destroy(&store->lock);
     free(store);
 }
 
-/* DIR/NAME, with %d for the domain; created 0700. */
+/* DIR/NAME, with %d for the domain; created 0700 and pinned. */
 static int make_folder(const mend_store *store, const char *dir, const char *domain, char **out)
 {
     char path[PATH_ROOM];
@@ -94,12 +104,18 @@ static int make_folder(const mend_store *store, const char *dir, const char *dom
         p += piece != NULL;
     }
     path[n] = 0;
-    free(*out);
-    if (asprintf(out, "%s/%s", path, store->name) < 0) {
-        *out = NULL;
+    drop_folder(out);
+    char *made = NULL;
+    if (asprintf(&made, "%s/%s", path, store->name) < 0)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a path");
-    }
-    return mend_io_make_folders(*out);
+    int rc = mend_io_make_folders(made);
+    if (rc == 0)
+        rc = mend_io_pin(made);
+    if (rc)
+        free(made);
+    else
+        *out = made;
+    return rc;
 }
 
 /* A digest of what must be equal on all ranks. */
@@ -152,10 +168,10 @@ static void tell_place(const mend_store *store)
         mend_event("store.same_domain", ev_str("store", store->name), ev_str("what", "erasure"));
 }
 
-/* The collective part of opening and rebinding, the same for both: replacements meet survivors
- * here.
- *   1. check options, make folders: local; 2. agree that all could, with equal options; 3. exchange
- * cards;
+/* The collective part of opening and rebinding, the same for both: here replacements meet survivors.
+ *   1. check options, make folders: local;
+ *   2. agree that all could, with equal options;
+ *   3. exchange cards;
  *   4. partners and groups follow from the cards. */
 static int bind_net(mend_store *store, struct net *net)
 {
@@ -312,11 +328,11 @@ int mend_store_close(mend_store *store)
     return rc ? mend_fail(rc, "the last save did not reach every level it was meant for") : 0;
 }
 
-int mend_store_statistics(const mend_store *store, mend_store_stats *stats)
+int mend_store_statistics_sized(const mend_store *store, mend_store_stats *stats, size_t size)
 {
     if (!store || !stats)
         return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the figures");
-    *stats = store->stats;
+    mend_result_give(stats, size, &store->stats, sizeof store->stats);
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <base/grow.h>
 #include <base/config.h>
 
 #include "internal.h"
@@ -76,11 +77,9 @@ static int parse_words(const mend_config *c, mend_store_options *o)
     return 0;
 }
 
-int mend_store_defaults(mend_store_options *o)
+static int read_defaults(mend_store_options *o)
 {
     mend_config c;
-    if (!o)
-        return mend_fail(MEND_ERR_ARGUMENT, "nowhere to put the options");
     int rc = mend_config_load(&c, NULL);
     if (rc)
         return rc;
@@ -117,6 +116,19 @@ int mend_store_defaults(mend_store_options *o)
         (int)mend_config_integer(&c, MEND_KEY_STORE_GLOBAL_COMPRESS);
     rc = parse_words(&c, o);
     mend_config_free(&c);
+    return rc;
+}
+
+int mend_store_defaults_sized(mend_store_options *options, size_t size)
+{
+    mend_store_options own;
+    if (!options)
+        return mend_fail(MEND_ERR_ARGUMENT, "nowhere to put the options");
+    int rc = read_defaults(&own);
+    if (rc == 0) {
+        own.size = size;
+        mend_result_give(options, size, &own, sizeof own);
+    }
     return rc;
 }
 
@@ -181,12 +193,13 @@ static int copy_text(const char *from, char **to)
 int options_take(mend_store *store, const mend_store_options *options)
 {
     int rc = 0;
+    if (options && options->size < sizeof options->size)
+        return mend_fail(MEND_ERR_ARGUMENT, "the options were not filled by mend_store_defaults()");
     if (options)
-        store->options = *options;
+        rc = mend_options_take(&store->options, sizeof store->options, options, options->size,
+                               "mend_store_options");
     else
         rc = mend_store_defaults(&store->options);
-    if (rc == 0 && store->options.size != sizeof *options)
-        rc = mend_fail(MEND_ERR_ARGUMENT, "the options were not filled by mend_store_defaults()");
     if (rc == 0)
         rc = copy_text(store->options.local_dir, &store->local_dir);
     if (rc == 0)

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cow.h"
+#include "copies/cow.h"
 
 struct region *region_find(mend_store *store, int id)
 {

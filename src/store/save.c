@@ -4,8 +4,12 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "cow.h"
-#include "pages.h"
+#include <base/copy.h>
+
+#include "copies/cow.h"
+
+#include <base/grow.h>
+#include "copies/pages.h"
 
 #define COPY_PIECE ((size_t)4 << 20)
 
@@ -29,7 +33,7 @@ int mend_store_put(mend_store_sink *sink, const void *bytes, size_t count)
     void *room = mend_store_put_room(sink, count);
     if (!room)
         return MEND_ERR_ARGUMENT;
-    memcpy(room, bytes, count);
+    mend_copy(room, bytes, count);
     return 0;
 }
 
@@ -132,7 +136,7 @@ static int copy_stream(const mend_store_stream *stream, uint8_t *to)
 static void copy_region(uint8_t *to, const uint8_t *from, size_t bytes, struct net_min *agreement)
 {
     for (size_t at = 0; at < bytes; at += COPY_PIECE) {
-        memcpy(to + at, from + at, bytes - at < COPY_PIECE ? bytes - at : COPY_PIECE);
+        mend_copy(to + at, from + at, bytes - at < COPY_PIECE ? bytes - at : COPY_PIECE);
         if (agreement)
             net_min_push(agreement);
     }
@@ -285,7 +289,7 @@ static void hand_over(mend_store *store, struct making *m, const struct agreed *
 /* Protocol of a save:
  *   1. every rank makes ready all that can fail: layout, a free copy, memory;
  *   2. one reduction agrees on readiness, version, levels and the save id. A rank that is not ready
- * fails all;
+ *      fails all;
  *   3. the copy, at the same time as 2 where nothing is lost if 2 fails;
  *   4. with streams, a second reduction: a producer may have failed;
  *   5. the background engine takes over (engine.c).
@@ -320,16 +324,18 @@ static int make_version(mend_store *store, struct making *m, int rc, const mend_
     return rc;
 }
 
-int mend_store_save_with(mend_store *store, long version, const mend_save_options *options)
+int mend_store_save_sized(mend_store *store, long version, const mend_save_options *options,
+                          size_t size)
 {
-    static const mend_save_options none;
-    const mend_save_options *o = options ? options : &none;
+    mend_save_options own, *o = &own;
     struct making m = {0};
 
     if (!store)
         return mend_fail(MEND_ERR_ARGUMENT, "no store");
     double start = mend_now();
-    int rc = check_choice(store, o, version);
+    int rc = mend_options_take(o, sizeof *o, options, size, "mend_save_options");
+    if (rc == 0)
+        rc = check_choice(store, o, version);
     cow_wait(store); /* of the save before; its failure is the engine's to tell */
     if (rc == 0)
         rc = prepare(store, o, &m);

@@ -1,6 +1,8 @@
 /* What became of a save: waiting, asking, calling it off. */
 #include "internal.h"
 
+#include <base/grow.h>
+
 static int result_text(mend_store *store, int rc)
 {
     if (rc == MEND_ERR_DEGRADED)
@@ -35,21 +37,22 @@ int mend_store_test(mend_store *store, int *done)
     return result_text(store, rc);
 }
 
-int mend_store_progress(mend_store *store, mend_store_progress_info *info)
+int mend_store_progress_sized(mend_store *store, mend_store_progress_info *info, size_t size)
 {
     if (!store || !info)
         return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
     pthread_mutex_lock(&store->lock);
-    *info = (mend_store_progress_info){
+    mend_store_progress_info own = {
         .version = store->current ? (long)store->current->version : (long)store->last,
         .pending = store->pending,
         .level = (mend_level)atomic_load(&store->level_now),
         .bytes_done = atomic_load(&store->bytes_done),
         .bytes_total = atomic_load(&store->bytes_total),
     };
-    if (info->bytes_done > info->bytes_total)
-        info->bytes_done = info->bytes_total;
     pthread_mutex_unlock(&store->lock);
+    if (own.bytes_done > own.bytes_total)
+        own.bytes_done = own.bytes_total;
+    mend_result_give(info, size, &own, sizeof own);
     return 0;
 }
 

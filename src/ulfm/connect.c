@@ -5,7 +5,7 @@
  * collectives inside the calls that make communicators (libnbc) free such a request as soon as the
  * death is known, and when the transport then gives the message up, Open MPI ends the whole process:
  * "Send error after request freed". On a standing connection a small message never waits. */
-#include "internal.h"
+#include <ulfm/ulfm.h>
 
 #include <base/event.h>
 
@@ -19,7 +19,7 @@ enum {
 
 /* Everybody sends empty messages to everybody. Requests that are left after a failure are not
  * freed, for the reason above. */
-int mend_connect_all(MPI_Comm comm)
+int mend_ulfm_connect(MPI_Comm comm)
 {
     int size, rank, n = 0, rc = MPI_SUCCESS;
     double begin = mend_now();

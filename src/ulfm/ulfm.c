@@ -1,44 +1,24 @@
-#include "ulfm.h"
+/* The calls of ULFM. */
+#include <ulfm/ulfm.h>
 
 #include <base/event.h>
 #include <base/fail.h>
 
+#if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
-#include <stdlib.h>
-
-/* Settings of Open MPI that must be there before MPI_Init, unless the user has set them; only in
- * jobs with fault tolerance:
- * - MPI_Finalize after a failure waits for the dead in a fence of the run-time system without the
- *   first one;
- * - the agreement's default tree loses its result for some processes when an inner one dies at the
- *   wrong moment (1 hang in 14 of a run made for it); a star has no inner ones (0 in 60). The other
- *   algorithm (eta) hangs even more;
- * - the run-time system's word that a process is dead is read every 10 ms only (while no tcp is in
- *   use), and a shrink waits for the last one to read it: most of a repair's time. Every
- *   millisecond costs nothing that could be measured;
- * - with MPI_THREAD_MULTIPLE a process waits for itself for ever when another one dies while a large
- *   message to it is under way over tcp: the transport takes the connection's lock, gives the
- *   message up, and if that was a put, the layer above sends the peer a last word over the same
- *   connection. Messages in pieces have no last word. But the pieces that were not handed to the
- *   transport yet stay with the request, and the next large message that gets the same request sends
- *   them first, to the dead, and waits for them for ever: so all are handed over at once. */
-__attribute__((constructor)) static void set_parameters(void)
-{
-    const char *enabled = getenv("OMPI_MCA_mpi_ft_enable");
-    if (!enabled || enabled[0] == '0')
-        return;
-    setenv("OMPI_MCA_async_mpi_finalize", "1", 0);
-    setenv("OMPI_MCA_coll_ftagree_era_topology", "2", 0);
-    setenv("OMPI_MCA_mpi_event_tick_rate", "1000", 0); /* microseconds */
-    setenv("OMPI_MCA_btl_tcp_flags", "send,inplace,need-ack,need-csum,hetero-rdma", 0); /* no put */
-    setenv("OMPI_MCA_pml_ob1_send_pipeline_depth", "1000000", 0);
-}
+#endif
 
 #if defined(OMPI_HAVE_MPI_EXT_FTMPI) && OMPI_HAVE_MPI_EXT_FTMPI
+
+bool mend_ulfm_built(void)
+{
+    return true;
+}
 
 int mend_ulfm_require(void)
 {
     int *enabled = NULL, found = 0;
+    mend_ulfm_set_parameters(); /* too late to matter; it was run before MPI_Init */
     if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPIX_FT, &enabled, &found) != MPI_SUCCESS || !found ||
         !*enabled)
         return mend_fail(MEND_ERR_NO_ULFM, "this MPI library has ULFM, but the job was started "
@@ -59,6 +39,16 @@ bool mend_ulfm_is_failure(int mpi_code)
     int class = class_of(mpi_code);
     return class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_PROC_FAILED_PENDING ||
            class == MPIX_ERR_REVOKED;
+}
+
+bool mend_ulfm_is_revocation(int mpi_code)
+{
+    return class_of(mpi_code) == MPIX_ERR_REVOKED;
+}
+
+bool mend_ulfm_is_pending(int mpi_code)
+{
+    return class_of(mpi_code) == MPIX_ERR_PROC_FAILED_PENDING;
 }
 
 int mend_ulfm_revoked_code(void)
@@ -127,6 +117,11 @@ void mend_ulfm_await_failure(MPI_Comm comm, double seconds)
 
 #else /* no ULFM in this library: everything above require() is never reached */
 
+bool mend_ulfm_built(void)
+{
+    return false;
+}
+
 int mend_ulfm_require(void)
 {
     return mend_fail(MEND_ERR_NO_ULFM, "Mend was built with an MPI library that has no ULFM; build "
@@ -134,6 +129,18 @@ int mend_ulfm_require(void)
 }
 
 bool mend_ulfm_is_failure(int mpi_code)
+{
+    (void)mpi_code;
+    return false;
+}
+
+bool mend_ulfm_is_revocation(int mpi_code)
+{
+    (void)mpi_code;
+    return false;
+}
+
+bool mend_ulfm_is_pending(int mpi_code)
 {
     (void)mpi_code;
     return false;

@@ -30,9 +30,9 @@ endfunction()
 # chapter_test(NAME first NP AT ROUNDS program [LABELS …])
 function(chapter_test name first np at rounds program)
     cmake_parse_arguments(ARG "" "" "LABELS;ENV" ${ARGN})
-    add_test(NAME chapter.${name}.${first}.${np} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/chapter.sh
+    mend_limited_test(NAME chapter.${name}.${first}.${np} TIMEOUT 900 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/chapter.sh
         ${first} ${np} ${at} ${rounds} ${CMAKE_BINARY_DIR}/tests/capsule/chapter-${program})
-    set_tests_properties(chapter.${name}.${first}.${np} PROPERTIES TIMEOUT 900 PROCESSORS 2
+    set_tests_properties(chapter.${name}.${first}.${np} PROPERTIES PROCESSORS 2
         LABELS "capsule;${ARG_LABELS}" ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR};${ARG_ENV}")
 endfunction()
 
@@ -46,9 +46,9 @@ foreach(source IN LISTS chapter_sources)
         endif()
         chapter_program(${program} ${mpi} ${source})
         if(name STREQUAL "refused")
-            add_test(NAME chapter.${program} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/refused.sh ${mpi}
+            mend_limited_test(NAME chapter.${program} TIMEOUT 120 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/refused.sh ${mpi}
                 ${CMAKE_BINARY_DIR}/tests/capsule/chapter-${program})
-            set_tests_properties(chapter.${program} PROPERTIES TIMEOUT 120 PROCESSORS 2 LABELS capsule
+            set_tests_properties(chapter.${program} PROPERTIES PROCESSORS 2 LABELS capsule
                 ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR}")
             continue()
         endif()
@@ -110,9 +110,9 @@ if(CAPSULE_PYTHON)
         list(GET MPICH_INCLUDE_DIRS 0 coverage_mpich)
         list(APPEND coverage_args ${coverage_mpich} ${MPICH_C_LIBRARY})
     endif()
-    add_test(NAME capsule.coverage COMMAND ${CAPSULE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/coverage.py
+    mend_limited_test(NAME capsule.coverage TIMEOUT 60 COMMAND ${CAPSULE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/coverage.py
         ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR} ${coverage_args})
-    set_tests_properties(capsule.coverage PROPERTIES TIMEOUT 60 LABELS capsule)
+    set_tests_properties(capsule.coverage PROPERTIES LABELS capsule)
 endif()
 
 # no code of ours looks at the thread pointer while it is the other half's
@@ -121,7 +121,14 @@ if(CAPSULE_PYTHON AND CMAKE_OBJDUMP)
     foreach(mpi IN LISTS chapter_mpis)
         list(APPEND upper_halves $<TARGET_FILE:capsule-upper-${mpi}>)
     endforeach()
-    add_test(NAME capsule.thread_pointer COMMAND ${CAPSULE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/thread_pointer.py
+    mend_limited_test(NAME capsule.thread_pointer TIMEOUT 300 COMMAND ${CAPSULE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/thread_pointer.py
         --objdump ${CMAKE_OBJDUMP} ${upper_halves})
-    set_tests_properties(capsule.thread_pointer PROPERTIES TIMEOUT 300 LABELS capsule)
+    set_tests_properties(capsule.thread_pointer PROPERTIES LABELS capsule)
 endif()
+foreach(mpi IN LISTS chapter_mpis)
+    set(program p2p)
+    if(mpi STREQUAL mpich)
+        set(program p2p.mpich)
+    endif()
+    mend_quick(chapter.${program}.${mpi}.2)
+endforeach()

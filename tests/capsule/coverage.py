@@ -2,7 +2,7 @@
 """coverage.py SOURCE BUILD INCLUDE_OPENMPI LIB_OPENMPI LIB_MPIFH [INCLUDE_MPICH LIB_MPICH]
 
 Is the list of MPI functions complete? Every function that mpi.h declares or the real library exports is either carried by
-the face of that ABI or refused by name (src/capsule/refused.def). Prints the counts and the names that are missing.
+the face of that ABI or refused by name (src/capsule/table/refused.def). Prints the counts and the names that are missing.
 
 Fortran: Open MPI's libmpi_mpifh is replaced, so that every name of it that a compiler can ask for must be ours. The module
 libraries (libmpi_usempif08, libmpi_usempi_ignore_tkr) and MPICH's libmpichfort stay: all that they want of the C library

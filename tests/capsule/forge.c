@@ -4,7 +4,7 @@
  *                                       upper half, is a wrong one; says which
  *   forge IMAGE check TIMES SEED        the checks that a restart makes, on tables with any bytes changed: they end
  */
-#include "image.h"
+#include "images/image.h"
 
 #include <base/io.h>
 #include <mend/error.h>

@@ -17,13 +17,14 @@ done
 
 # a small recipe: a copy of env/ whose list holds a few packages
 cp -r "$MEND_SOURCE/env" "$scratch/env"
-printf '%s\n' libc6 patchelf libgcc-s1 libstdc++6 zlib1g libopenmpi40 >"$scratch/env/packages"
+printf '%s\n' libc6 patchelf libgcc-s1 libstdc++6 zlib1g libzstd1 >"$scratch/env/packages"
 . "$scratch/env/common.sh"
 base=$scratch/.env
-store=$base/debs-$(key "$scratch/env/packages")
+debs() { echo "debs-$(key "$1/packages" "$1/packages.left-out")"; }
+store=$base/$(debs "$scratch/env")
 fill() {
     mkdir -p "$store"
-    while read -r name; do cp "${MEND_ENV_PREFIX%/*}/debs-$(key "$MEND_SOURCE/env/packages")/${name}"_*.deb "$store/"; done <"$scratch/env/packages"
+    while read -r name; do cp "${MEND_ENV_PREFIX%/*}/$(debs "$MEND_SOURCE/env")/${name}"_*.deb "$store/"; done <"$scratch/env/packages"
     : >"$store/complete"
 }
 fill

@@ -17,7 +17,7 @@ quiet "${CXX:-c++}" -Wall -Wextra -Werror -fexceptions "$MEND_SOURCE/tests/cli/f
 mapfile -t launch < <(sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$MEND_SOURCE/share/launch/openmpi" "$MEND_SOURCE/share/launch/openmpi-one-node")
 run() { # NP PROGRAM ARGS
     local np=$1; shift
-    timeout -k 5 120 mpirun.openmpi "${launch[@]}" -n "$np" "$@" >"$scratch/out" 2>&1 </dev/null
+    "$MEND_SOURCE/tests/harness/within" 120 mpirun.openmpi "${launch[@]}" -n "$np" "$@" >"$scratch/out" 2>&1 </dev/null
     [ "$(grep -c '^PASS' "$scratch/out")" = 1 ] || { cat "$scratch/out"; fail "$*"; }
     echo "$*: right"
 }

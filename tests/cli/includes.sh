@@ -6,11 +6,11 @@ bad=0
 complain() { echo "FAIL: $*"; bad=1; }
 declare -A below=(
     [base]="" [code]="base" [image]="base code" [plan]="base"
-    [process]="base" [store]="base code image" [flow]="base code image plan process store"
-    [compat]="base code image process store flow" [capsule]="base code image plan process store"
-    [tools]="base code image plan"
+    [ulfm]="base" [process]="base ulfm" [store]="base code image ulfm" [flow]="base code image plan ulfm process store"
+    [compat]="base code image process store flow" [capsule]="base code image plan ulfm process store"
+    [tools]="base code image plan" [launcher]="base"
 )
-without_mpi=" base code image plan tools "
+without_mpi=" base code image plan tools launcher "
 # the layer that a public header belongs to
 owner() { case $1 in error) echo base ;; mend) echo any ;; *) echo "$1" ;; esac; }
 
@@ -18,9 +18,10 @@ check_file() { # LAYER FILE
     local layer=$1 file=$2 header other
     while read -r header; do
         case $header in
-            mpi.h | mpi-ext.h) [[ $without_mpi != *" $layer "* ]] || complain "$file includes $header: $layer does without MPI" ; continue ;;
+            mpi-ext.h) [ "$layer" = ulfm ] || complain "$file includes $header: only src/ulfm may" ; continue ;;
+            mpi.h) [[ $without_mpi != *" $layer "* ]] || complain "$file includes $header: $layer does without MPI" ; continue ;;
             mend/*) other=$(owner "$(basename "$header" .h)") ;;
-            base/* | code/* | image/* | plan/* | process/* | store/* | flow/* | compat/* | capsule/*) other=${header%%/*} ;;
+            base/* | code/* | image/* | plan/* | ulfm/* | process/* | store/* | flow/* | compat/* | capsule/* | launcher/*) other=${header%%/*} ;;
             fenix.h | veloc.h) other=compat ;;
             ../*)
                 case $(readlink -m "$(dirname "$file")/$header") in
@@ -37,17 +38,51 @@ check_file() { # LAYER FILE
     done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]([^>"]+)[>"].*/\1/p' "$file")
 }
 files=0
-for layer in base code image plan process store flow compat capsule; do
+for layer in base code image plan ulfm process store flow compat capsule launcher; do
     [ -d "src/$layer" ] || continue
     while read -r file; do check_file "$layer" "$file"; files=$((files + 1)); done < <(find "src/$layer" -name '*.[ch]')
 done
 while read -r file; do check_file tools "$file"; files=$((files + 1)); done < <(find tools/mend -name '*.[ch]')
 [ $files -gt 20 ] || complain "only $files files looked at"
 
+# The rooms of the capsule, from the ground up: a room may include its own headers and those of rooms named before it.
+# No list can have a circle. Between the halves there is only border/; no room has more than 30 files or 5000 lines.
+shared="arch table border"
+lower="$shared ground output undo start images versions round online mpi"
+upper="$shared core os messages comm types windows io generated life faces"
+room_of() { case $1 in */lower/*/* | */upper/*/*) basename "$(dirname "$1")" ;; */lower/*) echo lower ;; */upper/*) echo upper ;; *) basename "$(dirname "$1")" ;; esac; }
+check_room() { # FILE ROOM ROOMS
+    local file=$1 room=$2 rooms=" $3 " header other before
+    before=${rooms%% "$room" *}
+    while read -r header; do
+        case $header in */*) other=${header%/*} ;; *) continue ;; esac
+        case $file:$header in src/capsule/arch/*) continue ;; esac
+        case $rooms in *" $other "*) ;; *) complain "$file includes $header, which is in no room of this half"; continue ;; esac
+        [ "$other" = "$room" ] || [[ "$before " == *" $other "* ]] ||
+            complain "$file includes $header: $room may only know:$before"
+    done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"([^"]+)".*/\1/p' "$file")
+}
+while read -r file; do
+    case $file in
+        src/capsule/lower/main.c) check_room "$file" main "$lower main" ;;
+        src/capsule/lower/*) check_room "$file" "$(room_of "$file")" "$lower" ;;
+        src/capsule/upper/*) check_room "$file" "$(room_of "$file")" "$upper" ;;
+        *) check_room "$file" "$(room_of "$file")" "$shared" ;;
+    esac
+    case $file in *_more.*) complain "$file: a name that says nothing" ;; esac
+done < <(find src/capsule -name '*.[ch]' -o -name '*.def')
+while read -r room; do
+    count=$(find "$room" -maxdepth 1 -type f | wc -l)
+    lines=$(find "$room" -maxdepth 1 -type f -exec cat {} + | wc -l)
+    [ "$count" -le 30 ] && [ "$lines" -le 5000 ] || complain "$room has $count files and $lines lines: too much for one room"
+done < <(find src/capsule -type d)
+
 # and the check itself can fail
 mkdir -p "${TMPDIR:-/tmp}/includes.$$"
 trap 'rm -rf "${TMPDIR:-/tmp}/includes.$$"' EXIT
 printf '#include <store/engine.h>\n#include <mpi.h>\n' >"${TMPDIR:-/tmp}/includes.$$/x.c"
 [ "$(check_file base "${TMPDIR:-/tmp}/includes.$$/x.c" | grep -c FAIL)" = 2 ] || complain "the check sees nothing"
+printf '#include "online/online.h"\n' >"${TMPDIR:-/tmp}/includes.$$/y.c"
+[ "$(check_room "${TMPDIR:-/tmp}/includes.$$/y.c" undo "$lower" | grep -c FAIL)" = 1 ] || complain "the check of rooms sees nothing"
 [ $bad = 0 ] && echo "PASS: $files files"
 exit $bad

@@ -61,6 +61,40 @@ printf '[job]\nwork = 1e6\ncores = 10\nallocation = 60\n[level 1]\ncost = 30\nre
 near "$(value o.json 'd["expected_seconds"]')" \
     "$(python3 -c 'from math import *; l=1/7200; w=1000; print(exp(l*80)/l*(99*expm1(l*(w+30))+expm1(l*w)))')" 1e-6
 
+# a plan can be given back: intervals, what is written before what, the last interval
+"$MEND" plan four.ini --cores 8e5 --json >o.json || fail "a plan to give back"
+given=$(value o.json '",".join(repr(l["intervals"]) + ("+" + "".join(map(str, l["first"])) if l["first"] else "") for l in d["levels"])')
+"$MEND" plan four.ini --cores 8e5 --intervals "$given" --json >g.json || fail "a plan given back: $given"
+near "$(value g.json 'd["expected_seconds"]')" "$(value o.json 'd["expected_seconds"]')" 1e-3
+# what a user found by hand is not better than ours
+printf '[job]\nwork = 2e6 core-days\nspeedup = quadratic 0.46 1e6\nmax_cores = 1e6\nrates_at = 1e6\n' >t4.ini
+for l in "1 50 16" "2 100 12" "3 200 8" "4 2000 4"; do
+    set -- $l
+    printf '[level %s]\ncost = %s s\nrecovery = %s s\nfailures_per_day = %s\n' "$1" "$2" $(($2 / 2)) "$3" >>t4.ini
+done
+"$MEND" plan t4.ini --json >o.json || fail "table IV"
+"$MEND" plan t4.ini --cores 600019 --intervals 1,1302,651,102.6 --json >g.json || fail "table IV, given"
+near "$(value o.json 'd["expected_seconds"]')" 0 "$(value g.json 'd["expected_seconds"]')"
+# failures faster than the first-order formulas allow: there is a plan all the same
+printf '[job]\nwork = 1e5 core-hours\ncores = 1000\n[level 1]\ncost = 500 s\nmtbf = 600 s\n' >fast.ini
+"$MEND" plan fast.ini --json >o.json || fail "cost 500 s, MTBF 600 s"
+near "$(value o.json 'd["expected_seconds"]/86400')" 49.3 0.1
+# core-hours with free cores: the fastest with a tenth more than the least, or the least in time
+"$MEND" plan t4.ini --objective core-hours --json >o.json || fail "core-hours"
+[ "$(value o.json '1000 < d["cores"] and 1.05 < d["core_hours"]/d["least"]["value"] <= 1.1')" = True ] || fail "core-hours: $(cat o.json)"
+sed 's/^rates_at/deadline = 60 d\nrates_at/' t4.ini >deadline.ini
+"$MEND" plan deadline.ini --objective core-hours --json >o.json || fail "deadline"
+near "$(value o.json 'd["expected_seconds"]/86400')" 59.9 0.1
+sed -i 's/60 d/60 s/' deadline.ini
+refused 1 "no plan meets the deadline" plan deadline.ini
+# nodes, and the lines for mend run, which mend run understands
+printf '[job]\nwork = 4e6 core-hours\nnodes = 128\ncores_per_node = 64\n[level 1]\nname = partner\ncost = 5\nnode_mtbf = 5 y\n[level 2]\nname = global\ncost = 2 min\nmtbf = 60 d\n' >nodes.ini
+"$MEND" plan nodes.ini >text || fail "nodes"
+grep -q '(128 nodes)' text && grep -q 'mend run -n 8192 --every [0-9.]*s --levels memory,partner,global:[0-9]*$' text || fail "no line for mend run: $(cat text)"
+grep -q 'partner_every = 1$' text && grep -q 'global_every = [0-9]' text && grep -q 'every, work' text || fail "no lines for mend.conf: $(cat text)"
+printf '%s\n' "$(sed -n 's/^  //; /^\[flow\]/,/global_every/p' text)" >lines.conf
+MEND_CONFIG=lines.conf "$MEND" --version >/dev/null || fail "mend.conf is not understood: $(cat lines.conf)"
+
 # simulation: the exact value inside of 4 standard errors, the same seed the same bytes
 "$MEND" simulate four.ini --runs 2000 --seed 5 --json >s.json || fail "simulate"
 near "$(value s.json 'd["mean_seconds"]')" "$(value best.json 'd["expected_seconds"]')" "$(value s.json '4*d["standard_error"]')"
@@ -71,6 +105,8 @@ near "$(value s.json 'sum(d["shares"].values())')" 1 1e-9
 sed 's/^\[level 1\]/failures = weibull 0.7\njitter = 0.3\n[level 1]/' four.ini >weibull.ini
 "$MEND" simulate weibull.ini --runs 200 --json >w.json || fail "weibull"
 [ "$(value w.json 'd["failures_from"], d["expected_seconds"]')" = "('weibull 0.7', None)" ] || fail "weibull"
+"$MEND" plan weibull.ini >text || fail "plan, weibull"
+grep -q 'failures are Weibull, shape 0.7: mean of [0-9]* simulated runs' text || fail "Weibull is not named: $(cat text)"
 printf '# seconds level\n3600 1\n5 h 2\n1.5 d 1\n2 d 4\nend 3 d\n' >trace
 "$MEND" simulate four.ini --trace trace --runs 100 --json >t.json || fail "trace"
 near "$(value t.json 'd["failures"]')" "$(value t.json 'd["mean_seconds"]/86400/3*4*d["cores"]/1e6')" 3
@@ -101,12 +137,18 @@ refused 2 "--runs" plan four.ini --runs 5
 refused 2 "--runs" simulate four.ini --runs 0
 refused 2 "--seed" simulate four.ini --seed -1
 refused 2 "--intervals" plan four.ini --intervals 1,2
+refused 2 "--intervals" plan four.ini --cores 5e5 --intervals 1,8+2,4,2
+refused 2 "--last" plan four.ini --last 2
+sed 's/cost = 50 s/cost = 5e200 s/' four.ini >bad.ini; refused 2 "at most 1e+09 s" plan bad.ini
+sed 's/rates_at = 1e6/rates_at = 1e6\nname = x/' four.ini >bad.ini; refused 2 "no key" plan bad.ini
 refused 2 "--cores" plan four.ini --intervals 8,4,2,1
 refused 2 "four.ini:1: this is not 'TIME LEVEL'" simulate four.ini --trace four.ini
 printf '5 7\n' >trace; refused 2 "has level 7 of 4" simulate four.ini --trace trace
 sed 's/failures_per_day = 1$/failures_per_day = 200/; s/cores = free/cores = 1e6/' four.ini >bad.ini
-refused 1 "= 4.78519 >= 1" plan bad.ini
-refused 1 ">= 1" simulate bad.ini
+refused 1 "= 4.78519 >= 1" plan bad.ini --method algorithm1
+refused 1 ">= 1" simulate bad.ini --method young
+sed 's/failures_per_day = 1$/failures_per_day = 2e4/; s/cores = free/cores = 1e6/' four.ini >bad.ini
+refused 1 "no plan is feasible" plan bad.ini
 refused 1 "cannot write" plan four.ini --svg /nonexistent/plot.svg
 grep -q Usage < <("$MEND" plan --help) && grep -q Usage < <("$MEND" simulate --help) || fail "help"
 echo PASS

@@ -43,6 +43,16 @@ grep -q '"versions":4,"recoveries":1,"saving":1.000000,"recovering":0.300000' su
 "$MEND" report nowhere 2>/dev/null; [ $? = 1 ] || fail "a missing folder"
 mkdir empty; : >empty/events.jsonl; "$MEND" report empty 2>/dev/null; [ $? = 1 ] || fail "no events"
 
+# whoever wrote the folder: no tag of theirs on the page, no number makes it large or endless
+mkdir foreign
+sed -e 's/"mpi":"openmpi"/"mpi":"<script>"/' -e 's/"how":"resumed"/"how":"<img>"/' -e 's/shrink=/<svg>=/' job/events.jsonl >foreign/events.jsonl
+echo '{"mend":1,"t":1006.0,"rank":2147483646,"event":"recover.playing","pid":7}' >>foreign/events.jsonl
+echo '{"mend":1,"t":1e-320,"rank":0,"event":"plan.interval","seconds":-1e300}' >>foreign/events.jsonl
+"$MEND" report foreign -o foreign.html || fail "a foreign folder"
+grep -qE '<script|<img|<svg>' foreign.html && fail "tags of the folder are on the page"
+grep -q '3 lines could not be read' foreign.html || fail "numbers that no job has are believed"
+[ "$(stat -c %s foreign.html)" -lt 200000 ] || fail "the page is large"
+
 browser=$(command -v chromium chromium-browser google-chrome 2>/dev/null | head -1)
 if [ -z "$browser" ]; then echo "PASS (looked at by no browser: chromium is not installed)"; exit 0; fi
 look() { # WIDTH HEIGHT: what the browser has laid out, as text

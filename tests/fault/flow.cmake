@@ -66,3 +66,6 @@ if(TARGET mend_flow)
     add_mpi_test(NAME flow_everything_nodes_long SCRIPT flow_everything.sh ARGS $<TARGET_FILE:flow_everything> 2000 2060 NP 4
         NODES 4 TIMEOUT 7200 LABELS flow campaign)
 endif()
+if(TARGET mend_flow)
+    mend_quick(mpi.flow_steps mpi.flow_campaign_grown)
+endif()

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # Sourced by the campaigns: one job that is watched.
 #
-# A job that hangs does nothing any more; one on a busy machine is slow. So it is not its duration that has a limit but the
-# time without a new byte of events or output: QUIET seconds, longer as the machine has more to do than this job alone.
-# A job that has come to that limit leaves the stacks of all its processes and its events, and counts as hung.
+# A job that hangs does nothing any more. So it is not its duration that has a limit but the time without a new byte of
+# events or output: QUIET seconds of a quiet machine. A job that has come to that limit leaves the stacks of all its processes and its events, and counts as hung.
+. "$MEND_SOURCE/tests/harness/yardstick"
 quiet_limit=${FLOW_CAMPAIGN_LIMIT:-120}
 
 job_processes() { # TAG: all processes of the job, the launcher and its daemons too
@@ -15,11 +15,6 @@ job_ranks() { # TAG
         # a rank that was killed and is not yet waited for has no environment
         grep -qazs '^OMPI_COMM_WORLD_RANK=' "/proc/$p/environ" && echo "$p"
     done
-}
-allowed() { # RANKS: seconds without news, by how many more processes want to run than the job has
-    local load
-    read -r load _ </proc/loadavg
-    awk -v l="$load" -v r="$1" -v q="$quiet_limit" 'BEGIN { s = l / (r + 2); printf "%d\n", s > 1 ? q * s : q }'
 }
 job_is_stuck() { # TAG EVENTS OUT ERR
     echo "--- no news for long; the stacks of all processes:"
@@ -33,21 +28,23 @@ job_is_stuck() { # TAG EVENTS OUT ERR
 }
 # run_watched TAG RANKS EVENTS OUT ERR COMMAND…: the command's code, or 124 if it hung.
 run_watched() {
-    local tag=$1 ranks=$2 events=$3 out=$4 err=$5 pid news seen='' since=$SECONDS code
+    local tag=$1 events=$3 out=$4 err=$5 pid news seen='' since=0 code
     shift 5
+    clock_start
     FLOW_CAMPAIGN_JOB=$tag setsid "$@" >"$out" 2>"$err" </dev/null &
     pid=$!
     while kill -0 "$pid" 2>/dev/null; do
         news=$(stat -c %s "$events" "$out" "$err" 2>/dev/null)
-        [ "$news" = "$seen" ] || { seen=$news since=$SECONDS; }
-        if [ $((SECONDS - since)) -gt "$quiet_limit" ] && [ $((SECONDS - since)) -gt "$(allowed "$ranks")" ]; then
+        clock_read
+        [ "$news" = "$seen" ] || { seen=$news since=$clock; }
+        if [ $((clock - since)) -gt $((quiet_limit * 1000)) ]; then
             job_is_stuck "$tag" "$events" "$out" "$err"
             # shellcheck disable=SC2046
             kill -KILL "$pid" $(job_processes "$tag") 2>/dev/null
             wait "$pid" 2>/dev/null
             return 124
         fi
-        sleep 0.1
+        nap 100
     done
     wait "$pid"
     code=$?

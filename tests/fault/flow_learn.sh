@@ -6,7 +6,7 @@ program=$1 name=$2 what=$3 np=3
 export MEND_FLOW_EVERY=5 MEND_FLOW_SPARES=0 MEND_FLOW_REPORT=$MEND_TEST_DIR/report
 job() {
     # shellcheck disable=SC2086
-    timeout -k 5 ${FLOW_LIMIT:-100} $MEND_MPIRUN -n $((np + MEND_FLOW_SPARES)) "$program" "$name" "$@" >"$MEND_TEST_DIR/out" 2>"$MEND_TEST_DIR/err"
+    "$MEND_SOURCE/tests/harness/within" ${FLOW_LIMIT:-100} $MEND_MPIRUN -n $((np + MEND_FLOW_SPARES)) "$program" "$name" "$@" >"$MEND_TEST_DIR/out" 2>"$MEND_TEST_DIR/err"
     grep -o 'steps.*checksum.*' "$MEND_TEST_DIR/out"
 }
 expected=$(job)

@@ -6,7 +6,7 @@ program=$1 scenario=$2 step=$3 np=3
 export MEND_FLOW_EVERY=5
 job() { # args
     # shellcheck disable=SC2086
-    timeout -k 5 ${FLOW_LIMIT:-100} $MEND_MPIRUN -n $((np + MEND_FLOW_SPARES)) "$program" "$scenario" "$@" 2>"$MEND_TEST_DIR/err" |
+    "$MEND_SOURCE/tests/harness/within" ${FLOW_LIMIT:-100} $MEND_MPIRUN -n $((np + MEND_FLOW_SPARES)) "$program" "$scenario" "$@" 2>"$MEND_TEST_DIR/err" |
         grep -o 'checksum.*'
 }
 export MEND_FLOW_SPARES=0

@@ -7,7 +7,7 @@ job() { # ranks kind args
     local ranks=$1
     shift
     # shellcheck disable=SC2086
-    timeout -k 5 60 $MEND_MPIRUN -n "$ranks" "$program" "$@" >"$MEND_TEST_DIR/out" 2>"$MEND_TEST_DIR/err"
+    "$MEND_SOURCE/tests/harness/within" 60 $MEND_MPIRUN -n "$ranks" "$program" "$@" >"$MEND_TEST_DIR/out" 2>"$MEND_TEST_DIR/err"
     code=$?
 }
 wrong() { # sentence ranks kind args

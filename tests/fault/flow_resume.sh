@@ -9,7 +9,7 @@ job() { # extra ranks, program, args
     shift
     rm -f "$events"
     # shellcheck disable=SC2086
-    MEND_FLOW_EVENTS=$events timeout -k 5 120 $MEND_MPIRUN -n $((np + extra)) "$@" >"$MEND_TEST_DIR/out" 2>"$MEND_TEST_DIR/err"
+    MEND_FLOW_EVENTS=$events "$MEND_SOURCE/tests/harness/within" 120 $MEND_MPIRUN -n $((np + extra)) "$@" >"$MEND_TEST_DIR/out" 2>"$MEND_TEST_DIR/err"
     case $? in 124 | 137) echo hung ;; esac
     grep -o 'checksum.*' "$MEND_TEST_DIR/out"
 }

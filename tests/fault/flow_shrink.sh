@@ -5,7 +5,7 @@ program=$1 bad=0
 export MEND_FLOW_EVERY=10 MEND_FLOW_SPARES=0 MEND_PROCESS_POLICY=shrink
 job() { # ranks args
     # shellcheck disable=SC2086
-    timeout -k 5 100 $MEND_MPIRUN -n "$@" >"$MEND_TEST_DIR/out" 2>"$MEND_TEST_DIR/err"
+    "$MEND_SOURCE/tests/harness/within" 100 $MEND_MPIRUN -n "$@" >"$MEND_TEST_DIR/out" 2>"$MEND_TEST_DIR/err"
     cat "$MEND_TEST_DIR/out"
 }
 check() { # what got expected

@@ -6,7 +6,7 @@ examples=$1 bad=0
 export MEND_FLOW_EVERY=10
 line() { # ranks step
     # shellcheck disable=SC2086
-    timeout -k 5 100 $MEND_MPIRUN -n "$1" "$examples/$2" 2>"$MEND_TEST_DIR/err" | grep "^$2" | sed 's/, [0-9]* repairs//'
+    "$MEND_SOURCE/tests/harness/within" 100 $MEND_MPIRUN -n "$1" "$examples/$2" 2>"$MEND_TEST_DIR/err" | grep "^$2" | sed 's/, [0-9]* repairs//'
 }
 for step in step1 step2 step3 step4 step5; do
     expected=$(CALM=1 MEND_FLOW_SPARES=0 line 3 $step)

@@ -1,19 +1,19 @@
 # Unmodified programs under `mend run`: real kills, output bitwise equal to that of a native run.
 if(TARGET capsule-openmpi)
-    foreach(case rank pair levels launcher exhausted spare files rewrite back floor refuse outside overwrite words during init)
-        add_test(NAME online.${case} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online.sh ${case})
-        set_tests_properties(online.${case} PROPERTIES TIMEOUT 600 PROCESSORS 2 SKIP_RETURN_CODE 77
+    foreach(case rank pair levels launcher exhausted spare files rewrite back floor refuse outside overwrite words during init kills)
+        mend_limited_test(NAME online.${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online.sh ${case})
+        set_tests_properties(online.${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77
             LABELS "fault;online" ENVIRONMENT
             "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
     endforeach()
     # overwrite was too short for a quiet machine; rewrite failed once in some 40 runs, before its undo was mended, with a sentence: here until it has passed 50 times
-    set_tests_properties(online.outside online.rewrite online.overwrite PROPERTIES LABELS "campaign;online")
-    add_test(NAME online.campaign COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_campaign.sh)
-    set_tests_properties(online.campaign PROPERTIES TIMEOUT 14400 LABELS "campaign;online" ENVIRONMENT
+    set_tests_properties(online.outside online.rewrite online.overwrite online.kills PROPERTIES LABELS "campaign;online")
+    mend_limited_test(NAME online.campaign TIMEOUT 14400 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_campaign.sh)
+    set_tests_properties(online.campaign PROPERTIES LABELS "campaign;online" ENVIRONMENT
         "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
     foreach(programs chapters lammps mtbf)
-        add_test(NAME online.${programs} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_programs.sh ${programs})
-        set_tests_properties(online.${programs} PROPERTIES TIMEOUT 14400 SKIP_RETURN_CODE 77 LABELS "campaign;online"
+        mend_limited_test(NAME online.${programs} TIMEOUT 14400 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_programs.sh ${programs})
+        set_tests_properties(online.${programs} PROPERTIES SKIP_RETURN_CODE 77 LABELS "campaign;online"
             ENVIRONMENT "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
     endforeach()
 endif()
@@ -29,18 +29,20 @@ if(TARGET capsule-openmpi)
         ENV MEND_BUILD=${CMAKE_BINARY_DIR})
 endif()
 if(TARGET capsule-openmpi)
-    foreach(case ends signals restart stop late folders streams auto windows stuck groups makers deserted mpich)
-        add_test(NAME online.use_${case} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_use.sh ${case})
-        set_tests_properties(online.use_${case} PROPERTIES TIMEOUT 600 PROCESSORS 2 SKIP_RETURN_CODE 77
+    foreach(case ends signals restart stop late folders streams auto windows stuck groups makers deserted mpich
+            inside_blocking inside_nonblocking inside_making inside_windows)
+        mend_limited_test(NAME online.use_${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_use.sh ${case})
+        set_tests_properties(online.use_${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77
             LABELS "fault;online" ENVIRONMENT
             "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
     endforeach()
+    set_tests_properties(online.use_inside_nonblocking PROPERTIES LABELS "campaign;online")
 endif()
 if(TARGET capsule-openmpi)
     foreach(case ranks early append rewrite overwrite outside refuse input clock threads exec stop)
         foreach(mpi openmpi mpich)
-            add_test(NAME online.relaunch_${case}.${mpi} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/relaunch.sh ${case} ${mpi})
-            set_tests_properties(online.relaunch_${case}.${mpi} PROPERTIES TIMEOUT 600 PROCESSORS 2 SKIP_RETURN_CODE 77
+            mend_limited_test(NAME online.relaunch_${case}.${mpi} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/relaunch.sh ${case} ${mpi})
+            set_tests_properties(online.relaunch_${case}.${mpi} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77
                 LABELS "fault;online" ENVIRONMENT
                 "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
         endforeach()
@@ -48,4 +50,7 @@ if(TARGET capsule-openmpi)
     foreach(case early append rewrite outside refuse input threads) # Open MPI is seldom used so: those of MPICH go first
         set_tests_properties(online.relaunch_${case}.openmpi PROPERTIES LABELS "campaign;online")
     endforeach()
+endif()
+if(TARGET capsule-openmpi)
+    mend_quick(online.rank online.files online.use_stop online.relaunch_ranks.openmpi mpi.online_nodes)
 endif()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
 # a native run, byte for byte. Cases: rank, pair, levels, launcher, exhausted, spare, files, rewrite, back,
-# refuse, outside, overwrite, floor, words, during, init.
+# refuse, outside, overwrite, floor, words, during, init, kills.
 # Kills come when so many versions are complete, not by the clock: a loaded machine changes nothing.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -44,6 +44,12 @@ rank) # one rank, then the one that replaced it
     more 2; kill_ranks 1; await '"how":"resumed"' 4
     more 1; kill_ranks 1; await '"how":"resumed"' 8
     finish ;;
+kills) # 20 kills, 4 a job, one after another; each victim is another rank
+    for job in 1 2 3 4 5; do
+        start --spares 4 --every 200ms -- "${steady[@]}"
+        for i in 1 2 3 4; do more 1; kill_ranks $(((job + i) % 4)); await '"how":"resumed"' $((4 * i)); done
+        finish; echo "ok: job $job, 4 kills"
+    done ;;
 pair) # a rank and its partner at once: their images are lost with them, the disk has to do
     start --spares 2 --every 200ms --levels memory,global:1 -- "${steady[@]}"
     await '"level":"global"' 8; kill_ranks 1 2; await '"how":"res' 4

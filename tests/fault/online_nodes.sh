@@ -6,6 +6,8 @@ cd "$MEND_TEST_DIR" || exit 1
 fail() {
     echo "FAIL: $*"
     cat err
+    # shellcheck disable=SC2046
+    "$MEND_SOURCE/tests/harness/stacks" $(for k in 0 1 2 3; do "$MEND_SOURCE/tests/harness/node" list $k capsule.openmpi; done)
     grep -vE 'checkpoint.commit|undo' job/events.jsonl 2>/dev/null | tail -80 | cut -c1-200
     exit 1
 }
@@ -19,10 +21,10 @@ fi
 $MEND_MPIRUN -n 4 ./steady 2000 4096 >want 2>native.err || { cat native.err; fail "native run"; }
 "$MEND_BUILD/bin/mend" run -n 4 --spares 4 --every 300ms "${where[@]}" --dir "$PWD/job" -q \
     ${MEND_TEST_LEVELS:+--levels $MEND_TEST_LEVELS --local-dir /mnt/local} --launcher-args "--prtemca plm_ssh_agent /mnt/ctl/rsh" -- ./steady 2000 4096 >got 2>err & runner=$!
-for _ in $(seq 1200); do [ "$(grep -c "\"level\":\"${MEND_TEST_LEVEL:-memory}\"" job/events.jsonl 2>/dev/null)" -ge 8 ] && break; sleep 0.1; done
+await() { until [ "$(grep -c "$1" job/events.jsonl 2>/dev/null)" -ge "$2" ]; do kill -0 $runner 2>/dev/null || return 1; sleep 0.1; done; }
+await "\"level\":\"${MEND_TEST_LEVEL:-memory}\"" 8 || fail "the job ended before it was hit"
 "$MEND_SOURCE/tests/harness/node" ranks 1 capsule.openmpi || fail "node 1 could not be hit"
-for _ in $(seq 600); do [ "$(grep -c '"how":"res' job/events.jsonl)" -ge 4 ] && break; sleep 0.1; done
-[ "$(grep -c '"how":"res' job/events.jsonl)" -ge 4 ] || fail "no recovery after the loss of a node"
+await '"how":"res' 4 || fail "no recovery after the loss of a node"
 if [ -n "${MEND_TEST_LEVELS:-}" ]; then
     [ "$(grep -c recover.fetched job/events.jsonl)" -ge 4 ] || fail "not restored from $MEND_TEST_LEVELS"
 fi

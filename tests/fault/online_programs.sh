@@ -49,7 +49,7 @@ while [ $kills -lt "$wanted" ]; do
     i=$((seed % ${#names[@]})) spares=$((1 + seed / ${#names[@]} % 3))
     [ "$what" = mtbf ] && spares=8
     command_of "$i"; rm -rf job final.txt table
-    timeout -k 10 580 "$MEND" chaos --mtbf $mtbf --seed "$seed" --max $last --leave 4 --wait-ranks $((4 + spares)) -o table -- \
+    "$MEND_SOURCE/tests/harness/within" 580 "$MEND" chaos --mtbf $mtbf --seed "$seed" --max $last --leave 4 --wait-ranks $((4 + spares)) -o table -- \
         "$MEND" run -n 4 --spares $spares --every $every --mtbf 10s --retries 1000 --dir job -q -- "${c[@]}" >got 2>err </dev/null
     code=$? n=$(grep killed table 2>/dev/null | grep -o 'pid [0-9]*' | wc -l)
     kills=$((kills + n)) runs=$((runs + 1)) verdict=ok

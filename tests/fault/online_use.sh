@@ -1,22 +1,26 @@
 #!/usr/bin/env bash
 # online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
 # forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
-# Cases: ends, signals, folders, streams, auto, mpich, restart, stop, late, windows, stuck, groups, makers, deserted.
+# Cases: ends, signals, folders, streams, auto, mpich, restart, stop, late, windows, stuck, groups, makers, deserted, and inside_WHAT: deaths inside each collective call.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
+. "$MEND_SOURCE/tests/harness/yardstick"
 scratch=$(mktemp -d) || exit 1 # (cd to an empty name would stay here, and here would be removed)
 cd "$scratch" || exit 1
 trap 'rm -rf "$scratch"' EXIT
 runner=
 fail() { echo "FAIL: $*"; tail -5 err 2>/dev/null; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
-for p in odd steady windows groups makers; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -lm -pthread || exit 1; done
+for p in odd steady windows groups makers collectives; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -lm -pthread || exit 1; done
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 "$@"; }
 run() { rm -rf job; "$MEND" run --dir job "$@" >got 2>err; }
 start() { rm -rf job; exec 3<&0; "$MEND" run --dir job "$@" >got 2>err <&3 & runner=$!; }
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
-gone() { for _ in $(seq 100); do pgrep -f "capsule.*--online.*$PWD/job" >/dev/null || return 0; sleep 0.1; done; return 1; }
+gone() {
+    clock_start
+    until ! pgrep -f "capsule.*--online.*$PWD/job" >/dev/null; do nap 100; clock_read; [ "$clock" -lt 10000 ] || return 1; done
+}
 launcher() { awk '{print $1}' /proc/$runner/task/$runner/children; }
 
 case $1 in
@@ -176,6 +180,41 @@ makers) # deaths of ranks that are making communicators; more spares than kills:
     done
     wait $runner || fail "code $?"
     cmp <(sort got) <(sort want) || fail "the output differs" ;;
+inside_*) # one kill inside each collective call of the table, by name; no death may end the job as the program's error
+    classes() { sed -nE "s/^FUNCTION\(($1), ([A-Za-z_]+),.*/\2/p" "$MEND_SOURCE"/src/capsule/table/*.def; }
+    ./collectives >known
+    for name in $(classes 'COLLECTIVE|NONBLOCKING|CREATING|FILE_COLLECTIVE'); do grep -qx "$name" known || fail "no case for MPI_$name"; done
+    case ${1#inside_} in
+        blocking) names=$(classes 'COLLECTIVE') ;;
+        nonblocking) names=$(classes 'NONBLOCKING') ;;
+        making) names=$(grep -E '^(Comm_|Cart_|Dist_|Neighbor_)' known) ;;
+        windows) names=$(grep -E '^Win_' known) rounds=200 ;;
+        files) names=$(classes 'FILE_COLLECTIVE') ;;
+    esac
+    # shellcheck disable=SC2206
+    names=($names); rounds=${rounds:-250}
+    [ ${#names[@]} -ge 4 ] || fail "only ${#names[@]} names"
+    native --mca mpi_yield_when_idle 1 --mca osc ^ucx -n 4 ./collectives $rounds "${names[@]}" >want 2>/dev/null || fail "native run"; rm -f collectives.bin
+    start -n 4 --spares $((${#names[@]} + 2)) --every 100ms --retries 20 -- ./collectives $rounds "${names[@]}"
+    player() { grep "\"rank\":$1,\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
+    inside() { [ "$(cat /proc/"$(player 0)"/comm 2>/dev/null)" = "c$1" ]; }
+    await recover.playing 4
+    killed=0
+    for k in "${!names[@]}"; do
+        until inside "$k" && sleep 0.05 && inside "$k"; do
+            kill -0 $runner 2>/dev/null || fail "the job ended before ${names[k]}"
+            case $(cat /proc/"$(player 0)"/comm 2>/dev/null) in c[0-9]*) [ "$(tr -d c </proc/"$(player 0)"/comm)" -le "$k" ] || continue 2 ;; esac
+            sleep 0.01
+        done
+        played=$(count recover.playing)
+        kill -9 "$(player $((k % 4)))" 2>/dev/null && killed=$((killed + 1))
+        await recover.playing $((played + 4))
+    done
+    wait $runner || fail "code $?"
+    cmp <(sort got) <(sort want) || fail "the output differs"
+    ! grep -q '"recover.ended"' job/events.jsonl || fail "a death was taken for the program's own end"
+    [ $killed -ge $((${#names[@]} * 3 / 4)) ] || fail "only $killed kills in ${#names[@]} calls"
+    echo "$killed kills in ${#names[@]} calls" ;;
 groups) # rank 0 waits in MPI_Comm_create_group for the others: a checkpoint, and a death, while it does; and one rank alone
     native -n 1 ./groups >want || exit 1
     run -n 1 -- ./groups || fail "alone: code $?"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "read/text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -229,7 +229,7 @@ static void with_mends_repair(struct parts *parts)
     mend_process_options o = {.spares = atoi(getenv("MEND_TEST_SPARES")),
                               .resume = MEND_RESUME_MANUAL};
     mend_process *p = NULL;
-    if (mend_process_start(MPI_COMM_WORLD, &o, &p)) { /* spares wait in here */
+    if (mend_process_open(MPI_COMM_WORLD, &o, &p)) { /* spares wait in here */
         fprintf(stderr, "process: %s\n", mend_error_text());
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
@@ -242,7 +242,7 @@ static void with_mends_repair(struct parts *parts)
         MPI_Comm_rank(now->comm, &parts->rank);
         work_on(parts);
     }
-    mend_process_finalize(p);
+    mend_process_close(p);
 }
 
 int main(int argc, char **argv)

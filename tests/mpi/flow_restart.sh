@@ -6,7 +6,7 @@ program=$1 store=$2
 export MEND_STORE_LOCAL=$MEND_TEST_DIR/store MEND_STORE_LOCAL_EVERY=1 MEND_STORE_MEMORY_EVERY=0 MEND_STORE_SYNC=yes
 job() { # the launcher's exit code
     # shellcheck disable=SC2086
-    timeout 100 ${MEND_MPIRUN/--with-ft ulfm/} -n 3 "$program" "$store" none >"$MEND_TEST_DIR/err" 2>&1
+    "$MEND_SOURCE/tests/harness/within" 100 ${MEND_MPIRUN/--with-ft ulfm/} -n 3 "$program" "$store" none >"$MEND_TEST_DIR/err" 2>&1
     echo $?
 }
 give_up() { echo "$1"; cat "$MEND_TEST_DIR/err"; rm -f "$MEND_TEST_MARKER"; exit 1; }

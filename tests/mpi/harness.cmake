@@ -17,3 +17,4 @@ add_mpi_test(NAME harness_cases SOURCES harness_cases.c ARGS pass NP 3 TIMEOUT 6
 if(MEND_WITH_MPI)
     add_mpi_test(NAME harness_kill_at_place PROGRAM mpi_harness_cases ARGS place NP 4 KILL 2@io.rename TIMEOUT 120)
 endif()
+mend_quick(mpi.harness_kill_at_place mpi.harness_kill_random_1)

@@ -6,9 +6,7 @@ what=$1 program=$2
 start() { # in the background, until it is in its loop
     # shellcheck disable=SC2086
     $MEND_MPIRUN "${extra[@]}" -n $((MEND_TEST_NP + MEND_TEST_SPARES)) "$program" "$@" & job=$!
-    for ((i = 0; i < 1200; i++)); do [ -e /mnt/shared/ready ] && return; sleep 0.05; done
-    echo "the program did not start"
-    exit 1
+    until [ -e /mnt/shared/ready ]; do kill -0 $job 2>/dev/null || { echo "the program did not start"; exit 1; }; sleep 0.05; done
 }
 extra=()
 case $what in

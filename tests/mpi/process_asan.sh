@@ -26,7 +26,7 @@ one() { # NP SPARES ARGS: one case
     local np=$1 spares=$2; shift 2
     rm -f "$MEND_TEST_DIR/marker.one"
     # shellcheck disable=SC2086
-    MEND_TEST_NP=$np MEND_TEST_SPARES=$spares MEND_TEST_MARKER=$MEND_TEST_DIR/marker.one timeout -k 5 200 $MEND_MPIRUN \
+    MEND_TEST_NP=$np MEND_TEST_SPARES=$spares MEND_TEST_MARKER=$MEND_TEST_DIR/marker.one "$MEND_SOURCE/tests/harness/within" 200 $MEND_MPIRUN \
         -n $((np + spares)) "$MEND_TEST_DIR/cases" "$@" >"$MEND_TEST_DIR/output" 2>&1 </dev/null
     clean
     grep -q PASS "$MEND_TEST_DIR/marker.one" || { echo "$* has failed"; tail -20 "$MEND_TEST_DIR/output"; exit 1; }

@@ -280,19 +280,19 @@ static void run_jump(mend_process_options *options, const char *seed)
 {
     mend_process *p;
     options->resume = MEND_RESUME_JUMP;
-    EXPECT(mend_process_start(MPI_COMM_WORLD, options, &p) == 0);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, options, &p) == 0);
     int rc = mend_process_resume_here(p);
     EXPECT(rc == 0);
     const mend_repair *now = mend_process_state(p);
     if (now->role == MEND_ROLE_RELEASED) {
-        EXPECT(mend_process_finalize(p) == 0);
+        EXPECT(mend_process_close(p) == 0);
         return;
     }
     EXPECT(mend_process_builder_add(p, build_half, NULL, &w.half) == 0);
     EXPECT(work(&w, now) == MPI_SUCCESS);
     check(&w);
     int generation = now->generation;
-    EXPECT(mend_process_finalize(p) == 0);
+    EXPECT(mend_process_close(p) == 0);
     report(generation, seed);
 }
 
@@ -304,12 +304,12 @@ static void run_in_place(mend_process_options *options, const char *seed)
     mend_process_builder half = {build_half, NULL, &w.half};
     options->builders = &half;
     options->n_builders = 1;
-    EXPECT(mend_process_start(MPI_COMM_WORLD, options, &p) == 0);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, options, &p) == 0);
     const mend_repair *now = mend_process_state(p);
     int generation, rc = -1;
     do {
         if (now->role == MEND_ROLE_RELEASED) {
-            EXPECT(mend_process_finalize(p) == 0);
+            EXPECT(mend_process_close(p) == 0);
             return;
         }
         int code = work(&w, now);
@@ -323,7 +323,7 @@ static void run_in_place(mend_process_options *options, const char *seed)
         }
         check(&w);
         generation = now->generation;
-        rc = mend_process_finalize(p);
+        rc = mend_process_close(p);
         EXPECT(rc == 0 || rc == MEND_ERR_PEER_FAILED);
     } while (rc != 0); /* after the end neither p nor its state may be touched */
     report(generation, seed);

@@ -12,7 +12,7 @@ while [ $recoveries -lt "$wanted" ]; do
     export MEND_TEST_SPARES=$spares
     result=$MEND_TEST_DIR/campaign.$seed
     # shellcheck disable=SC2086
-    MEND_TEST_MARKER= timeout -k 5 "${CAMPAIGN_LIMIT:-300}" $MEND_MPIRUN -n $((np + spares)) "$program" "$seed" "$mode" ${CAMPAIGN_STEPS:-} \
+    MEND_TEST_MARKER= "$MEND_SOURCE/tests/harness/within" "${CAMPAIGN_LIMIT:-300}" $MEND_MPIRUN -n $((np + spares)) "$program" "$seed" "$mode" ${CAMPAIGN_STEPS:-} \
         >"$MEND_TEST_DIR/output" 2>&1 </dev/null
     code=$?
     if ! grep -q '^PASS' "$result" 2>/dev/null || [ $code = 124 ] || [ -e "$MEND_TEST_DIR/failed" ]; then

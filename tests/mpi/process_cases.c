@@ -1,6 +1,8 @@
 /* process_cases CASE: what a process layer must survive, one case a run. */
 #include "process_test.h"
 
+#include <base/event.h>
+
 #include <pthread.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -9,7 +11,7 @@ static mend_process *start(mend_process_options options)
 {
     mend_process *p = NULL;
     options.spares = test_spares();
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == 0);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == 0);
     return p;
 }
 
@@ -28,7 +30,7 @@ static void add_up(MPI_Comm comm, int times)
 static void finish(mend_process *p)
 {
     int rank = mend_process_state(p)->rank;
-    EXPECT(mend_process_finalize(p) == 0);
+    EXPECT(mend_process_close(p) == 0);
     if (rank == 0)
         test_pass();
 }
@@ -102,7 +104,7 @@ static void spares_first(void)
     }
     EXPECT(rc == MEND_ERR_STOPPED && strstr(mend_error_text(), "dead ranks 1"));
     EXPECT(mend_process_repair(p) == MEND_ERR_STOPPED);
-    EXPECT(mend_process_finalize(p) == 0);
+    EXPECT(mend_process_close(p) == 0);
     if (test_rank() == 0)
         test_pass();
 }
@@ -115,7 +117,7 @@ static void zero_spares_stop(void)
     while (MPI_Barrier(now->comm) == MPI_SUCCESS)
         ;
     EXPECT(mend_process_repair(p) == MEND_ERR_STOPPED);
-    EXPECT(mend_process_finalize(p) == 0);
+    EXPECT(mend_process_close(p) == 0);
     if (test_rank() == 0)
         test_pass();
 }
@@ -307,7 +309,7 @@ static void in_callback(void)
         add_up(now->comm, 30);
         EXPECT(now->generation == 2 && n_called > 0);
     }
-    EXPECT(mend_process_finalize(p) == 0);
+    EXPECT(mend_process_close(p) == 0);
     test_pass();
 }
 
@@ -356,7 +358,7 @@ static void at_the_end(void)
         add_up(now->comm, 20);
         EXPECT(rounds <= 2);
     }
-    EXPECT(mend_process_finalize(p) == 0);
+    EXPECT(mend_process_close(p) == 0);
     test_pass(); /* rank 0 may be the one that died at the very end */
 }
 
@@ -372,7 +374,7 @@ static void in_repair(void)
         add_up(now->comm, 50);
         EXPECT(now->generation > 0 && now->size == atoi(getenv("MEND_TEST_NP")));
     }
-    EXPECT(mend_process_finalize(p) == 0);
+    EXPECT(mend_process_close(p) == 0);
     test_pass();
 }
 
@@ -384,15 +386,15 @@ static void again_and_again(void)
     for (int round = 0; round < 20; round++) {
         mend_process *p;
         mend_process_options options = {.spares = test_spares()};
-        EXPECT(mend_process_start(base, &options, &p) == 0);
+        EXPECT(mend_process_open(base, &options, &p) == 0);
         mend_process *second;
-        EXPECT(mend_process_start(base, &options, &second) == MEND_ERR_STATE);
+        EXPECT(mend_process_open(base, &options, &second) == MEND_ERR_STATE);
         const mend_repair *now = mend_process_state(p);
         if (now->role != MEND_ROLE_RELEASED) {
             EXPECT(now->role == MEND_ROLE_INITIAL && now->size == expected);
             add_up(now->comm, 5);
         }
-        EXPECT(mend_process_finalize(p) == 0);
+        EXPECT(mend_process_close(p) == 0);
     }
     if (test_rank() == 0)
         test_pass();
@@ -407,7 +409,7 @@ static void side_by_side(void)
     MPI_Comm_split(MPI_COMM_WORLD, side, seat, &mine);
     mend_process *p;
     mend_process_options options = {.spares = 1, .resume = MEND_RESUME_JUMP};
-    EXPECT(mend_process_start(mine, &options, &p) == 0);
+    EXPECT(mend_process_open(mine, &options, &p) == 0);
     EXPECT(mend_process_resume_here(p) == 0);
     const mend_repair *now = mend_process_state(p);
     if (now->role != MEND_ROLE_RELEASED) {
@@ -420,7 +422,7 @@ static void side_by_side(void)
         EXPECT(now->generation == 1 && now->size == 3);
     }
     int rank = now->rank;
-    EXPECT(mend_process_finalize(p) == 0);
+    EXPECT(mend_process_close(p) == 0);
     test_file(side ? "right" : "left", "x");
     for (int i = 0; i < 1000 && !(test_file_exists("right") && test_file_exists("left")); i++)
         usleep(10000);
@@ -439,22 +441,22 @@ static void wrong(void)
     mend_role role;
     mend_request_fate fate;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, NULL) == MEND_ERR_ARGUMENT);
-    EXPECT(mend_process_start(MPI_COMM_NULL, &options, &p) == MEND_ERR_ARGUMENT && !p);
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == MEND_ERR_ARGUMENT && !p);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, NULL) == MEND_ERR_ARGUMENT);
+    EXPECT(mend_process_open(MPI_COMM_NULL, &options, &p) == MEND_ERR_ARGUMENT && !p);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == MEND_ERR_ARGUMENT && !p);
     options.spares = size;
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == MEND_ERR_ARGUMENT && !p);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == MEND_ERR_ARGUMENT && !p);
     options.spares = test_rank() == 0 ? 1 : 0; /* not the same everywhere */
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == MEND_ERR_ARGUMENT && !p);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == MEND_ERR_ARGUMENT && !p);
     options.spares = test_rank() == 0 ? -5 : 0; /* wrong on one rank only */
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == MEND_ERR_ARGUMENT && !p);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == MEND_ERR_ARGUMENT && !p);
     options.spares = 0;
     options.order[0] = (mend_policy)17;
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == MEND_ERR_ARGUMENT && !p);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == MEND_ERR_ARGUMENT && !p);
     options.order[0] = MEND_POLICY_NONE;
     options.n_builders = 1;
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == MEND_ERR_ARGUMENT && !p);
-    EXPECT(mend_process_finalize(NULL) == MEND_ERR_ARGUMENT);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == MEND_ERR_ARGUMENT && !p);
+    EXPECT(mend_process_close(NULL) == MEND_ERR_ARGUMENT);
     EXPECT(mend_process_repair(NULL) == MEND_ERR_ARGUMENT);
     EXPECT(mend_process_check(NULL, 1) == MEND_ERR_ARGUMENT);
     EXPECT(mend_process_state(NULL) == NULL);
@@ -462,7 +464,7 @@ static void wrong(void)
     EXPECT(mend_process_run(MPI_COMM_WORLD, NULL, NULL, NULL, NULL) == MEND_ERR_ARGUMENT);
     EXPECT(!mend_process_is_failure(MPI_SUCCESS) && !mend_process_is_failure(MPI_ERR_RANK));
 
-    EXPECT(mend_process_start(MPI_COMM_WORLD, NULL, &p) == 0);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, NULL, &p) == 0);
     EXPECT(mend_process_callback_push(p, NULL, NULL) == MEND_ERR_ARGUMENT);
     EXPECT(mend_process_callback_pop(p) == MEND_ERR_STATE);
     EXPECT(mend_process_role_of(p, size, &role) == MEND_ERR_ARGUMENT);
@@ -502,7 +504,7 @@ static void watchdog(void)
 {
     mend_process_options options = {.watchdog = 12, .spares = test_spares()};
     mend_process *p;
-    int rc = mend_process_start(MPI_COMM_WORLD, &options, &p);
+    int rc = mend_process_open(MPI_COMM_WORLD, &options, &p);
     EXPECT(rc == (test_rank() < 4 ? 0 : MEND_ERR_HUNG)); /* the spare is told as well */
     if (rc != 0)
         _exit(0);
@@ -531,7 +533,7 @@ static void watchdog_away(void)
 {
     mend_process_options options = {.watchdog = 12};
     mend_process *p;
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == 0);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == 0);
     const mend_repair *now = mend_process_state(p);
     if (now->rank == 1) {
         usleep(100000);
@@ -637,9 +639,10 @@ int main(int argc, char **argv)
                  {"spawn", spawn},
                  {"requests", requests}};
     mend_process *early;
-    EXPECT(mend_process_start(MPI_COMM_WORLD, NULL, &early) ==
-           MEND_ERR_STATE); /* before MPI_Init */
+    EXPECT(mend_process_open(MPI_COMM_WORLD, NULL, &early) == MEND_ERR_STATE); /* before MPI_Init */
     MPI_Init(&argc, &argv);
+    if (getenv("MEND_TEST_EVENTS"))
+        EXPECT(mend_event_open(getenv("MEND_TEST_EVENTS")) == 0);
     if (strcmp(name, "derived") == 0)
         derived(kind);
     else if (strcmp(name, "making") == 0)

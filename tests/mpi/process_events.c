@@ -65,7 +65,7 @@ int main(int argc, char **argv)
     mend_event_set_callback(keep, NULL);
     mend_process *p;
     mend_process_options options = {.spares = test_spares(), .resume = MEND_RESUME_JUMP};
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == 0);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == 0);
     EXPECT(mend_process_resume_here(p) == 0);
     const mend_repair *now = mend_process_state(p);
     if (now->role != MEND_ROLE_RELEASED) {
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
             check_survivor(now);
     }
     int rank = now->rank;
-    EXPECT(mend_process_finalize(p) == 0);
+    EXPECT(mend_process_close(p) == 0);
     if (rank == 0)
         test_pass();
     mend_event_set_callback(NULL, NULL);

@@ -2,7 +2,7 @@
 # process_example.sh RANKS PROGRAM LINES TEXT: the example must print TEXT so many times, whatever dies.
 set -uo pipefail
 # shellcheck disable=SC2086
-output=$(timeout 100 $MEND_MPIRUN -n "$1" "$2" 2>&1 </dev/null)
+output=$("$MEND_SOURCE/tests/harness/within" 100 $MEND_MPIRUN -n "$1" "$2" 2>&1 </dev/null)
 found=$(grep -c -- "$4" <<<"$output")
 if [ "$found" != "$3" ]; then
     echo "expected $3 lines with: $4"

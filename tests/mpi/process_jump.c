@@ -8,7 +8,7 @@ int main(int argc, char **argv)
     mend_process_options options = {.spares = test_spares(), .resume = MEND_RESUME_JUMP};
     int seats;
     MPI_Comm_size(MPI_COMM_WORLD, &seats);
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == 0);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == 0);
     int rc = mend_process_resume_here(p);
     EXPECT(rc == 0);
     const mend_repair *now = mend_process_state(p);
@@ -32,7 +32,7 @@ int main(int argc, char **argv)
         EXPECT(now->generation == 1 && sum == now->size);
     }
     int rank = now->rank;
-    EXPECT(mend_process_finalize(p) == 0);
+    EXPECT(mend_process_close(p) == 0);
     if (rank == 0)
         test_pass();
     MPI_Finalize();

@@ -1,5 +1,5 @@
 /* A rank dies while large messages to it and from it are under way between nodes, in a program with
- * several threads: Open MPI's tcp transport must not wait for itself then (see src/process/ulfm.c).
+ * several threads: Open MPI's tcp transport must not wait for itself then (see src/ulfm/settings.c).
  * The victim takes in a part of what it is sent, then nothing for a while, so that messages pile up
  * in the senders; then it is gone. The others must come to the repair, and the same messages must
  * arrive afterwards. */

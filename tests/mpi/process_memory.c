@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     MPI_Comm half;
     mend_process_builder builder = {build_half, NULL, &half};
     mend_process_options options = {.spares = test_spares(), .builders = &builder, .n_builders = 1};
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == 0);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == 0);
     const mend_repair *now = mend_process_state(p);
     long before = 0;
     while (now->role != MEND_ROLE_RELEASED && now->generation < RECOVERIES) {
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     }
     int rank = now->rank, deaths = options.spares - now->spares;
     long after = resident_kib();
-    EXPECT(mend_process_finalize(p) == 0);
+    EXPECT(mend_process_close(p) == 0);
     if (rank == 0) {
         printf("%d recoveries, %d of them with a death: %ld KiB, then %ld KiB (%+.2f %%)\n",
                RECOVERIES, deaths, before, after,

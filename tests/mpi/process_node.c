@@ -138,13 +138,13 @@ int main(int argc, char **argv)
     int rounds = argc > 1 ? atoi(argv[1]) : 1;
     mend_process *p;
     mend_process_options options = {.spares = test_spares(), .resume = MEND_RESUME_JUMP};
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == 0);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == 0);
     EXPECT(mend_process_resume_here(p) == 0);
     const mend_repair *now = mend_process_state(p);
     if (now->role != MEND_ROLE_RELEASED)
         work(now, rounds);
     int rank = now->rank;
-    EXPECT(mend_process_finalize(p) == 0);
+    EXPECT(mend_process_close(p) == 0);
     if (rank == 0)
         test_pass();
     MPI_Finalize();

@@ -6,12 +6,12 @@ program=$1 np=${2%+*} spares=${2#*+}; shift 2
 export MEND_TEST_SPARES=$spares MEND_TEST_NP=$np
 name=$(basename "$program")
 # shellcheck disable=SC2086
-timeout -k 5 400 $MEND_MPIRUN -n $((np + spares)) "$program" $# </dev/null &
+"$MEND_SOURCE/tests/harness/within" 400 $MEND_MPIRUN -n $((np + spares)) "$program" $# </dev/null &
 job=$!
 at_work() { find "$MEND_TEST_DIR" -maxdepth 1 -name 'go.*' | sed 's/.*go\.//' | sort -n | tail -1; }
 last=-1
 for lost; do
-    for ((i = 0; i < 4000; i++)); do
+    while :; do
         generation=$(at_work)
         [ "${generation:--1}" -gt $last ] && break
         kill -0 $job 2>/dev/null || { echo "the job ended before node $lost was lost"; exit 1; }

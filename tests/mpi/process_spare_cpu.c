@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     mend_process *p;
     mend_process_options options = {.spares = test_spares(), .spares_return = 1};
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == 0);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == 0);
     const mend_repair *now = mend_process_state(p);
     if (now->role == MEND_ROLE_SPARE) {
         double cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID), wall = clock_now(CLOCK_MONOTONIC);
@@ -28,7 +28,7 @@ int main(int argc, char **argv)
         fflush(stdout);
         EXPECT(wall > seconds / 2 && cpu / wall < 0.01);
         test_file("thrifty", "x");
-        EXPECT(mend_process_finalize(p) == 0);
+        EXPECT(mend_process_close(p) == 0);
     } else {
         int more = 1, rank = now->rank;
         for (double end = clock_now(CLOCK_MONOTONIC) + seconds; more;) {
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
             MPI_Bcast(&more, 1, MPI_INT, 0, now->comm);
             usleep(1000);
         }
-        EXPECT(mend_process_finalize(p) == 0);
+        EXPECT(mend_process_close(p) == 0);
         for (int i = 0; rank == 0 && i < 6000; i++) { /* every spare has said so */
             char path[4096];
             struct stat st;

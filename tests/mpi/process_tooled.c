@@ -10,7 +10,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     mend_process *p;
     mend_process_options options = {.spares = test_spares(), .resume = MEND_RESUME_JUMP};
-    EXPECT(mend_process_start(MPI_COMM_WORLD, &options, &p) == 0);
+    EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == 0);
     EXPECT(mend_process_resume_here(p) == 0);
     const mend_repair *now = mend_process_state(p);
     if (now->role != MEND_ROLE_RELEASED) {
@@ -31,7 +31,7 @@ int main(int argc, char **argv)
         }
     }
     int rank = now->rank;
-    EXPECT(mend_process_finalize(p) == 0);
+    EXPECT(mend_process_close(p) == 0);
     if (rank == 0)
         test_pass();
     MPI_Finalize();

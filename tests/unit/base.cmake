@@ -1,8 +1,12 @@
+mend_unit_test(NAME base_io_folders SOURCES test_base_io_folders.c)
+mend_unit_test(NAME base_copy SOURCES test_base_copy.c)
 mend_unit_test(NAME base_fault SOURCES test_base_fault.c)
 mend_unit_test(NAME base_io SOURCES test_base_io.c)
 mend_unit_test(NAME base_io_faults SOURCES test_base_io_faults.c TIMEOUT 300)
 mend_unit_test(NAME base_config SOURCES test_base_config.c)
 mend_unit_test(NAME base_event SOURCES test_base_event.c)
+mend_unit_test(NAME base_grow SOURCES test_base_grow.c)
 add_executable(json_check json_check.c) # for shell tests
 target_link_libraries(json_check PRIVATE PkgConfig::JANSSON)
 set_target_properties(json_check PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+mend_quick(unit.base_fault unit.base_io unit.base_config unit.base_event)

@@ -4,7 +4,7 @@
 
 #include <math.h>
 #include <mend/plan.h>
-#include <random.h>
+#include <simulation/random.h>
 #include <string.h>
 
 /* Sanitizers look for other things than statistics, and take ten times as long. */

@@ -120,6 +120,27 @@ static void test_dubious_files_are_refused(void **state)
     }
 }
 
+/* Flags, schedules, a site's configuration: root's, the group's, behind a link; all may be read. */
+static void test_input_files_may_be_anybodys(void **state)
+{
+    (void)state;
+    const char *file = in_scratch("input"), *link = in_scratch("input-link");
+    char *text;
+    size_t size;
+    put_file(file, "flags");
+    assert_int_equal(symlink(file, link), 0);
+    assert_int_equal(chmod(file, 0664), 0);
+    if (geteuid() == 0)
+        assert_int_equal(chown(file, 65534, 65534), 0);
+    assert_int_equal(mend_io_read_input(link, 10, &text, &size), MEND_OK);
+    assert_string_equal(text, "flags");
+    free(text);
+    assert_int_equal(mend_io_read_input(link, 4, &text, &size), MEND_ERR_ARGUMENT);
+    assert_int_equal(mend_io_read_input(scratch, 10, &text, &size), MEND_ERR_PERMISSION);
+    assert_int_equal(mend_io_read_input(in_scratch("nothing"), 10, &text, &size),
+                     MEND_ERR_NOT_FOUND);
+}
+
 static void test_created_files_are_private(void **state)
 {
     (void)state;
@@ -218,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts_arrive_in_order),
                                        cmocka_unit_test(test_signals_do_not_matter),
                                        cmocka_unit_test(test_dubious_files_are_refused),
+                                       cmocka_unit_test(test_input_files_may_be_anybodys),
                                        cmocka_unit_test(test_created_files_are_private),
                                        cmocka_unit_test(test_folders),
                                        cmocka_unit_test(test_temporary_names),

@@ -1,17 +1,42 @@
 /* The automatic tier's heap: blocks keep their content, do not overlap, are zero when they are new, and a
- * copy of the range is a copy of the heap. */
+ * copy of the range is a copy of the heap. All of it as on a kernel with pages of 64 KiB, the largest
+ * there are. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "arena.h"
 
-enum { BLOCKS = 600, ROUNDS = 12000 };
+enum { BLOCKS = 600, ROUNDS = 12000, PAGE = 64 << 10 };
+
+/* Instead of the C library's: begin at a page, end at a page, as such a kernel does it. */
+static int on_pages(long call, void *from, size_t bytes, int how)
+{
+    if ((uintptr_t)from % PAGE) {
+        errno = EINVAL;
+        return -1;
+    }
+    return (int)syscall(call, from, (bytes + PAGE - 1) / PAGE * PAGE, how);
+}
+
+int mprotect(void *from, size_t bytes, int protection)
+{
+    return on_pages(SYS_mprotect, from, bytes, protection);
+}
+
+int madvise(void *from, size_t bytes, int advice)
+{
+    return on_pages(SYS_madvise, from, bytes, advice);
+}
 
 static struct block {
     unsigned char *at;

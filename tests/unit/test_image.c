@@ -235,6 +235,20 @@ static void bad_heads(void **state)
     assert_int_equal(mend_image_pack_head(&head, &bytes, &n), MEND_ERR_DAMAGED);
 }
 
+static void another_byte_order(void **state)
+{
+    (void)state;
+    mend_image_head head = sample(1), back;
+    const uint8_t little[] = {4, 3, 2, 1}, big[] = {1, 2, 3, 4};
+    uint8_t *bytes;
+    size_t n;
+    assert_int_equal(mend_image_pack_head(&head, &bytes, &n), 0);
+    assert_memory_equal(bytes + 12, little, 4); /* what is on disk is so on every machine */
+    memcpy(bytes + 12, big, 4);
+    assert_int_equal(mend_image_unpack_head(bytes, n, &back), MEND_ERR_ARCHITECTURE);
+    free(bytes);
+}
+
 static void names(void **state)
 {
     (void)state;
@@ -338,10 +352,11 @@ static void bundles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),       cmocka_unit_test(every_byte_flipped),
-        cmocka_unit_test(every_truncation), cmocka_unit_test(deltas),
-        cmocka_unit_test(bad_heads),        cmocka_unit_test(names),
-        cmocka_unit_test(strangers),        cmocka_unit_test(bundles),
+        cmocka_unit_test(round_trip),         cmocka_unit_test(every_byte_flipped),
+        cmocka_unit_test(every_truncation),   cmocka_unit_test(deltas),
+        cmocka_unit_test(bad_heads),          cmocka_unit_test(names),
+        cmocka_unit_test(strangers),          cmocka_unit_test(bundles),
+        cmocka_unit_test(another_byte_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

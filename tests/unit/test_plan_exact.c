@@ -78,7 +78,7 @@ static void test_without_failures(void **state)
         m.level[i].checkpoint.fixed = pow(10, i);
     /* 24 intervals: 1 checkpoint of level 4, 4 of level 3, 18 of level 1 */
     assert_relative(expect(&m, &p).seconds, 1e4 + 1000 + 4 * 100 + 18, 1e-13);
-    m.write_all = 1; /* 23 of level 1, 5 of level 3, 1 of level 4 */
+    m.write = 1; /* 23 of level 1, 5 of level 3, 1 of level 4 */
     assert_relative(expect(&m, &p).seconds, 1e4 + 1000 + 5 * 100 + 23, 1e-13);
     p.nested = 0;
     assert_relative(expect(&m, &p).seconds, 1e4 + 1000 + 5 * 100 + 23, 1e-13);
@@ -117,6 +117,38 @@ static void test_two_levels_by_hand(void **state)
     assert_relative(expect(&m, &p).seconds, f1 + f2 + f3 + f4, 1e-12);
 }
 
+/* One point, two levels: the lower one is complete before the higher one begins, and failures while
+ * that is written go back no further. */
+static void test_levels_commit_one_by_one(void **state)
+{
+    (void)state;
+    mend_plan_model m;
+    mend_plan p = {.cores = 1, .nested = 1, .intervals = {2, 2}, .first = {0, 1}};
+    mend_plan_model_init(&m);
+    m.work = 2000;
+    m.cores = 1;
+    m.levels = 2;
+    const double c1 = 20, c2 = 700, r1 = 15, r2 = 90, l1 = 2e-4, l2 = 1e-4, l = l1 + l2, w = 1000;
+    m.level[0] = (mend_plan_level){{c1, 0, 1}, {r1, 0, 1}, l1, 0};
+    m.level[1] = (mend_plan_level){{c2, 0, 1}, {r2, 0, 1}, l2, 0};
+    double s2 = (exp(l * r2) - 1) / l, q = (1 - exp(-l * r1)) / l;
+    double s1 = q * (1 + l2 * s2) / (1 - q * l1);
+    /* work and level 1; then level 2 alone: a failure of level 1 reads level 1, of level 2 the start */
+    double f1 = (exp(l * (w + c1)) - 1) / l * (1 + l1 * s1 + l2 * s2), b2 = s2 + f1;
+    double b1 = q * (1 + l2 * b2) / (1 - q * l1);
+    double f2 = (exp(l * c2) - 1) / l * (1 + l1 * b1 + l2 * b2);
+    /* both are there: failures of level 1 read level 1, which holds the same work */
+    double d2 = (exp(l * r2) - 1) / l, d1 = q * (1 + l2 * d2) / (1 - q * l1);
+    double f3 = (exp(l * w) - 1) / l * (1 + l1 * d1 + l2 * d2);
+    assert_relative(expect(&m, &p).seconds, f1 + f2 + f3, 1e-12);
+    assert_relative(expect(&m, &p).checkpoint, c1 + c2, 1e-12);
+    p.first[1] = 0;
+    m.write = MEND_PLAN_ALL; /* whatever `first` says */
+    assert_relative(expect(&m, &p).seconds, f1 + f2 + f3, 1e-12);
+    p.nested = 0;
+    assert_relative(expect(&m, &p).seconds, f1 + f2 + f3, 1e-12);
+}
+
 /* A nested pattern walked checkpoint by checkpoint is the same as its powers of matrices. */
 static void test_matrices_equal_steps(void **state)
 {
@@ -127,13 +159,14 @@ static void test_matrices_equal_steps(void **state)
         mend_plan_model m;
         mend_plan p = {.nested = 1};
         random_model(&g, 6, &m);
-        m.write_all = i % 2;
+        m.write = i % 3;
         p.cores = m.cores > 0 ? m.cores : m.max_cores;
         double x = 1;
         for (int k = m.levels - 1; k >= 0; k--) {
             int count = 1 + pick(&g, 5);
             x *= count;
             p.intervals[k] = count > 1 ? x : 1;
+            p.first[k] = (unsigned)random_bits(&g);
         }
         mend_plan_outcome a, b;
         int code = mend_plan_expect(&m, &p, &a);
@@ -174,22 +207,23 @@ static void test_failures_of_the_whole_run(void **state)
     }
 }
 
-/* The simulator shares no formula with the evaluator. 20 patterns: nested and not, both ways of
- * writing, 1 to 4 levels, failures in every phase. */
+/* The simulator shares no formula with the evaluator. 24 patterns: nested and not, all ways of
+ * writing, longer last intervals, 1 to 4 levels, failures in every phase. */
 static void test_simulator_agrees(void **state)
 {
     (void)state;
     generator g;
     random_seed(&g, 14, 0);
     double worst = 0;
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 24; i++) {
         mend_plan_model m;
         mend_plan p = {.cores = 1, .nested = i % 2};
         mend_plan_model_init(&m);
         m.cores = 1;
-        m.levels = 1 + i % 4;
-        m.write_all = i / 4 % 2;
+        m.levels = 1 + (i / 2 + i / 8) % 4;
+        m.write = i / 4 % 3;
         m.work = 1e5;
+        p.last = p.nested && i % 3 == 0 ? between(&g, 1, 3) : 0;
         m.allocation = between(&g, 0, 300);
         m.watts_io = 0.5;
         m.watts_idle = 0.1;
@@ -199,7 +233,8 @@ static void test_simulator_agrees(void **state)
             m.level[k].recovery.fixed = 300 * (k + 1) * between(&g, 0.2, 2);
             m.level[k].rate_per_core = between(&g, 0.3, 1) / 8000 / (k + 1);
             x *= 2 + pick(&g, 4);
-            p.intervals[k] = p.nested ? x : between(&g, 1, 60);
+            p.intervals[k] = p.nested ? x : rint(between(&g, 1, 30)) * 2;
+            p.first[k] = (unsigned)random_bits(&g);
         }
         mend_plan_outcome o = expect(&m, &p);
         mend_plan_sample s;
@@ -217,7 +252,7 @@ static void test_simulator_agrees(void **state)
         assert_relative(s.mean.checkpoint + 1, o.checkpoint + 1, 1e-9);
         assert_relative(s.mean.joules, o.joules, slack / o.seconds + 1e-9);
     }
-    print_message("worst of 20 patterns: %.2f standard errors\n", worst);
+    print_message("worst of 24 patterns: %.2f standard errors\n", worst);
 }
 
 static void test_wrong_plans_are_refused(void **state)
@@ -249,6 +284,7 @@ int main(void)
         cmocka_unit_test(test_closed_form_of_one_level),
         cmocka_unit_test(test_without_failures),
         cmocka_unit_test(test_two_levels_by_hand),
+        cmocka_unit_test(test_levels_commit_one_by_one),
         cmocka_unit_test(test_matrices_equal_steps),
         cmocka_unit_test(test_failures_of_the_whole_run),
         cmocka_unit_test(test_simulator_agrees),

@@ -62,7 +62,7 @@ static void test_everything_is_understood(void **state)
     assert_equal(m.min_cores, 1000);
     assert_equal(m.max_cores, 9e5);
     assert_equal(m.allocation, 90);
-    assert_true(m.write_all == 1);
+    assert_true(m.write == 1);
     assert_equal(m.weibull_shape, 0.7);
     assert_equal(m.jitter, 0.3);
     assert_equal(m.watts_compute, 8);
@@ -75,6 +75,28 @@ static void test_everything_is_understood(void **state)
     assert_equal(mend_plan_cost_at(&m.level[1].checkpoint, 1000), 26.7);
     assert_equal(mend_plan_cost_at(&m.level[1].recovery, 1000), 7200);
     assert_equal(m.level[1].total_per_core, 0.005);
+}
+
+static void test_nodes(void **state)
+{
+    (void)state;
+    mend_plan_model m;
+    if (parse(&m, "[job]\nwork = 1e6 core-hours\nnodes = 128\ncores_per_node = 64\n"
+                  "deadline = 2 w\nslack = 5 %\n"
+                  "[level 1]\ncost = 10\nnode_mtbf = 5 y\nname = partner\n"
+                  "[level 2]\ncost = 100\nmtbf = 30 d\nname = global\n"))
+        fail_msg("%s", mend_error_text());
+    assert_equal(m.cores, 8192);
+    assert_true(fabs(m.level[0].rate_per_core * m.cores * 5 * 31557600 / 128 - 1) < 1e-12);
+    assert_true(fabs(m.level[1].rate_per_core * m.cores * 30 * 86400 - 1) < 1e-12);
+    assert_equal(m.deadline, 14 * 86400);
+    assert_equal(m.slack, 0.05);
+    assert_string_equal(m.name[1], "global");
+    if (parse(&m,
+              "[job]\nwork = 1e6 core-hours\nmax_nodes = 100\nmin_nodes = 2\ncores_per_node = 64\n"
+              "[level 1]\ncost = 10\nnode_mtbf = 5 y\n"))
+        fail_msg("%s", mend_error_text());
+    assert_true(m.cores == 0 && m.max_cores == 6400 && m.min_cores == 128);
 }
 
 static void test_units_of_work(void **state)
@@ -158,6 +180,17 @@ static void test_refused_with_line(void **state)
         {"[job]\n", "failures = normal", "", 2, "weibull"},
         {"[job]\n", "failures = weibull 0", "", 2, "0.1 to 10"},
         {"[job]\n", "write = none", "", 2, "highest"},
+        {"[job]\n", "slack = -1", "", 2, "0 to 100"},
+        {"[job]\n", "slack = 10 percent", "", 2, "percent"},
+        {"[job]\n", "deadline = soon", "", 2, "soon"},
+        {"[level 1]\n", "name = tape", "", 2, "tape"},
+        {"[job]\nwork = 5\ncores = 10\n", "nodes = 10", tail, 4, "cannot both"},
+        {head, "cores = 10", "[level 1]\ncost = 1\nnode_mtbf = 5 y\n", 7, "needs cores_per_node"},
+        {head, "cores = 10", "[level 1]\ncost = 1e300 s\nmtbf = 1 d\n", 7, "at most 1e+09 s"},
+        {head, "cores = 10", "[level 1]\ncost = 1\nmtbf = 1e-20 s\n", 7, "beyond all sense"},
+        {head, "cores = 10\nallocation = 1e12", tail, 8, "too long"},
+        {"[job]\nwork = 1e300\n", "cores = 10", tail, 6, "too many"},
+        {"[job]\nwork = 5\n", "cores = 1e30", tail, 6, "too many"},
         {"[power]\n", "compute = 5 MW", "", 2, "MW"},
         {head, "cores = 2e6", tail, 4, "beyond the speedup's peak"},
         {head, "max_cores = 2e6", tail, 4, "beyond the speedup's peak"},
@@ -303,6 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_everything_is_understood),
+        cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_units_of_work),
         cmocka_unit_test(test_refused_with_line),
         cmocka_unit_test(test_odd_bytes),

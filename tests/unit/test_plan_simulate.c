@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "failures.h"
+#include "read/failures.h"
 #include "plan_random.h"
 
 static void assert_relative(double value, double wanted, double tolerance)
@@ -196,7 +196,7 @@ static void test_jitter_with_failures(void **state)
     for (int all = 0; all < 2; all++) {
         mend_plan_sample still, shaken;
         mend_plan_trial trial = {.runs = 20000, .seed = 6};
-        m.write_all = all;
+        m.write = all;
         m.jitter = 0;
         assert_int_equal(mend_plan_simulate(&m, &p, &trial, &still), 0);
         m.jitter = 0.3;

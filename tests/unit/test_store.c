@@ -376,6 +376,36 @@ static void files_are_private(void **state)
     assert_true(mend_store_open_single("unit", &o, &s) < 0);
 }
 
+/* The folder above ours is another user's: ours is exchanged for a link while the store is open. */
+static void folder_is_swapped(void **state)
+{
+    static char names[8][512];
+    char path[200], away[200], trap[200];
+    int x = 1;
+    long version = 0;
+    (void)state;
+    mend_store_options o = plain();
+    mend_store *s = open_plain(&o);
+    assert_int_equal(mend_store_region(s, 1, "x", &x, sizeof x), 0);
+    assert_int_equal(mend_store_save(s, 1), 0);
+    assert_int_equal(mend_store_wait(s), 0);
+    snprintf(path, sizeof path, "%s/local/unit", dir);
+    snprintf(away, sizeof away, "%s/away", dir);
+    snprintf(trap, sizeof trap, "%s/trap", dir);
+    assert_int_equal(mkdir(trap, 0700), 0);
+    assert_int_equal(rename(path, away), 0);
+    assert_int_equal(symlink(trap, path), 0);
+    x = 2;
+    assert_int_equal(mend_store_save(s, 2), 0);
+    assert_int_equal(mend_store_wait(s), 0);
+    x = 3;
+    assert_int_equal(mend_store_restore_newest(s, &version), 0);
+    assert_int_equal(version, 2);
+    assert_int_equal(x, 2);
+    assert_int_equal(list_files("trap", names, 8), 0);
+    assert_int_equal(mend_store_close(s), 0);
+}
+
 static void kept_and_pruned(void **state)
 {
     static char names[64][512];
@@ -525,6 +555,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(streams, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_use, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_are_private, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(folder_is_swapped, set_up, tear_down),
         cmocka_unit_test_setup_teardown(kept_and_pruned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(slow_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(full_disk, set_up, tear_down),

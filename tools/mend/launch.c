@@ -22,21 +22,15 @@ bool tool_find_file(const char *name, char *path, size_t size)
 {
     char own[4096];
     ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (n > 0) {
-        own[n] = 0;
-        for (int up = 0; up < 2 && strrchr(own, '/'); up++)
-            *strrchr(own, '/') = 0;
-        /* installed: share/launch/… is in PREFIX/share/mend/launch/… */
-        if (strncmp(name, "share/", 6) == 0 && try_path(path, size, own, "/share/mend/", name + 6))
-            return true;
-        if (strncmp(name, "lib/", 4) == 0 &&
-            try_path(path, size, own, "/" MEND_LIBDIR "/", name + 4))
-            return true;
-        if (try_path(path, size, own, "/", name))
-            return true;
-    }
-    return try_path(path, size, MEND_BUILD_DIR, "/", name) ||
-           try_path(path, size, MEND_SOURCE_DIR, "/", name);
+    if (n <= 0)
+        return false;
+    own[n] = 0;
+    for (int up = 0; up < 2 && strrchr(own, '/'); up++)
+        *strrchr(own, '/') = 0;
+    if (strncmp(name, "share/", 6) == 0)
+        return try_path(path, size, own, "/share/mend/", name + 6);
+    return try_path(path, size, own, "/" MEND_LIBDIR "/", name + 4) ||
+           try_path(path, size, own, "/", name); /* the build's folder is always lib */
 }
 
 bool tool_find_program(const char *name, char *path, size_t size)

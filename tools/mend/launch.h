@@ -5,9 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The path of a file of ours: "share/launch/openmpi", "lib/mend/probe-ulfm", "env/run". Looked for
- * in an installed copy around the running binary, then in the build and source folders. False if
- * not there. */
+/* The path of a file of ours, around the running binary: "share/launch/openmpi", "share/mpi",
+ * "lib/mend/probe-ulfm". A build folder is laid out as an installed copy is. False if not there. */
 bool tool_find_file(const char *name, char *path, size_t size);
 
 /* The path of a program on $PATH; false if there is none. */

@@ -1,4 +1,5 @@
 /* mend: dispatch to the subcommands. */
+#include "arguments.h"
 #include "tool.h"
 
 #include <base/config.h>
@@ -64,9 +65,8 @@ static int overview(FILE *out)
           out);
     for (int i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].summary);
-    fputs(
-        "\n'mend COMMAND --help' tells more of each; exit codes are 0 ok, 1 failed, 2 wrong use.\n",
-        out);
+    fputs("\n'mend COMMAND --help' describes each. Exit codes: 0 ok, 1 failed, 2 wrong use.\n",
+          out);
     return TOOL_OK;
 }
 
@@ -80,9 +80,22 @@ static int check_configuration(void)
     return TOOL_OK;
 }
 
+static int run_command(const struct command *command, int argc, char **argv)
+{
+    int rc = tool_arguments(&argc, &argv);
+    if (rc == TOOL_OK)
+        rc = check_configuration();
+    return rc ? rc : command->run(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc > 2 && strcmp(argv[1], "--config") == 0) {
+    if (argc > 1 && strncmp(argv[1], "--config=", 9) == 0) {
+        if (setenv("MEND_CONFIG", argv[1] + 9, 1))
+            return tool_failed(NULL, "no memory");
+        argv++;
+        argc--;
+    } else if (argc > 2 && strcmp(argv[1], "--config") == 0) {
         if (setenv("MEND_CONFIG", argv[2], 1)) /* for the job that is started, too */
             return tool_failed(NULL, "no memory");
         argv += 2;
@@ -98,6 +111,6 @@ int main(int argc, char **argv)
         return mend_cmd_version(1, argv + 1);
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
-            return check_configuration() ? TOOL_WRONG_USE : commands[i].run(argc - 1, argv + 1);
+            return run_command(&commands[i], argc - 1, argv + 1);
     return tool_wrong_use(NULL, "there is no command \"%s\"", argv[1]);
 }

@@ -11,7 +11,6 @@
  *   interrupted_at         the instruction that a signal interrupted
  *   signal_frame           where rt_sigreturn expects the stack pointer
  *   clone_into_frame       a thread whose first act is rt_sigreturn through a saved frame
- *   return_through_frame   the same for the calling thread
  */
 #ifndef CAPSULE_ARCH_H
 #define CAPSULE_ARCH_H
@@ -35,6 +34,9 @@ void context_resume(struct context *context, void *thread_pointer)
     __attribute__((noreturn, visibility("hidden")));
 /* Start a program as the kernel does after execve. */
 void context_enter(void *entry, void *stack) __attribute__((noreturn, visibility("hidden")));
+/* Call a C function at the top of another stack, aligned as the ABI has it. It must not return. */
+void context_call(void (*function)(void), void *stack)
+    __attribute__((noreturn, visibility("hidden")));
 /* Where signal handlers of the upper half return to. */
 void signal_restorer(void) __attribute__((visibility("hidden")));
 
@@ -48,8 +50,10 @@ void machine_release_returns(void);
 /* What a program may have chosen its code by, and how the kernel lays out the registers of a parked
  * thread: kept in each image.
  */
-#define MACHINE_WORDS 6
+#define MACHINE_WORDS 7
 void machine_describe(uint64_t words[MACHINE_WORDS]);
 /* NULL if a program of the machine with these words can go on here, else what is in its way. */
 const char *machine_refuses(const uint64_t words[MACHINE_WORDS]);
+/* Ask the kernel for what it had given that program leave to use. 0, or it refused. */
+int machine_allow(const uint64_t words[MACHINE_WORDS]);
 #endif

@@ -1,4 +1,4 @@
-/* border.h - everything the two halves of a capsule agree on.
+/* border/border.h - everything the two halves of a capsule agree on.
  *
  * One process holds two programs, each with its own ld.so, libc, heap and thread-local storage:
  *
@@ -12,17 +12,18 @@
 #ifndef CAPSULE_BORDER_H
 #define CAPSULE_BORDER_H
 #include "arch/arch.h"
-#include "each.h"
+#include "border/array.h"
+#include "border/each.h"
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 12
+#define BORDER_VERSION 15
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower
  * half. Nothing else is ever asked. The kernel puts a PIE, its heap, stack, libraries and anonymous
  * mappings far above (0xaaaa..., 0xffff... on aarch64; 0x55..., 0x7f... on x86_64); what the upper
- * half maps is steered below by a seccomp filter (lower/steer.c). The limits are multiples of 2^32,
+ * half maps is steered below by a seccomp filter (lower/start/steer.c). The limits are multiples of 2^32,
  * because the filter compares one 32-bit word.
  */
 #define UPPER_END   0x100000000000UL /* 16 TiB */
@@ -36,7 +37,7 @@
 /* --- neutral handles and constants ---------------------------------------------------------
  * A real MPI handle crosses the border as an integer: Open MPI's are pointers, MPICH's are ints,
  * both fit. Special values (ranks, tags, MPI_IN_PLACE, the layout of a status) cross in Open MPI's
- * encoding; lower/mpi.c converts them for the library below, the faces (upper/face_*.c) for the ABI
+ * encoding; lower/mpi/functions.c converts them for the library below, the faces (upper/faces/) for the ABI
  * of the application above.
  */
 typedef uintptr_t handle_t;
@@ -100,13 +101,13 @@ enum object_kind {
 
 enum predefined {
 #define PREDEFINED(kind, symbol, name, fortran) PRE_##name,
-#include "predefined.def"
+#include "table/predefined.def"
 #undef PREDEFINED
     N_PREDEFINED
 };
 
-#include "border_kinds.h"
-#include "border_services.h"
+#include "border/kinds.h"
+#include "border/services.h"
 
 /* One thing to wait for. The calls with it return how many of them are done, in order: fewer than
  * asked for when the phase of a checkpoint is STOP_HERE.
@@ -129,7 +130,7 @@ enum stop_command { STOP_COMMAND_NONE, STOP_COMMAND_SAVE, STOP_COMMAND_GO_ON, ST
 /* --- functions of the lower half: those of the table, and these ------------------------------ */
 struct upper;
 struct comm_card;
-/* The former are made from functions.def, these are listed in services.def. */
+/* The former are made from table/functions.def, these are listed in table/services.def. */
 
 /* BELOW_ROW(Name, name, ...) is called for each row that has a function in the lower half. */
 #define BELOW_FORWARD(...)         BELOW_ROW(__VA_ARGS__)
@@ -155,7 +156,7 @@ struct lower {
     handle_t sent_at_once;         /* what this library gives for a send that was complete before
                                     * MPI_Isend returned; 0: it has no such value */
 #define SERVICE(type, name, ...) type (*name)(__VA_ARGS__);
-#include "services.def"
+#include "table/services.def"
 #undef SERVICE
 #define X(ret, name, args) ret(*name) args;
     LOWER_SERVICES_MORE(X)
@@ -163,12 +164,12 @@ struct lower {
 #define OBJECT                     handle_t
 #define BELOW_ROW(Name, name, ...) int (*Name)(LIST(PARAM, __VA_ARGS__));
 #define FUNCTION                   BELOW
-#include "functions.def"
+#include "table/functions.def"
 #undef FUNCTION
 #undef BELOW_ROW
 #undef OBJECT
 };
-#define MAX_USER_OPS    64
+#define MAX_USER_OPS    1024
 #define AUXV_MEND_LOWER 0x4d454e44 /* auxv type: address of struct lower */
 
 /* --- state of the upper half that the lower half must find again ------------------------------ */
@@ -177,9 +178,9 @@ struct lower {
  * at a consistent place) and who its members are (to make it again after a restart).
  */
 struct comm_card {
-    uint64_t id;               /* the same on all members, see upper/comm.c */
+    uint64_t id;               /* the same on all members, see upper/comm/comm.c */
     uint64_t begun;            /* collectives this rank has begun on it; written by upper/ only */
-    uint64_t reported, target; /* lower/agent.c's, under its lock */
+    uint64_t reported, target; /* lower/round/agent.c's, under its lock */
     struct comm_card *next;
     int freed;    /* by this rank; others may not be so far */
     int released; /* as freed, but requests of this rank still hold it: nobody makes it again */
@@ -187,7 +188,7 @@ struct comm_card {
     const int *ranks; /* members as world ranks */
     int remote_size;  /* inter-communicators; else 0 */
     const int *remote_ranks;
-    /* where the handle of the lower half is kept; NULL: there is none (upper/comm.c) */
+    /* where the handle of the lower half is kept; NULL: there is none (upper/comm/comm.c) */
     handle_t *real;
 };
 #define WORLD_CARD_ID 1
@@ -195,7 +196,7 @@ struct comm_card {
 /* Parks a thread of the upper half, or asks its main thread to stop. */
 #define SIGNAL_PARK 61
 
-/* How far a checkpoint is, as the upper half sees it. Written by lower/agent.c. */
+/* How far a checkpoint is, as the upper half sees it. Written by lower/round/agent.c. */
 enum stop_phase {
     STOP_NONE,       /* nothing to do: the only value in normal work */
     STOP_WATCH,      /* tests: look at every collective (request_at) */
@@ -203,7 +204,7 @@ enum stop_phase {
     STOP_HERE        /* every MPI call is a place to stop */
 };
 
-/* What the thread that is inside MPI does, for lower/agent.c. */
+/* What the thread that is inside MPI does, for lower/round/agent.c. */
 enum activity {
     ACTIVITY_NONE,     /* outside MPI, or in a call that does not wait */
     ACTIVITY_SENDING,  /* inside a blocking send: counted, and can be ended by the receiver's drain
@@ -213,7 +214,7 @@ enum activity {
 };
 #define WAITING_FOR_ANY (-1)
 
-#define MAX_THREADS     256
+#define MAX_THREADS     4096
 struct upper_thread { /* a thread of the upper half */
     int used, parked;
     int tid; /* the kernel's; glibc keeps the one it was born with, which held mutexes remember */
@@ -223,7 +224,7 @@ struct upper_thread { /* a thread of the upper half */
 
 struct upper {
     const struct lower *lower; /* replaced at restart */
-    struct {                   /* copies of what the busiest calls need of it (upper/fast.h) */
+    struct { /* copies of what the busiest calls need of it (upper/faces/fast.h) */
         void *thread_pointer;
         handle_t sent_at_once;
 #define COPY(function) __typeof__(((struct lower *)0)->function) function
@@ -253,8 +254,8 @@ struct upper {
     /* pending requests, for a lower half that must end them */
     void (*each_request)(void (*visit)(handle_t real, int is_receive));
     void (*user_op)(int slot, void *in, void *inout, int *n, handle_t type); /* called from below */
-    uint64_t printed[2]; /* bytes of standard output and error so far; lower/output.c's */
-    int capture;         /* lower/relaunch.c's number of it */
+    uint64_t printed[2]; /* bytes of standard output and error so far; lower/output/output.c's */
+    int capture;         /* lower/versions/relaunch.c's number of it */
     int doubtful;        /* an MPI call failed, or SIGTERM came, as when another rank is dead */
     struct upper_thread threads[MAX_THREADS];
 };

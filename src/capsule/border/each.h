@@ -1,4 +1,4 @@
-/* each.h - apply a macro to every argument description of a table row (functions.def).
+/* border/each.h - apply a macro to every argument description of a table row (table/functions.def).
  *   EACH(m, (A,x), (B,y))   ->  m(A,x) m(B,y)
  *   LIST(m, (A,x), (B,y))   ->  m(A,x), m(B,y)
  * Plain C preprocessor: no generator program is needed to build. Up to 16 arguments.

@@ -1,4 +1,4 @@
-/* border_kinds.h - the neutral C parameter of each kind of argument (functions.def).
+/* border/kinds.h - the neutral C parameter of each kind of argument (table/functions.def).
  * OBJECT is what a handle looks like: struct object * in the core, handle_t in the lower half.
  */
 #ifndef CAPSULE_BORDER_KINDS_H
@@ -57,6 +57,35 @@
 #define PARAM_CSTATUS(x) const struct status *x
 #define PARAM_STR(x) const char *x
 #define PARAM_OSTR(x, len, max) char *x
+/* constants that the ABIs spell differently, windows, files, matched messages, large integers */
+#define PARAM_LOCK(x) int x
+#define PARAM_OFFSET(x) long x
+#define PARAM_COUNT64(x) long x
+#define PARAM_OOFFSET(x) long *x
+#define PARAM_OCOUNT(x) long *x
+#define PARAM_IOAINT(x) long *x
+#define PARAM_WIN(x) OBJECT x
+#define PARAM_FILE(x) OBJECT x
+#define PARAM_REQIN(x) OBJECT x
+#define PARAM_NEWWIN(x) OBJECT *x
+#define PARAM_NEWFILE(x) OBJECT *x
+#define PARAM_NEWMSG(x) OBJECT *x
+#define PARAM_FREEWIN(x) OBJECT *x
+#define PARAM_FREEFILE(x) OBJECT *x
+#define PARAM_FREEERRH(x) OBJECT *x
+#define PARAM_MSG(x) OBJECT *x
+#define PARAM_WEIGHTS(x) const int *x
+#define PARAM_OWEIGHTS(x) int *x
+#define PARAM_OTOPO(x) int *x
+#define PARAM_OCOMBINER(x) int *x
+#define PARAM_RANGES(x) const int *x
+#define PARAM_OADDR(x) void *x
+#define PARAM_IOSTATUS(x) struct status *x
+#define PARAM_OKEY(x) char *x
+#define PARAM_ERRCODE(x) int x
+#define PARAM_OERRCODE(x) int *x
+#define PARAM_DISTRIBS(x, n) const int *x
+#define PARAM_DARGS(x, n) const int *x
+#define PARAM_OSTRN(x, n) char *x
 // clang-format on
-#include "border_kinds_more.h"
 #endif

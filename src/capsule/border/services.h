@@ -1,9 +1,9 @@
-/* border_services.h - further functions of the lower half that no row of the table describes
- * (lower/mpi_more.c): buffers, windows, files. Continues LOWER_SERVICES of border.h.
+/* border/services.h - further functions of the lower half that no row of the table describes
+ * (lower/mpi/services.c): buffers, windows, files. Continues LOWER_SERVICES of border/border.h.
  */
 #ifndef CAPSULE_BORDER_SERVICES_H
 #define CAPSULE_BORDER_SERVICES_H
-#include "border_tool.h"
+#include "border/tool.h"
 // clang-format off
 #define LOWER_SERVICES_MORE(X) \
     X(int, Buffer_attach, (void *buf, int size)) \
@@ -14,7 +14,7 @@
     X(int, tool, (int function, long *arguments)) \
     X(int, type_bytes, (handle_t type, long *bytes)) \
     X(int, elements, (handle_t type, size_t bytes, long *count)) \
-    /* windows: always inside an access epoch to everybody, see upper/window.c */ \
+    /* windows: always inside an access epoch to everybody, see upper/windows/window.c */ \
     X(int, win_create, (void *base, long size, int unit, handle_t comm, handle_t *out)) \
     X(int, win_create_dynamic, (handle_t comm, handle_t *out)) \
     X(int, win_lock_words, (long *own, handle_t comm, long **word, handle_t *out)) \

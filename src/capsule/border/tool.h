@@ -1,13 +1,13 @@
-/* border_tool.h - the tools interface (MPI_T) across the border: one function, tool(which, arguments), for it is never on a
+/* border/tool.h - the tools interface (MPI_T) across the border: one function, tool(which, arguments), for it is never on a
  * fast path. Arguments and results are the 64-bit words of the call, pointers among them; constants are neutral
- * (tool.def); a datatype is the place of a predefined one, or -1.
+ * (table/tool.def); a datatype is the place of a predefined one, or -1.
  */
 #ifndef CAPSULE_BORDER_TOOL_H
 #define CAPSULE_BORDER_TOOL_H
 enum tool_constant {
     TOOL_NONE,
 #define TOOL_CONSTANT(group, name) TOOL_##name,
-#include "tool.def"
+#include "table/tool.def"
 #undef TOOL_CONSTANT
 };
 enum tool_function {

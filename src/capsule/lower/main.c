@@ -3,29 +3,16 @@
  *   mpirun -n 4 capsule.openmpi ./app args...        start an application
  *   mpirun -n 4 capsule.mpich --restart DIR          resume it from its images
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "agent.h"
-
-size_t page_size;
-
-void die(const char *format, ...)
-{
-    char text[2048];
-    va_list list;
-    va_start(list, format);
-    int n = vsnprintf(text, sizeof text - 2, format, list);
-    va_end(list);
-    n = n < 0 ? 0 : n > (int)sizeof text - 2 ? (int)sizeof text - 2 : n;
-    text[n] = '\n';
-    fprintf(stderr, "mend: %.*s", n + 1, text);
-    _exit(1);
-}
+#include "ground/settings.h"
+#include "online/online.h"
+#include "start/start.h"
+#include "versions/restart.h"
 
 /* Libraries of networks keep registrations of memory, and watch the process' own munmap() to know when one is
  * void. They do not see the upper half's: with a registration that outlived its memory, a message would come
@@ -57,6 +44,9 @@ int main(int argc, char **argv)
     lower.thread_pointer = thread_pointer_get();
     lower.thread_pointer_fast = machine_fast_thread_pointer();
     thread_pointer_choose(lower.thread_pointer_fast);
+    if ((uintptr_t)__builtin_frame_address(0) < UPPER_END)
+        die("this kernel gives a process less than the 47 bits of addresses that the capsule "
+            "needs");
     if ((uintptr_t)&lower < UPPER_END)
         die("the lower half must be a position-independent program");
     settings_load();

@@ -9,7 +9,7 @@
  * commit leaves the version before. VELOC_Checkpoint needs no copy of its own: its regions are
  * streamed from where they are.
  */
-#include "veloc_client.h"
+#include "client.h"
 
 #include <base/event.h>
 #include <base/fail.h>

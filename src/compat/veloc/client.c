@@ -1,5 +1,5 @@
 /* The VeloC face: life time, regions, stores. */
-#include "veloc_client.h"
+#include "client.h"
 
 #include <base/fail.h>
 #include <base/io.h>

@@ -1,5 +1,5 @@
 /* VeloC's configuration file: key = value, without sections. */
-#include "veloc_client.h"
+#include "client.h"
 
 #include <base/config.h>
 #include <base/fail.h>

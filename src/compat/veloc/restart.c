@@ -1,5 +1,5 @@
 /* The VeloC face: restarting. */
-#include "veloc_client.h"
+#include "client.h"
 
 #include <base/fail.h>
 #include <veloc.h>

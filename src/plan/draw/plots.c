@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pattern.h"
-#include "search.h"
-#include "svg.h"
+#include "search/pattern.h"
+#include "search/search.h"
+#include "draw/svg.h"
 
 enum { MOST_POINTS = 64, BARS = 6 };
 
@@ -130,6 +130,12 @@ static double seconds_at(const mend_plan_model *model, const mend_plan_request *
     mend_plan_request time = *request;
     mend_plan plan;
     fixed.cores = cores;
+    if (request->method == MEND_PLAN_BEST) {
+        search search = {.model = &fixed, .quick = 1};
+        candidate best;
+        mend_plan_search(&search, &best);
+        return best.value;
+    }
     time.objective = MEND_PLAN_TIME; /* at fixed cores */
     return mend_plan_make(&fixed, &time, &plan) ? HUGE_VAL : plan.expected.seconds;
 }
@@ -249,7 +255,7 @@ void mend_plan_plot(FILE *out, const mend_plan_model *model, const mend_plan_req
         return;
     ladder ladder = pattern.ladder;
     if (!plan->nested)
-        mend_plan_nest(model->levels, plan->intervals, &ladder);
+        mend_plan_nest(model->levels, plan->intervals, pattern.first, &ladder);
     int rows = (ladder.used + ACROSS - 1) / ACROSS;
     mend_plan_svg_begin(out, WIDTH, TOP + ROW * rows, "Mend: expected time of a plan");
     plot_cores(out, (axis){.begin = 75, .end = 500}, (axis){.begin = 270, .end = 40}, model,

@@ -1,4 +1,4 @@
-#include "svg.h"
+#include "draw/svg.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -4,12 +4,12 @@
  * contains the highest (else some failure would send the job back to its start), the best few are
  * improved step by step.
  */
-#include "search.h"
+#include "search/search.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "algorithm1.h"
+#include "search/algorithm1.h"
 
 enum { POLISHED = 3 };
 

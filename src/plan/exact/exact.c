@@ -19,15 +19,17 @@
  * Failures are grouped by the lowest used level that they leave intact; the last group destroys
  * them all and sends the job to its start.
  *
- * With write_all a checkpoint of level h writes all used levels up to h, and failures of each group
- * read the lowest that is left; a recovery is taken to put the copies below it back.
+ * Where several levels are written at one point they commit one by one, the lowest first: each is an
+ * interval of its own, all but the first without work. Until the next one is complete, a failure goes
+ * back to the one before. All of them hold the same work, and failures of each group read the
+ * lowest that is left; a recovery puts the copies below it back, as the store does in the background.
  */
-#include "exact.h"
+#include "exact/exact.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "schedule.h"
+#include "exact/schedule.h"
 
 enum { GROUPS = MEND_PLAN_LEVELS + 1, SIZE = GROUPS + 2 };
 
@@ -128,27 +130,13 @@ static void interval_form(const chain *chain, double work, double checkpoint, do
                           double *per_back)
 {
     double rate = chain->site->all_rates;
+    *per_back = stretched(rate, work + checkpoint);
+    *fixed = *per_back;
+    if (chain->weights == &mend_plan_weigh_time) /* most often, and quicker */
+        return;
     double weight = chain->weights->work * cut(rate, work) +
                     chain->weights->checkpoint * exp(-rate * work) * cut(rate, checkpoint);
     *fixed = weight * exp(rate * (work + checkpoint));
-    *per_back = stretched(rate, work + checkpoint);
-}
-
-/* The groups whose checkpoint is written where one of rank `rank` is due in a nested pattern. */
-static unsigned written_at(const chain *chain, int rank)
-{
-    if (rank < 0)
-        return 0;
-    return chain->site->write_all ? (2u << rank) - 1 : 1u << rank;
-}
-
-static double checkpoint_seconds(const chain *chain, unsigned written)
-{
-    double sum = 0;
-    for (int g = 0; g < chain->used; g++)
-        if (written >> g & 1)
-            sum += chain->site->checkpoint[chain->level[g]];
-    return sum;
 }
 
 /* B of the groups that can read what was written here, from the B of the groups above. */
@@ -165,11 +153,13 @@ static void read_back(const chain *chain, unsigned written, double *vector)
     }
 }
 
-/* Go on by one interval that ends with these checkpoints (none: with the run). */
-static void step(const chain *chain, double work, unsigned written, double *vector)
+/* Go on by one interval that ends with the checkpoint of group `top` (none: -1, with the run);
+ * `written` are all that have been written at this point by then. */
+static void step_once(const chain *chain, double work, int top, unsigned written, double *vector)
 {
     double fixed, per_back, back = 0;
-    interval_form(chain, work, checkpoint_seconds(chain, written), &fixed, &per_back);
+    double checkpoint = top < 0 ? 0 : chain->site->checkpoint[chain->level[top]];
+    interval_form(chain, work, checkpoint, &fixed, &per_back);
     for (int g = 0; g <= chain->used; g++)
         back += chain->rate[g] * vector[1 + g];
     double expected = fixed * vector[0] + per_back * back;
@@ -178,26 +168,29 @@ static void step(const chain *chain, double work, unsigned written, double *vect
     read_back(chain, written, vector);
 }
 
-/* The same as a matrix: its columns are what becomes of the unit vectors. */
-static void set_interval(const chain *chain, double work, int rank, matrix *m)
+/* Go on to the next point, and write these groups there, one by one. */
+static void step(const chain *chain, double work, unsigned due, double *vector)
 {
-    unsigned written = written_at(chain, rank);
-    double fixed, per_back;
+    unsigned written = 0;
+    if (!due)
+        step_once(chain, work, -1, 0, vector);
+    for (int g = 0; g < chain->used; g++)
+        if (due >> g & 1) {
+            written |= 1u << g;
+            step_once(chain, work, g, written, vector);
+            work = 0;
+        }
+}
+
+/* The same as a matrix: its columns are what becomes of the unit vectors. */
+static void set_interval(const chain *chain, double work, unsigned due, matrix *m)
+{
     int size = chain->size;
-    interval_form(chain, work, checkpoint_seconds(chain, written), &fixed, &per_back);
     memset(m, 0, sizeof *m);
-    m->at[0][0] = 1;
-    for (int row = 1; row < size; row++) {
-        m->at[row][0] = fixed;
-        for (int g = 0; g <= chain->used; g++)
-            m->at[row][1 + g] = per_back * chain->rate[g];
-        m->at[row][row] += 1;
-    }
     for (int column = 0; column < size; column++) {
-        double vector[SIZE];
-        for (int row = 0; row < size; row++)
-            vector[row] = m->at[row][column];
-        read_back(chain, written, vector);
+        double vector[SIZE] = {0};
+        vector[column] = 1;
+        step(chain, work, due, vector);
         for (int row = 0; row < size; row++)
             m->at[row][column] = vector[row];
     }
@@ -242,7 +235,7 @@ static void set_body(const chain *chain, const ladder *ladder, double work, matr
     set_identity(body);
     for (int g = 0; g < ladder->used; g++) {
         matrix period;
-        set_interval(chain, work, g, &period);
+        set_interval(chain, work, ladder->first[g] | 1u << g, &period);
         multiply(chain->size, &period, body, &period);
         multiply_power(chain->size, body, period, ladder->count[g] - 1);
     }
@@ -256,17 +249,23 @@ static double apply_row(const chain *chain, const double *row, const double *vec
     return sum;
 }
 
+double mend_plan_ladder_interval(const ladder *ladder, double work, double *pieces)
+{
+    *pieces = 1;
+    for (int g = 0; g < ladder->used; g++)
+        *pieces *= ladder->count[g];
+    return work / (*pieces - 1 + (ladder->last > 0 ? ladder->last : 1));
+}
+
 static double exact_nested(const site *site, const ladder *ladder, const weights *weights)
 {
     chain chain;
     matrix body, last;
-    double start[SIZE], pieces = 1;
-    for (int g = 0; g < ladder->used; g++)
-        pieces *= ladder->count[g];
+    double start[SIZE], pieces, work = mend_plan_ladder_interval(ladder, site->work, &pieces);
     set_chain(&chain, site, ladder->level, ladder->used, weights);
     set_start(&chain, start);
-    set_body(&chain, ladder, site->work / pieces, &body);
-    set_interval(&chain, site->work / pieces, -1, &last);
+    set_body(&chain, ladder, work, &body);
+    set_interval(&chain, fmax(0, site->work - work * (pieces - 1)), 0, &last);
     multiply(chain.size, &last, &body, &last);
     double sum = apply_row(&chain, last.at[chain.size - 1], start);
     return isfinite(sum) ? sum : HUGE_VAL;
@@ -282,14 +281,15 @@ double mend_plan_exact_period(const site *site, const ladder *ladder, double int
     one.count[top] = 1;
     set_chain(&chain, site, ladder->level, ladder->used, &mend_plan_weigh_time);
     set_body(&chain, &one, interval, &body);
-    set_interval(&chain, interval, top, &last);
-    read_back(&chain, written_at(&chain, top), vector); /* it begins at such a checkpoint */
+    unsigned written = ladder->first[top] | 1u << top;
+    set_interval(&chain, interval, written, &last);
+    read_back(&chain, written, vector); /* it begins at such a checkpoint */
     multiply(chain.size, &last, &body, &last);
     double sum = apply_row(&chain, last.at[chain.size - 1], vector);
     return isfinite(sum) ? sum : HUGE_VAL;
 }
 
-static double exact_grids(const site *site, const double *intervals, const weights *weights)
+static double exact_grids(const site *site, const pattern *pattern, const weights *weights)
 {
     chain chain;
     schedule schedule;
@@ -297,11 +297,11 @@ static double exact_grids(const site *site, const double *intervals, const weigh
     int level[MEND_PLAN_LEVELS], used = 0;
     unsigned due, written;
     for (int i = 0; i < site->levels; i++)
-        if (intervals[i] > 1)
+        if (pattern->intervals[i] > 1)
             level[used++] = i;
     set_chain(&chain, site, level, used, weights);
     set_start(&chain, vector);
-    mend_plan_schedule_start(&schedule, site, intervals);
+    mend_plan_schedule_start(&schedule, site, pattern);
     do {
         double work = mend_plan_schedule_next(&schedule, &due);
         written = 0;
@@ -315,7 +315,7 @@ static double exact_grids(const site *site, const double *intervals, const weigh
 double mend_plan_exact(const site *site, const pattern *pattern, const weights *weights)
 {
     return pattern->nested ? exact_nested(site, &pattern->ladder, weights)
-                           : exact_grids(site, pattern->intervals, weights);
+                           : exact_grids(site, pattern, weights);
 }
 
 /* Expected seconds less `seconds`, when the whole run's failures are spread over `seconds`. */

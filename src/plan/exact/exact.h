@@ -2,7 +2,7 @@
 #ifndef PLAN_EXACT_H
 #define PLAN_EXACT_H
 
-#include "site.h"
+#include "search/site.h"
 
 /* A nested pattern: the used levels from the lowest up, and how many intervals of each lie in one
  * interval of the next (of the last: in the run). No level: no checkpoint at all. */
@@ -10,7 +10,12 @@ typedef struct ladder {
     int used;
     int level[MEND_PLAN_LEVELS]; /* 0-based */
     double count[MEND_PLAN_LEVELS];
+    unsigned first[MEND_PLAN_LEVELS]; /* bits of the lower places that are written before */
+    double last;                      /* the last interval in those before it; 0 is 1 */
 } ladder;
+
+/* The work of every interval but the last of a run; all intervals in *pieces. */
+double mend_plan_ladder_interval(const ladder *ladder, double work, double *pieces);
 
 /* What a second of every activity weighs. All 1: the time. */
 typedef struct weights {
@@ -24,6 +29,7 @@ typedef struct pattern {
     int nested;
     ladder ladder;
     double intervals[MEND_PLAN_LEVELS]; /* when not nested */
+    unsigned first[MEND_PLAN_LEVELS];   /* bits of the levels that are written before, if due */
 } pattern;
 
 /* The expected weight of a run; infinity when it is beyond a double. */

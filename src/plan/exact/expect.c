@@ -4,13 +4,21 @@
 
 #include <base/fail.h>
 
-#include "pattern.h"
-#include "schedule.h"
-#include "search.h"
+#include "search/pattern.h"
+#include "exact/schedule.h"
+#include "search/search.h"
 
-/* Grids are walked checkpoint by checkpoint; beyond this many that would take minutes, and the
- * nested pattern next to them is taken. */
-static const double most_checkpoints = 5e5;
+/* Grids are walked checkpoint by checkpoint; this many take a fraction of a second. */
+const double mend_plan_most_checkpoints = 1e6;
+
+/* Bits of levels as bits of places in the ladder. */
+static unsigned places_of(const ladder *ladder, unsigned levels)
+{
+    unsigned places = 0;
+    for (int g = 0; g < ladder->used; g++)
+        places |= (levels >> ladder->level[g] & 1) << g;
+    return places;
+}
 
 static int nested_pattern(const mend_plan *plan, int levels, pattern *pattern)
 {
@@ -30,6 +38,7 @@ static int nested_pattern(const mend_plan *plan, int levels, pattern *pattern)
         top = ladder->used++;
         ladder->level[top] = i;
         ladder->count[top] = x / above;
+        ladder->first[top] = places_of(ladder, pattern->first[i]);
     }
     return 0;
 }
@@ -48,16 +57,34 @@ int mend_plan_pattern(const mend_plan_model *model, const mend_plan *plan, patte
             return mend_fail(MEND_ERR_CONFIG, "level %d has %.10g intervals, fewer than 1", i + 1,
                              plan->intervals[i]);
         pattern->intervals[i] = plan->intervals[i];
+        pattern->first[i] =
+            (model->write == MEND_PLAN_ALL ? ~0u : plan->first[i]) & ((1u << i) - 1);
         sum += plan->intervals[i];
     }
     pattern->nested = plan->nested;
+    pattern->ladder.last = plan->last;
+    if (!(plan->last == 0 || (plan->last >= 0.01 && plan->last <= 100)))
+        return mend_fail(MEND_ERR_CONFIG, "a last interval of %.10g others is not 0.01 to 100",
+                         plan->last);
     if (plan->nested)
         return nested_pattern(plan, model->levels, pattern);
-    if (sum > most_checkpoints) {
-        pattern->nested = 1;
-        mend_plan_nest(model->levels, plan->intervals, &pattern->ladder);
-    }
+    if (sum > mend_plan_most_checkpoints)
+        return mend_fail(MEND_ERR_CONFIG,
+                         "%.10g intervals are too many for levels on grids of their own (at most "
+                         "%.10g); give whole multiples of each other",
+                         sum, mend_plan_most_checkpoints);
     return 0;
+}
+
+double mend_plan_period(const mend_plan_model *model, const mend_plan *plan, int level)
+{
+    double work = model->work / mend_plan_speedup_at(&model->speedup, plan->cores);
+    double most = 1;
+    for (int i = 0; i < model->levels; i++)
+        most = fmax(most, plan->intervals[i]);
+    if (plan->nested && plan->last > 0 && plan->intervals[level - 1] > 1)
+        return work / (most - 1 + plan->last) * (most / plan->intervals[level - 1]);
+    return work / plan->intervals[level - 1];
 }
 
 void mend_plan_written(const site *site, const pattern *pattern, double *checkpoints)
@@ -66,7 +93,7 @@ void mend_plan_written(const site *site, const pattern *pattern, double *checkpo
     if (!pattern->nested) {
         schedule schedule;
         unsigned written;
-        mend_plan_schedule_start(&schedule, site, pattern->intervals);
+        mend_plan_schedule_start(&schedule, site, pattern);
         do {
             mend_plan_schedule_next(&schedule, &written);
             for (int i = 0; i < site->levels; i++)
@@ -74,10 +101,13 @@ void mend_plan_written(const site *site, const pattern *pattern, double *checkpo
         } while (written);
         return;
     }
+    const ladder *ladder = &pattern->ladder;
     double above = 1;
-    for (int g = pattern->ladder.used - 1; g >= 0; g--) {
-        double intervals = above * pattern->ladder.count[g];
-        checkpoints[pattern->ladder.level[g]] = intervals - (site->write_all ? 1 : above);
+    for (int g = ladder->used - 1; g >= 0; g--) {
+        double intervals = above * ladder->count[g];
+        for (int k = 0; k <= g; k++)
+            if (k == g || ladder->first[g] >> k & 1)
+                checkpoints[ladder->level[k]] += intervals - above;
         above = intervals;
     }
 }

@@ -2,18 +2,17 @@
 #ifndef PLAN_SCHEDULE_H
 #define PLAN_SCHEDULE_H
 
-#include "site.h"
+#include "exact/exact.h"
 
 typedef struct schedule {
-    const double *intervals;
+    const pattern *pattern;
     int levels;
     double work;
     double next[MEND_PLAN_LEVELS]; /* number of the next checkpoint of every level */
     double at;                     /* work done at the last checkpoint */
-    int write_all;
 } schedule;
 
-void mend_plan_schedule_start(schedule *schedule, const site *site, const double *intervals);
+void mend_plan_schedule_start(schedule *schedule, const site *site, const pattern *pattern);
 
 /* Seconds of work until the next checkpoint. Bit i of `written` is set when level i (0-based) is
  * written there; none at the end of the run. Checkpoints that fall together (to 1e-9 of the work)

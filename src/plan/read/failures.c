@@ -1,4 +1,4 @@
-#include "failures.h"
+#include "read/failures.h"
 
 #include <math.h>
 #include <string.h>

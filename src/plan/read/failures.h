@@ -2,8 +2,8 @@
 #ifndef PLAN_FAILURES_H
 #define PLAN_FAILURES_H
 
-#include "random.h"
-#include "site.h"
+#include "simulation/random.h"
+#include "search/site.h"
 
 typedef struct failures {
     const site *site;

@@ -1,6 +1,6 @@
 /* Reading a model from an INI file. libinih splits the lines; it knows neither line numbers nor
  * empty or repeated sections, so the lines pass through here first. */
-#include "reader.h"
+#include "read/reader.h"
 
 #include <ini.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 #ifndef PLAN_READER_H
 #define PLAN_READER_H
 
-#include "site.h"
-#include "text.h"
+#include "search/site.h"
+#include "read/text.h"
 
 enum section { SECTION_NONE, SECTION_JOB, SECTION_POWER, SECTION_LEVEL };
 
@@ -19,6 +19,12 @@ enum key {
     KEY_WRITE,
     KEY_FAILURES,
     KEY_JITTER,
+    KEY_NODES,
+    KEY_MIN_NODES,
+    KEY_MAX_NODES,
+    KEY_CORES_PER_NODE,
+    KEY_DEADLINE,
+    KEY_SLACK,
     KEY_COMPUTE,
     KEY_IO,
     KEY_IDLE,
@@ -27,6 +33,8 @@ enum key {
     KEY_FAILURES_PER_DAY,
     KEY_MTBF,
     KEY_FAILURES_TOTAL,
+    KEY_NODE_MTBF,
+    KEY_NAME,
     KEYS
 };
 
@@ -39,7 +47,8 @@ typedef struct reader {
     int level; /* of the present section, 0-based */
     int job_line, power_line, level_line[MEND_PLAN_LEVELS];
     int seen[MEND_PLAN_LEVELS + 1][KEYS]; /* [0] for job and power, then by level */
-    double per_second[MEND_PLAN_LEVELS];  /* failure rates at rates_at */
+    double per_second[MEND_PLAN_LEVELS]; /* failure rates at rates_at; of one node with node_mtbf */
+    double nodes, min_nodes, max_nodes;  /* 0: not given */
 } reader;
 
 /* One "key = value" of the present section. Returns 0 or MEND_ERR_CONFIG. */
@@ -53,12 +62,15 @@ int mend_plan_read_cost(reader *reader, const char *key, const char *at, mend_pl
 int mend_plan_read_watts(reader *reader, const char *key, const char *at, double *watts);
 int mend_plan_read_work(reader *reader, const char *at, double *out);
 int mend_plan_read_speedup(reader *reader, const char *at);
-int mend_plan_read_cores(reader *reader, const char *at);
 int mend_plan_read_distribution(reader *reader, const char *at);
 int mend_plan_read_write(reader *reader, const char *at);
 int mend_plan_read_jitter(reader *reader, const char *at);
 int mend_plan_read_total(reader *reader, const char *at, double *per_core);
-int mend_plan_read_mtbf(reader *reader, const char *at, double *rate);
+int mend_plan_read_mtbf(reader *reader, const char *key, const char *at, double *rate);
+int mend_plan_read_slack(reader *reader, const char *at);
+int mend_plan_read_name(reader *reader, const char *at);
+/* A number, or "free", which is 0. */
+int mend_plan_read_free(reader *reader, const char *key, const char *at, double *out);
 
 /* Pass on the sentence of a call that failed, with file and line. */
 int mend_plan_pass_on(reader *reader, const char *key, int code);

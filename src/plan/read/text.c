@@ -1,4 +1,4 @@
-#include "text.h"
+#include "read/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -156,7 +156,8 @@ int mend_plan_scan_seconds(const char **text, double *seconds)
     static const struct {
         const char *name;
         double seconds;
-    } units[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+    } units[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1},      {"min", 60},
+                 {"h", 3600},  {"d", 86400}, {"w", 604800}, {"y", 31557600}};
     const char *at = *text;
     if (!mend_plan_scan_number(&at, seconds))
         return 0;

@@ -6,7 +6,7 @@
 #include <base/fail.h>
 #include <mend/plan.h>
 
-#include "text.h"
+#include "read/text.h"
 
 static int grow(mend_plan_trace *trace, size_t *room)
 {

@@ -1,5 +1,5 @@
 /* The values of a model file: times, costs, curves. */
-#include "reader.h"
+#include "read/reader.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 
 static int need_end(reader *reader, const char *key, const char *at)
 {
-    return *at ? FAIL(reader, "%s: \"%s\" is not understood (units are us, ms, s, min, h, d)", key,
-                      at)
+    return *at ? FAIL(reader, "%s: \"%s\" is not understood (units are us, ms, s, min, h, d, w, y)",
+                      key, at)
                : 0;
 }
 
@@ -211,13 +211,39 @@ int mend_plan_read_speedup(reader *reader, const char *at)
                                     : 0;
 }
 
-int mend_plan_read_cores(reader *reader, const char *at)
+int mend_plan_read_free(reader *reader, const char *key, const char *at, double *out)
 {
     if (!strcmp(at, "free")) {
-        reader->model->cores = 0;
+        *out = 0;
         return 0;
     }
-    return mend_plan_read_number(reader, "cores", at, 1, &reader->model->cores);
+    return mend_plan_read_number(reader, key, at, 1, out);
+}
+
+int mend_plan_read_slack(reader *reader, const char *at)
+{
+    double *slack = &reader->model->slack;
+    if (!mend_plan_scan_number(&at, slack))
+        return FAIL(reader, "slack must be a share (0.1) or a percentage (10 %%), not \"%s\"", at);
+    if (*at == '%') {
+        *slack /= 100;
+        at++;
+    }
+    if (*at)
+        return FAIL(reader, "slack: \"%s\" is not understood after the number", at);
+    return *slack < 0 || *slack > 100 ? FAIL(reader, "slack must be 0 to 100") : 0;
+}
+
+int mend_plan_read_name(reader *reader, const char *at)
+{
+    static const char *const names[] = {"memory", "local", "partner", "erasure", "global"};
+    char *name = reader->model->name[reader->level];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(at, names[i])) {
+            snprintf(name, sizeof reader->model->name[0], "%s", at);
+            return 0;
+        }
+    return FAIL(reader, "name must be memory, local, partner, erasure or global, not \"%s\"", at);
 }
 
 int mend_plan_read_distribution(reader *reader, const char *at)
@@ -233,10 +259,14 @@ int mend_plan_read_distribution(reader *reader, const char *at)
 
 int mend_plan_read_write(reader *reader, const char *at)
 {
-    reader->model->write_all = !strcmp(at, "all");
-    return !strcmp(at, "all") || !strcmp(at, "highest")
-               ? 0
-               : FAIL(reader, "write must be 'highest' or 'all', not \"%s\"", at);
+    static const char *const names[] = {
+        [MEND_PLAN_HIGHEST] = "highest", [MEND_PLAN_ALL] = "all", [MEND_PLAN_CHOSEN] = "chosen"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(at, names[i])) {
+            reader->model->write = (mend_plan_write)i;
+            return 0;
+        }
+    return FAIL(reader, "write must be 'highest', 'all' or 'chosen', not \"%s\"", at);
 }
 
 int mend_plan_read_jitter(reader *reader, const char *at)
@@ -269,13 +299,13 @@ int mend_plan_read_total(reader *reader, const char *at, double *per_core)
     return *per_core < 0 ? FAIL(reader, "failures_total must not be negative") : 0;
 }
 
-int mend_plan_read_mtbf(reader *reader, const char *at, double *rate)
+int mend_plan_read_mtbf(reader *reader, const char *key, const char *at, double *rate)
 {
     double seconds;
-    if (mend_plan_read_seconds(reader, "mtbf", at, &seconds))
+    if (mend_plan_read_seconds(reader, key, at, &seconds))
         return MEND_ERR_CONFIG;
     if (seconds <= 0)
-        return FAIL(reader, "mtbf must be above 0");
+        return FAIL(reader, "%s must be above 0", key);
     *rate = 1 / seconds;
     return 0;
 }

@@ -15,7 +15,7 @@
  * The least T is a concave function of the T that was put in, so this cannot miss; while h is above
  * 1 the point is further up, and T is multiplied.
  */
-#include "algorithm1.h"
+#include "search/algorithm1.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef PLAN_ALGORITHM1_H
 #define PLAN_ALGORITHM1_H
 
-#include "site.h"
+#include "search/site.h"
 
 typedef struct algorithm1 {
     double cores;

@@ -4,9 +4,10 @@
 
 #include <base/fail.h>
 
-#include "algorithm1.h"
-#include "pattern.h"
-#include "search.h"
+#include "search/algorithm1.h"
+#include "search/pattern.h"
+#include "read/terms.h"
+#include "search/weibull.h"
 
 static const char *const method_names[] = {
     [MEND_PLAN_BEST] = "best",
@@ -135,41 +136,60 @@ static void make_algorithm1(const mend_plan_model *model, int single_level, mend
     plan->model_seconds = mend_plan_formula6(model, result.cores, result.intervals);
 }
 
-/* Algorithm 1's own grids are not nested. They can be better where all levels that fall together
- * are written, since grids of their own seldom fall together. */
-static int take_grids(const mend_plan_model *model, mend_plan_objective objective, double value,
-                      mend_plan *plan)
+static void take_pattern(const mend_plan_model *model, const candidate *best, mend_plan *plan)
 {
-    mend_plan grids = *plan;
-    mend_plan_outcome outcome;
-    grids.nested = 0;
-    make_algorithm1(model, 0, &grids);
-    if (model->cores == 0)
-        grids.cores =
-            fmin(floor(model->max_cores), fmax(ceil(model->min_cores), rint(grids.cores)));
-    if (mend_plan_expect(model, &grids, &outcome) ||
-        !(mend_plan_value(objective, grids.cores, &outcome) < value))
-        return 0;
-    grids.iterations = plan->iterations;
-    grids.model_seconds = 0;
-    *plan = grids;
-    return 1;
+    const pattern *pattern = &best->pattern;
+    const ladder *ladder = &pattern->ladder;
+    double intervals = 1;
+    plan->cores = best->cores;
+    plan->nested = pattern->nested;
+    plan->last = pattern->nested ? ladder->last : 0;
+    for (int i = 0; i < model->levels && !pattern->nested; i++) {
+        plan->intervals[i] = pattern->intervals[i];
+        plan->first[i] = pattern->first[i];
+    }
+    for (int g = ladder->used - 1; g >= 0 && pattern->nested; g--) {
+        int level = ladder->level[g];
+        intervals *= ladder->count[g];
+        plan->intervals[level] = intervals;
+        for (int k = 0; k < g; k++)
+            plan->first[level] |= (ladder->first[g] >> k & 1) << ladder->level[k];
+    }
 }
 
-static void make_best(const mend_plan_model *model, mend_plan_objective objective, mend_plan *plan)
+/* Failures may come so fast that every plan takes for ever, or as good as. */
+static int check_progress(const mend_plan_model *model, const candidate *best, double seconds)
 {
-    candidate best;
-    mend_plan_search(model, objective, &best, &plan->iterations);
+    double work = model->work / mend_plan_speedup_at(&model->speedup, best->cores);
+    if (seconds <= 1e6 * work)
+        return 0;
+    return mend_fail(MEND_ERR_INFEASIBLE,
+                     "no plan is feasible: failures leave less than a millionth of the time for "
+                     "work; sum of rate * (checkpoint / 2 + allocation + recovery) = %.6g on "
+                     "%.10g cores",
+                     mend_plan_load(model, best->cores), best->cores);
+}
+
+static int make_best(const mend_plan_model *model, mend_plan_objective objective, mend_plan *plan)
+{
+    candidate best, least;
+    search search = {.model = model, .objective = objective};
+    int code = mend_plan_search_terms(&search, &best, &least);
+    site site;
+    mend_plan_site(model, best.cores, &site);
+    double seconds = mend_plan_settle(model, &site, &best.pattern);
+    if (check_progress(model, &best, seconds))
+        return MEND_ERR_INFEASIBLE;
+    if (code)
+        return code;
+    plan->iterations = search.evaluated;
     plan->converged = 1;
-    if (take_grids(model, objective, best.value, plan))
-        return;
-    double intervals = 1;
-    for (int g = best.ladder.used - 1; g >= 0; g--) {
-        intervals *= best.ladder.count[g];
-        plan->intervals[best.ladder.level[g]] = intervals;
+    if (least.value < best.value) {
+        plan->least = least.value;
+        plan->least_cores = least.cores;
     }
-    plan->cores = best.cores;
-    plan->nested = 1;
+    take_pattern(model, &best, plan);
+    return 0;
 }
 
 static int check_request(const mend_plan_model *model, const mend_plan_request *request)
@@ -190,13 +210,34 @@ static int check_request(const mend_plan_model *model, const mend_plan_request *
         mend_plan_reduce(model, 1u << (model->levels - 1), &reduced);
     double cores = model->cores > 0 ? model->cores : model->min_cores;
     double load = mend_plan_load(&reduced, cores);
-    if (load >= 1)
+    if (load >= 1 && request->method != MEND_PLAN_BEST)
         return mend_fail(MEND_ERR_INFEASIBLE,
-                         "no plan is feasible: failures take more time than there is, "
-                         "sum of rate * (checkpoint / 2 + allocation + recovery) = %.6g >= 1 "
-                         "on %.10g cores",
-                         load, cores);
+                         "the method %s has no answer here: sum of rate * (checkpoint / 2 + "
+                         "allocation + recovery) = %.6g >= 1 on %.10g cores; the method best may",
+                         mend_plan_method_name(request->method), load, cores);
     return 0;
+}
+
+/* Grids of so many checkpoints cannot be evaluated: take the nested plan next to them. The figures are
+ * those of the plan that is given back. */
+static void nest_if_long(const mend_plan_model *model, mend_plan *plan)
+{
+    double sum = 0, intervals = 1;
+    ladder ladder;
+    for (int i = 0; i < model->levels; i++)
+        sum += plan->intervals[i];
+    if (plan->nested || sum <= mend_plan_most_checkpoints)
+        return;
+    mend_plan_nest(model->levels, plan->intervals, plan->first, &ladder);
+    for (int i = 0; i < model->levels; i++)
+        plan->intervals[i] = 1;
+    for (int g = ladder.used - 1; g >= 0; g--) {
+        /* no more than a double counts */
+        intervals *= fmax(1, fmin(ladder.count[g], floor(0x1p50 / intervals)));
+        plan->intervals[ladder.level[g]] = intervals;
+    }
+    plan->nested = 1;
+    plan->model_seconds = 0;
 }
 
 int mend_plan_make(const mend_plan_model *model, const mend_plan_request *request, mend_plan *plan)
@@ -209,12 +250,18 @@ int mend_plan_make(const mend_plan_model *model, const mend_plan_request *reques
     for (int i = 0; i < MEND_PLAN_LEVELS; i++)
         plan->intervals[i] = 1;
     switch (request->method) {
-    case MEND_PLAN_BEST: make_best(model, request->objective, plan); break;
+    case MEND_PLAN_BEST: code = make_best(model, request->objective, plan); break;
     case MEND_PLAN_ALGORITHM1:
     case MEND_PLAN_ALGORITHM1_ONCE: make_algorithm1(model, request->single_level, plan); break;
     default: make_classic(model, plan);
     }
+    if (code)
+        return code;
+    nest_if_long(model, plan);
     if (plan->model_seconds == 0)
         plan->model_seconds = mend_plan_first_order(model, plan);
-    return mend_plan_expect(model, plan, &plan->expected);
+    code = mend_plan_expect(model, plan, &plan->expected);
+    if (code || model->weibull_shape == 1)
+        return code;
+    return mend_plan_weibull(model, request, plan);
 }

@@ -14,7 +14,6 @@ typedef struct site {
     double rate[MEND_PLAN_LEVELS];  /* failures per second */
     double total[MEND_PLAN_LEVELS]; /* failures over the whole run, where given so */
     double all_rates;               /* sum of rate */
-    int write_all;
 } site;
 
 /* `rate` holds the levels given per second only; see site_with_total. */

@@ -1,4 +1,4 @@
-#include "course.h"
+#include "simulation/course.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include <base/fail.h>
 
-#include "schedule.h"
+#include "exact/schedule.h"
 
 static const double most_positions = 5e6;
 
@@ -33,47 +33,58 @@ static int allocate(course *course, double positions)
 }
 
 /* What is written at the end of interval `index` of a nested pattern. */
-static unsigned nested_written(const ladder *ladder, double index, int write_all)
+static unsigned nested_written(const ladder *ladder, double index)
 {
-    unsigned written = 1u << ladder->level[0];
+    unsigned written = 0;
     double period = 1;
+    int top = 0;
     for (int g = 1; g < ladder->used; g++) {
         period *= ladder->count[g - 1];
         if (fmod(index, period) != 0)
             break;
-        written = (write_all ? written : 0) | 1u << ladder->level[g];
+        top = g;
     }
+    for (int g = 0; g <= top; g++)
+        if (g == top || ladder->first[top] >> g & 1)
+            written |= 1u << ladder->level[g];
     return written;
 }
 
-static void add(course *course, double work, unsigned written)
+static void add(course *course, double work, unsigned written, double checkpoint)
 {
     int32_t at = ++course->length;
     course->work[at] = work;
-    course->seconds[at] = course->seconds[at - 1] + work - course->work[at - 1];
+    course->seconds[at] = course->seconds[at - 1] + work - course->work[at - 1] + checkpoint;
     course->written[at] = (uint8_t)written;
-    for (int i = 0; i < course->site->levels; i++)
-        if (written >> i & 1)
-            course->seconds[at] += course->site->checkpoint[i];
 }
 
-static void lay_nested(course *course, const ladder *ladder, double intervals)
+/* Levels that are written at one point commit one by one: a position each. */
+static void add_point(course *course, double work, unsigned due)
 {
-    for (double i = 1; i < intervals; i++)
-        add(course, course->site->work * (i / intervals),
-            nested_written(ladder, i, course->site->write_all));
-    add(course, course->site->work, 0);
+    unsigned written = 0;
+    for (int i = 0; i < course->site->levels; i++)
+        if (due >> i & 1) {
+            written |= 1u << i;
+            add(course, work, written, course->site->checkpoint[i]);
+        }
 }
 
-static void lay_grids(course *course, const double *intervals)
+static void lay_nested(course *course, const ladder *ladder)
+{
+    double intervals, work = mend_plan_ladder_interval(ladder, course->site->work, &intervals);
+    for (double i = 1; i < intervals; i++)
+        add_point(course, work * i, nested_written(ladder, i));
+    add(course, course->site->work, 0, 0);
+}
+
+static void lay_grids(course *course, const pattern *pattern)
 {
     schedule schedule;
     unsigned written;
-    mend_plan_schedule_start(&schedule, course->site, intervals);
-    do {
-        mend_plan_schedule_next(&schedule, &written);
-        add(course, schedule.at, written);
-    } while (written);
+    mend_plan_schedule_start(&schedule, course->site, pattern);
+    while (mend_plan_schedule_next(&schedule, &written), written)
+        add_point(course, schedule.at, written);
+    add(course, course->site->work, 0, 0);
 }
 
 static void link_up(course *course)
@@ -90,12 +101,16 @@ static void link_up(course *course)
 
 int mend_plan_course_make(course *course, const site *site, const pattern *pattern)
 {
-    double positions = 1;
+    double positions = 1, intervals = 1;
     memset(course, 0, sizeof *course);
     course->site = site;
     if (pattern->nested)
-        for (int g = 0; g < pattern->ladder.used; g++)
-            positions *= pattern->ladder.count[g];
+        for (int g = pattern->ladder.used - 1; g >= 0; g--) {
+            double above = intervals;
+            intervals *= pattern->ladder.count[g];
+            /* at most its own and those that come before it */
+            positions += intervals + above * __builtin_popcount(pattern->ladder.first[g]);
+        }
     else
         for (int i = 0; i < site->levels; i++)
             positions += ceil(pattern->intervals[i]);
@@ -105,9 +120,9 @@ int mend_plan_course_make(course *course, const site *site, const pattern *patte
     course->work[0] = course->seconds[0] = 0;
     course->written[0] = 0xff;
     if (pattern->nested)
-        lay_nested(course, &pattern->ladder, positions);
+        lay_nested(course, &pattern->ladder);
     else
-        lay_grids(course, pattern->intervals);
+        lay_grids(course, pattern);
     link_up(course);
     return 0;
 }

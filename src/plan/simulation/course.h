@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "pattern.h"
+#include "search/pattern.h"
 
 /* Position 0 is the start, position `length` the end of the run; every other one a checkpoint. */
 typedef struct course {
@@ -12,7 +12,8 @@ typedef struct course {
     int32_t length;
     double *work;     /* seconds of work done at a position */
     double *seconds;  /* with the checkpoints up to there */
-    uint8_t *written; /* bit i: level i is written here; at the start all */
+    uint8_t *written; /* bit i: level i has been written at this point; its highest bit just now;
+                         at the start all */
     int32_t *up;      /* newest earlier position with a higher level */
 } course;
 

@@ -13,8 +13,8 @@
 
 #include <base/fail.h>
 
-#include "course.h"
-#include "failures.h"
+#include "simulation/course.h"
+#include "read/failures.h"
 
 static const double most_failures = 1e7;
 
@@ -120,20 +120,14 @@ static int step(run *run)
 {
     const course *c = run->course;
     int32_t next = run->position + 1;
-    double took[MEND_PLAN_LEVELS] = {0};
     if (!spend(run, c->work[next] - c->work[run->position], &run->working))
         return 0;
     if (next < c->length) {
-        int top = 0;
-        for (int i = 0; i < c->site->levels; i++)
-            if (c->written[next] >> i & 1) {
-                took[i] = jittered(run, c->site->checkpoint[i]);
-                if (!spend(run, took[i], &run->writing))
-                    return 0;
-                top = i;
-            }
-        for (int i = 0; i < c->site->levels; i++)
-            run->kept[i] += took[i];
+        int top = 31 - __builtin_clz(c->written[next]); /* the others were written before */
+        double took = jittered(run, c->site->checkpoint[top]);
+        if (!spend(run, took, &run->writing))
+            return 0;
+        run->kept[top] += took;
         for (int i = 0; i <= top; i++)
             memcpy(run->kept_at[i], run->kept, sizeof run->kept);
     }

@@ -19,7 +19,7 @@
  * too: UFFD_USER_MODE_ONLY, which any process may have, would turn them into EFAULT. Where the
  * kernel refuses more than that, the store copies as always and tells (store.cow_refused).
  */
-#include "cow.h"
+#include "copies/cow.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,13 +6,15 @@
  * count as changed too, and so do small regions: they may share a page with anything. mprotect is
  * not used: system calls into protected memory fail.
  */
-#include "pages.h"
-#include "track.h"
+#include "copies/pages.h"
+#include "copies/track.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <base/copy.h>
 
 #define SMALL     (16 * PAGE)
 #define PAUSE_MAX 16
@@ -287,7 +289,7 @@ static void copy_stale(struct slot *slot, const mend_image_region *to, const str
         }
         uint64_t a = page * PAGE > to->offset ? page * PAGE : to->offset;
         uint64_t b = run * PAGE < to->offset + to->bytes ? run * PAGE : to->offset + to->bytes;
-        memcpy(slot->memory + a, from->address + (a - to->offset), b - a);
+        mend_copy(slot->memory + a, from->address + (a - to->offset), b - a);
         page = run;
     }
 }

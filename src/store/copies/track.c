@@ -1,7 +1,7 @@
 /* The kernel's part of write tracking: userfaultfd and PAGEMAP_SCAN, where they exist and do what they
  * promise. */
-#include "pages.h"
-#include "track.h"
+#include "copies/pages.h"
+#include "copies/track.h"
 
 #include <fcntl.h>
 /* the kernel's and the C library's headers define RWF_* alike, in different words */

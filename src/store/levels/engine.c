@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cow.h"
-#include "merge.h"
+#include "copies/cow.h"
+#include "levels/merge.h"
 
 #define QUIET_NS 20000000
 
@@ -30,7 +30,7 @@ static int agree(mend_store *store, int rc)
  *   2. all agree that it is done: otherwise nobody goes on with this level;
  *   3. copies or parity are exchanged and written;
  *   4. all agree again. This is the commit: whoever learns of it knows that every part is complete
- * and durable.
+ *      and durable;
  *   5. what the level need not keep any more is removed.
  * A death before 4: some parts may be missing; the previous version is untouched, and is found by
  * whoever asks next. A death inside 4: some ranks may not learn of it, but all parts are complete;

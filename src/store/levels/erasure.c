@@ -5,7 +5,7 @@
 
 #include <code/erasure.h>
 
-#include "inventory.h"
+#include "restore/inventory.h"
 
 enum { TAG_LENGTHS = 41, TAG_CHUNK, TAG_PIECE };
 
@@ -179,10 +179,12 @@ static int write_parity(struct encoder *e, struct job *job)
     return rc;
 }
 
-/* Protocol: 1. lengths are shared within the group: the chunk's length follows; 2. all agree that
- * they have the memory;
- * 3. steps: pieces to the parity holders; 4. parity is written. A local error after 2 does not stop
- * the steps, so that the group can finish; it fails the commit. */
+/* Protocol:
+ *   1. lengths are shared within the group: the chunk's length follows;
+ *   2. all agree that they have the memory;
+ *   3. steps: pieces to the parity holders;
+ *   4. parity is written.
+ * A local error after 2 does not stop the steps, so that the group can finish; it fails the commit. */
 static int erasure_exchange(mend_store *store, struct job *job)
 {
     struct encoder e = {.store = store, .group = &store->place.group};

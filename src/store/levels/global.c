@@ -1,5 +1,4 @@
-/* Level global: a file on the shared file system; one per rank, or bundles of many ranks' images.
- */
+/* Level global: a file on the shared file system: one per rank, or bundles of many ranks' images. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,11 +127,13 @@ static int all_fine(mend_store *store, int rc, uint64_t mine, uint64_t *all)
     return broken ? broken : rc ? rc : (int)worst;
 }
 
-/* Protocol: 1. lengths are gathered, so that everybody knows its place; 2. the first rank creates
- * the file under a temporary name; 3. all write their images and make them durable; 4. lengths are
- * gathered again: all are there;
- * 5. the first rank writes the index, syncs, renames. A death before the rename leaves a temporary
- * file only. */
+/* Protocol:
+ *   1. lengths are gathered, so that everybody knows its place;
+ *   2. the first rank creates the file under a temporary name;
+ *   3. all write their images and make them durable;
+ *   4. lengths are gathered again: all are there;
+ *   5. the first rank writes the index, syncs, renames.
+ * A death before the rename leaves a temporary file only. */
 static int global_exchange(mend_store *store, struct job *job)
 {
     struct bundle b = {.store = store, .fd = -1};

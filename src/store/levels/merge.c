@@ -10,7 +10,7 @@
  * included. A merge that fails leaves everything as it was; the next commit of a delta tries again.
  * Should the engine never be idle, the version after the longest chain is written whole (delta.c).
  */
-#include "merge.h"
+#include "levels/merge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -168,7 +168,7 @@ int place_domain_from_file(const char *path, int rank, char domain[64])
 {
     char *text = NULL;
     size_t size = 0;
-    int rc = mend_io_read_file(path, 1 << 24, &text, &size);
+    int rc = mend_io_read_input(path, 1 << 24, &text, &size);
     if (rc == 0)
         rc = place_domain_from_text(path, text, size, rank, domain);
     free(text);

@@ -1,4 +1,4 @@
-#include "inventory.h"
+#include "restore/inventory.h"
 
 int stripe_row(int g, int m, int stripe, int member)
 {

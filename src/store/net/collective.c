@@ -1,5 +1,5 @@
 /* Collectives, from messages: MPI's own nonblocking ones report a death late, or as some other error. */
-#include "net_inside.h"
+#include "net/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

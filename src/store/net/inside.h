@@ -2,20 +2,11 @@
 #ifndef STORE_NET_INSIDE_H
 #define STORE_NET_INSIDE_H
 
+#include "net/net.h"
+
 #include <mpi.h>
-#if __has_include(<mpi-ext.h>)
-#include <mpi-ext.h>
-#endif
-
-#include "net.h"
-
 #include <stdatomic.h>
-
-#ifdef MPIX_ERR_PROC_FAILED
-#define ULFM 1
-#else
-#define ULFM 0
-#endif
+#include <ulfm/ulfm.h>
 
 enum { TAG_COLLECTIVE = 1, TAG_NEVER = 2 };
 

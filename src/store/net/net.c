@@ -1,5 +1,5 @@
 /* Messages: started, tested until they are complete, given up when a member is dead. */
-#include "net_inside.h"
+#include "net/inside.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -9,8 +9,7 @@
 #include <base/fail.h>
 
 #define MESSAGE_MAX   ((size_t)64 << 20) /* longer posts are cut into messages of this */
-#define NEWS_SECONDS  1.0
-#define DRAIN_SECONDS 5.0 /* after a revoke, how long requests may take to end */
+#define DRAIN_SECONDS 5.0                /* after a revoke, how long requests may take to end */
 
 bool net_broken(const struct net *net)
 {
@@ -41,59 +40,36 @@ void net_break(struct net *net)
 {
     if (atomic_exchange(&net->broken, true) || net->alone)
         return;
-#if ULFM
-    MPIX_Comm_revoke(net->comm[CALL]);
-    MPIX_Comm_revoke(net->comm[WORK]);
-#endif
+    mend_ulfm_revoke(net->comm[CALL]);
+    mend_ulfm_revoke(net->comm[WORK]);
 }
 
 /* Does MPI know by now that a member is dead? */
 static bool member_dead(struct net *net, enum lane lane)
 {
-#if ULFM
-    MPI_Group dead;
-    int count = 0, revoked = 0;
+    return mend_ulfm_is_revoked(net->comm[lane]) || mend_ulfm_failed(net->comm[lane], NULL) > 0;
+}
 
-    if (MPIX_Comm_is_revoked(net->comm[lane], &revoked) == MPI_SUCCESS && revoked)
-        return true;
-    if (MPIX_Comm_get_failed(net->comm[lane], &dead) != MPI_SUCCESS)
-        return false;
-    MPI_Group_size(dead, &count);
-    MPI_Group_free(&dead);
-    return count > 0;
-#else
-    (void)net;
-    (void)lane;
-    return false;
-#endif
+static enum mend_news news(void *arg)
+{
+    struct net *net = arg;
+    if (member_dead(net, CALL) || member_dead(net, WORK))
+        return NEWS_DEATH;
+    mend_ulfm_progress(net->comm[CALL]);
+    sched_yield();
+    return NEWS_UNKNOWN;
 }
 
 int net_failed(struct net *net, int mpi_code)
 {
     char text[MPI_MAX_ERROR_STRING];
-    int class = MPI_ERR_OTHER, length = 0;
+    int length = 0;
 
-    MPI_Error_class(mpi_code, &class);
-#if ULFM
-    if (class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED ||
-        class == MPIX_ERR_PROC_FAILED_PENDING) {
-        net_break(net);
-        return mend_fail(MEND_ERR_PEER_FAILED, "a process of the store's communicator died");
-    }
-#endif
-    /* a dead peer may first show as some other error: give the news of it a moment to arrive */
-    double end = mend_now() + NEWS_SECONDS;
-    while (mend_now() < end) {
-        int flag;
-        if (member_dead(net, CALL) || member_dead(net, WORK)) {
-            net_break(net);
-            return mend_fail(MEND_ERR_PEER_FAILED, "a process of the store's communicator died");
-        }
-        MPI_Iprobe(MPI_ANY_SOURCE, TAG_NEVER, net->comm[CALL], &flag, MPI_STATUS_IGNORE);
-        sched_yield();
-    }
-    MPI_Error_string(mpi_code, text, &length);
+    bool death = mend_ulfm_caused_by_death(mpi_code, news, net);
     net_break(net);
+    if (death)
+        return mend_fail(MEND_ERR_PEER_FAILED, "a process of the store's communicator died");
+    MPI_Error_string(mpi_code, text, &length);
     return mend_fail(MEND_ERR_MPI, "a message of the store failed: %.*s", length, text);
 }
 
@@ -129,7 +105,7 @@ static bool drain(MPI_Request *list, int count)
             else
                 list[i] = MPI_REQUEST_NULL; /* a failed request is not to be freed again */
         }
-        if (open == 0 || !ULFM)
+        if (open == 0 || !mend_ulfm_built())
             return open == 0;
         if (mend_now() > begin + DRAIN_SECONDS) { /* seconds that a recovery then lacks */
             mend_event("store.undrained", ev_int("requests", open),

@@ -1,5 +1,5 @@
 /* A net begins and ends. */
-#include "net_inside.h"
+#include "net/inside.h"
 
 #include <stdlib.h>
 
@@ -38,7 +38,7 @@ static int make_lanes(struct net *net, MPI_Comm comm, int logical_rank)
 /* Protocol of opening on comm:
  *   1. split comm twice. A death may make this fail on some ranks and succeed on others.
  *   2. whoever saw an error revokes comm; the others meet them in a reduction on comm, which then
- * fails for all.
+ *      fails for all.
  *   3. all reduced: both lanes exist everywhere. A death from now on is seen on the lanes.
  * comm's error handler is set aside for that time: it may be one that jumps. */
 static int agree_on_lanes(struct net *net, MPI_Comm comm, int rc)
@@ -47,29 +47,21 @@ static int agree_on_lanes(struct net *net, MPI_Comm comm, int rc)
     if (ok[0])
         MPI_Comm_rank(net->comm[CALL], &mine);
     ok[1] = mine == net->rank; /* the logical ranks are 0 to size-1, each once */
-#if ULFM
     if (!ok[0])
-        MPIX_Comm_revoke(comm);
-#endif
+        mend_ulfm_revoke(comm);
     int reduced = MPI_Allreduce(ok, all, 2, MPI_INT, MPI_MIN, comm);
-#if ULFM
     if (reduced != MPI_SUCCESS)
-        MPIX_Comm_revoke(comm);
-#endif
+        mend_ulfm_revoke(comm);
     if (rc != MPI_SUCCESS || reduced != MPI_SUCCESS || !all[0]) {
         if (net->comm[CALL] != MPI_COMM_NULL && net->comm[WORK] != MPI_COMM_NULL)
             net_break(net);
         int class = MPI_SUCCESS, code = rc != MPI_SUCCESS ? rc : reduced;
         MPI_Error_class(code, &class);
-#if ULFM
-        int revoked =
-            0; /* a death inside a split may show as some other error: by now comm is revoked for it */
-        MPIX_Comm_is_revoked(comm, &revoked);
-        if (class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_REVOKED || revoked ||
-            code == MPI_SUCCESS)
+        /* a death inside a split may show as some other error: by now comm is revoked for it */
+        if (mend_ulfm_built() &&
+            (mend_ulfm_is_failure(code) || mend_ulfm_is_revoked(comm) || code == MPI_SUCCESS))
             return mend_fail(MEND_ERR_PEER_FAILED,
                              "a process died while the store was being opened");
-#endif
         return mend_fail(MEND_ERR_MPI,
                          "the store's communicator could not be made (MPI error class %d)", class);
     }

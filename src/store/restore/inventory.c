@@ -3,7 +3,7 @@
 
 #include <image/bundle.h>
 
-#include "inventory.h"
+#include "restore/inventory.h"
 
 struct list {
     struct item *items;

@@ -1,5 +1,5 @@
 /* Getting a part, from the nearest place that has it whole. */
-#include "obtain.h"
+#include "restore/obtain.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -257,8 +257,7 @@ static int receive_part(mend_store *store, const struct item *item, struct part 
     return rc;
 }
 
-/* ---- all ranks together
- * -------------------------------------------------------------------------------------------- */
+/* ---- all ranks together ---------------------------------------------------------------------- */
 
 struct need {
     int want; /* -2: nothing */

@@ -1,7 +1,7 @@
 #ifndef STORE_OBTAIN_H
 #define STORE_OBTAIN_H
 
-#include "inventory.h"
+#include "restore/inventory.h"
 
 /* Make part `want` of the attempt readable for this rank (-2: this rank only helps): verified, from
  * wherever it can be had. Collective on the CALL lane; agreed: all get what they want, or all get

@@ -1,7 +1,8 @@
 /* A part of a version that can be read: an image (file, bundle, message), or a copy in our own
  * memory. */
 #include <stdlib.h>
-#include <string.h>
+
+#include <base/copy.h>
 
 #include "internal.h"
 
@@ -12,7 +13,7 @@ int part_read(struct part *part, uint64_t at, void *to, size_t count)
     if (count > part->head->stream_bytes || at > part->head->stream_bytes - count)
         return mend_fail(MEND_ERR_SIZE, "the saved data ends at %llu",
                          (unsigned long long)part->head->stream_bytes);
-    memcpy(to, part->slot->memory + at, count);
+    mend_copy(to, part->slot->memory + at, count);
     return 0;
 }
 

@@ -4,7 +4,7 @@
 
 #include <code/erasure.h>
 
-#include "inventory.h"
+#include "restore/inventory.h"
 
 enum { TAG_REBUILD = 51 };
 
@@ -190,9 +190,11 @@ static int prepare(struct mending *r)
     return find_pieces(r);
 }
 
-/* Protocol: 1. every holder verifies its pieces, all learn which are good; 2. for each stripe to
- * which the lost member gave data, k good pieces travel to the one who asks; 3. it solves for the
- * missing chunk. The result is an image with its own checksums, verified by the caller. */
+/* Protocol:
+ *   1. every holder verifies its pieces, all learn which are good;
+ *   2. for each stripe to which the lost member gave data, k good pieces travel to the one who asks;
+ *   3. it solves for the missing chunk.
+ * The result is an image with its own checksums, verified by the caller. */
 int erasure_rebuild(mend_store *store, const struct rebuild *what, uint8_t **bytes, uint64_t *count)
 {
     struct mending r = {.store = store, .what = what};

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "obtain.h"
-#include "restore.h"
+#include "restore/obtain.h"
+#include "restore/restore.h"
 
 enum { TAG_SLICE = 61 };
 
@@ -148,8 +148,7 @@ static int move_extent(struct round *r, int giver, int taker, int id, uint64_t f
     return rc;
 }
 
-/* Every pair of a wish and a gift, in the same order on every rank; the two concerned move bytes.
- */
+/* Every pair of a wish and a gift, in the same order on every rank: the two concerned move bytes. */
 static int move_round(struct round *r)
 {
     int me = r->store->rank, rc = 0;
@@ -197,9 +196,11 @@ static int all_rounds(struct round *r, const struct inventory *inv, const struct
     return rc;
 }
 
-/* Protocol: 1. all wishes are known to all; a region without a global layout fails all. 2. all
- * saved parts are obtained and verified, round by round, and it is counted whether they cover the
- * wishes: nothing is written yet. 3. once more, and now the bytes move. */
+/* Protocol:
+ *   1. all wishes are known to all; a region without a global layout fails all;
+ *   2. all saved parts are obtained and verified, round by round, and it is counted whether they
+ *      cover the wishes: nothing is written yet;
+ *   3. once more, and now the bytes move. */
 int redistribute(mend_store *store, const struct inventory *inv, const struct attempt *a,
                  const int *ids, int count)
 {

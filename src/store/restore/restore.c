@@ -1,8 +1,8 @@
 /* Restoring: which version, and the way back into the application's data. */
 #include <stdlib.h>
 
-#include "obtain.h"
-#include "restore.h"
+#include "restore/obtain.h"
+#include "restore/restore.h"
 
 /* ---- restore --------------------------------------------------------------------------------- */
 
@@ -74,7 +74,7 @@ static int restore_same(mend_store *store, const struct inventory *inv, const st
     if (rc == 0)
         rc = restore_agree(store, copy_regions(store, part, ids, count));
     if (rc == 0) {
-        restore_settle(store, inv, a);
+        restore_settle(store, inv, a, 0);
         rc = restore_rebuild_later(store, inv, a, part);
     }
     part_close(store, part);
@@ -91,7 +91,7 @@ static int restore_attempt(mend_store *store, const struct inventory *inv, const
     else
         rc = redistribute(store, inv, a, ids, count);
     if (rc == 0 && !(store->alone || a->ranks == store->size))
-        restore_settle(store, inv, a);
+        restore_settle(store, inv, a, 0);
     if (rc == MEND_ERR_DAMAGED)
         restore_mark_bad(store, a);
     store->stats.restore_seconds = mend_now() - start;
@@ -169,15 +169,17 @@ int mend_store_restore_newest(mend_store *store, long *version)
 
 /* ---- in parts -------------------------------------------------------------------------------- */
 
-static int begin_restore(mend_store *store, long version, int rank)
+static int begin_restore(mend_store *store, long version, int rank, bool look)
 {
     struct inventory inv = {0};
-    struct attempt *attempts = NULL, a;
+    struct attempt *attempts = NULL, a, newest = {0};
     int count = 0;
 
     int rc = restore_look(store, &inv, &attempts, &count);
     if (rc)
         return rc;
+    if (count)
+        newest = attempts[0];
     free(attempts);
     int want = rank == -1 ? store->rank : rank;
     rc = restore_find(store, &inv, version, &a);
@@ -196,22 +198,33 @@ static int begin_restore(mend_store *store, long version, int rank)
     if (rc == 0)
         rc = net_all_min(store->net, CALL, &own, 1);
     if (rc == 0 && own) { /* looking at others' parts does not turn back time */
-        restore_settle(store, &inv, &a);
+        restore_settle(store, &inv, look ? &newest : &a,
+                       look ? store->options.level[MEND_LEVEL_MEMORY].keep - 1 : 0);
         rc = restore_rebuild_later(store, &inv, &a, store->open_part);
     }
     inventory_free(&inv);
     return rc;
 }
 
-int mend_store_begin_restore(mend_store *store, long version, int rank)
+static int begin(mend_store *store, long version, int rank, bool look)
 {
     if (!store)
         return mend_fail(MEND_ERR_ARGUMENT, "no store");
     mend_store_end_restore(store);
     engine_hold(store);
-    int rc = begin_restore(store, version, rank);
+    int rc = begin_restore(store, version, rank, look);
     engine_release(store);
     return rc;
+}
+
+int mend_store_begin_restore(mend_store *store, long version, int rank)
+{
+    return begin(store, version, rank, false);
+}
+
+int mend_store_begin_look(mend_store *store, long version, int rank)
+{
+    return begin(store, version, rank, true);
 }
 
 int mend_store_end_restore(mend_store *store)

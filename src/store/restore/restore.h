@@ -1,7 +1,7 @@
 #ifndef STORE_RESTORE_H
 #define STORE_RESTORE_H
 
-#include "inventory.h"
+#include "restore/inventory.h"
 
 int restore_agree(mend_store *store, int rc);
 
@@ -19,8 +19,9 @@ void restore_mark_bad(mend_store *store, const struct attempt *a);
 
 /* settle.c */
 
-/* This version is the present now. */
-void restore_settle(mend_store *store, const struct inventory *inv, const struct attempt *a);
+/* `present` is the newest version from now on; it and `older` ones below it stay in memory. */
+void restore_settle(mend_store *store, const struct inventory *inv, const struct attempt *present,
+                    int older);
 /* Copies that this rank lacks are made in the background, from its part. */
 int restore_rebuild_later(mend_store *store, const struct inventory *inv, const struct attempt *a,
                           struct part *part);

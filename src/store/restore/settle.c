@@ -1,12 +1,13 @@
 /* After a restore: what is known now, and which copies have to be made anew. */
 #include <stdlib.h>
 
-#include "obtain.h"
-#include "restore.h"
+#include "restore/obtain.h"
+#include "restore/restore.h"
 
-/* The restored version is the present now: what is known starts from it, what lies above is
- * abandoned. */
-void restore_settle(mend_store *store, const struct inventory *inv, const struct attempt *a)
+/* `present` is the present now: what is known starts from it, what lies above is abandoned. The
+ * memory level keeps that version, and `older` ones below it. */
+void restore_settle(mend_store *store, const struct inventory *inv, const struct attempt *present,
+                    int older)
 {
     struct attempt *attempts = NULL;
     int count = 0;
@@ -15,22 +16,25 @@ void restore_settle(mend_store *store, const struct inventory *inv, const struct
     known_forget(store);
     if (restore_list(store, inv, &attempts, &count) == 0)
         for (int i = 0; i < count; i++) {
-            struct known *k = attempts[i].version <= a->version
+            struct known *k = attempts[i].version <= present->version
                                   ? known_add(store, attempts[i].version, attempts[i].id)
                                   : NULL;
-            if (k)
-                k->reached = inventory_levels(store, inv, &attempts[i]);
-            /* its copies in memory are needed also while their second ones are made anew */
-            if (k && k->version == a->version && k->id == a->id)
+            if (!k)
+                continue;
+            bool is_present = k->version == present->version && k->id == present->id;
+            k->reached = inventory_levels(store, inv, &attempts[i]);
+            /* copies in memory are needed also while their second ones are made anew */
+            if (is_present || (older > 0 && inventory_kind(inv, &attempts[i], IN_MEMORY)))
                 k->reached |= store->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY);
+            older -= !is_present;
         }
     for (int i = 0; i < store->own.count + store->held.count; i++) {
         struct slot *s =
             i < store->own.count ? store->own.list[i] : store->held.list[i - store->own.count];
-        if (s->complete && !s->users && s->head.version > a->version)
+        if (s->complete && !s->users && s->head.version > present->version)
             slot_forget(s);
     }
-    store->last = store->floor = a->version;
+    store->last = store->floor = present->version;
     pthread_mutex_unlock(&store->lock);
     free(attempts);
     delta_reset(store);

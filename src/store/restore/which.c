@@ -2,8 +2,8 @@
  * damaged. */
 #include <stdlib.h>
 
-#include "obtain.h"
-#include "restore.h"
+#include "restore/obtain.h"
+#include "restore/restore.h"
 
 static bool is_bad(const mend_store *store, const struct attempt *a)
 {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { PAGE = 4096, WORDS = PAGE / 8, PIECES = 16 };
 
@@ -68,7 +69,8 @@ int main(int argc, char **argv)
             memset(heap + p * WORDS, 0, PAGE);
             stamp[p] = 0;
             p = draw(pages);
-            madvise(heap + p * WORDS, PAGE, MADV_DONTNEED);
+            if (sysconf(_SC_PAGESIZE) != PAGE || madvise(heap + p * WORDS, PAGE, MADV_DONTNEED))
+                memset(heap + p * WORDS, 0, PAGE);
             stamp[p] = 0;
         }
         uint64_t m = draw(PIECES);

@@ -167,7 +167,7 @@ static int make_plan(const struct options *o, struct chaos_plan *plan)
         return chaos_plan_schedule(plan, o->schedule);
     char *text;
     size_t size;
-    int rc = mend_io_read_file(o->schedule + 1, 1 << 20, &text, &size);
+    int rc = mend_io_read_input(o->schedule + 1, 1 << 20, &text, &size);
     if (rc)
         return rc;
     rc = chaos_plan_schedule(plan, text);

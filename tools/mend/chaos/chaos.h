@@ -1,4 +1,4 @@
-/* Inside `mend chaos`: what should happen (chaos_plan.c) and making it happen (chaos_act.c). */
+/* Inside `mend chaos`: what should happen (schedule.c) and making it happen (act.c). */
 #ifndef MEND_TOOL_CHAOS_H
 #define MEND_TOOL_CHAOS_H
 

@@ -4,6 +4,7 @@
 #include <base/config.h>
 #include <base/fail.h>
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +81,8 @@ static int parse_targets(struct chaos_fault *fault, char *text)
     }
     char *rest = NULL;
     for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
-        if (mend_parse_integer(word, &value) || value < 0 || fault->targets == CHAOS_TARGETS)
+        if (mend_parse_integer(word, &value) || value < 0 || value > INT_MAX ||
+            fault->targets == CHAOS_TARGETS)
             return -1;
         fault->target[fault->targets++] = (int)value;
     }
@@ -144,7 +146,7 @@ int chaos_plan_schedule(struct chaos_plan *plan, const char *text)
         rc = parse_line(plan, line, number);
     }
     free(copy);
-    if (!rc)
+    if (!rc && plan->count)
         qsort(plan->fault, (size_t)plan->count, sizeof *plan->fault, by_time);
     return rc;
 }

@@ -2,6 +2,7 @@
  */
 #include "doctor.h"
 #include "launch.h"
+#include "mpi_paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,23 +16,13 @@ static const char get_ulfm[] = "Open MPI 5 or newer is needed (Debian 13: apt-ge
                                "openmpi-bin libopenmpi-dev); in a clone of "
                                "Mend, `make` fetches one into .env/ without root";
 
-/* `env/run` of the clone, if this binary comes from one: there a private MPI may be. */
-static bool add_environment(tool_arguments *arguments)
-{
-    char path[4096];
-    if (getenv("MEND_ENV_ENTERED") || !tool_find_file("env/run", path, sizeof path))
-        return true;
-    return tool_add(arguments, path);
-}
-
 /* The first line of `PROGRAM --version`; "" if it does not run. */
 static void version_of(const char *program, char *line, size_t size)
 {
     char output[OUTPUT_SIZE];
     tool_arguments arguments = {.count = 0};
     line[0] = 0;
-    if (add_environment(&arguments) && tool_add(&arguments, program) &&
-        tool_add(&arguments, "--version") &&
+    if (tool_add(&arguments, program) && tool_add(&arguments, "--version") &&
         tool_capture(arguments.list, answer_seconds, output, sizeof output) == 0) {
         const char *start = strstr(output, "Version:"); /* MPICH says it on its second line */
         start = start ? start + strlen("Version:") : output;
@@ -53,13 +44,9 @@ static void check_ulfm(doctor *d, const char *launcher)
         return;
     }
     int code = TOOL_NOT_STARTED;
-    if (add_environment(&arguments) && tool_add(&arguments, launcher) &&
-        tool_add_flags(&arguments, "openmpi") && tool_add_flags(&arguments, "openmpi-one-node") &&
-        tool_add(&arguments, "-n") && tool_add(&arguments, "3") && tool_add(&arguments, probe)) {
-        setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
-        setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
-        setenv("PRTE_ALLOW_RUN_AS_ROOT", "1", 0);
-        setenv("PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
+    if (tool_add(&arguments, launcher) && tool_add_flags(&arguments, "openmpi") &&
+        tool_add_flags(&arguments, "openmpi-one-node") && tool_add(&arguments, "-n") &&
+        tool_add(&arguments, "3") && tool_add(&arguments, probe)) {
         code = tool_capture(arguments.list, job_seconds, output, sizeof output);
     }
     tool_arguments_free(&arguments);
@@ -82,41 +69,35 @@ static void check_ulfm(doctor *d, const char *launcher)
 
 static void check_open_mpi(doctor *d)
 {
-    static const char *const launchers[] = {"mpirun.openmpi", "mpirun"};
-    for (int i = 0; i < 2; i++) {
-        char line[256];
-        int major = 0;
-        version_of(launchers[i], line, sizeof line);
-        const char *number = strstr(line, "Open MPI");
-        if (!number)
-            continue;
-        number += strcspn(number, "0123456789");
-        sscanf(number, "%d", &major);
-        doctor_find(d, "openmpi", DOCTOR_GOOD, NULL, "Open MPI %s", number);
-        if (major >= 5)
-            check_ulfm(d, launchers[i]);
-        else
-            doctor_find(d, "ulfm", DOCTOR_BAD, get_ulfm, "Open MPI %s has no fault tolerance",
-                        number);
+    char launcher[4400], line[256] = "";
+    int major = 0;
+    if (tool_mpi_program("openmpi", "mpirun", launcher, sizeof launcher))
+        version_of(launcher, line, sizeof line);
+    const char *number = strstr(line, "Open MPI");
+    if (!number) {
+        doctor_find(d, "openmpi", DOCTOR_BAD, get_ulfm, "no Open MPI is found");
         return;
     }
-    doctor_find(d, "openmpi", DOCTOR_BAD, get_ulfm, "no Open MPI is found");
+    number += strcspn(number, "0123456789");
+    sscanf(number, "%d", &major);
+    doctor_find(d, "openmpi", DOCTOR_GOOD, NULL, "Open MPI %s", number);
+    if (major >= 5)
+        check_ulfm(d, launcher);
+    else
+        doctor_find(d, "ulfm", DOCTOR_BAD, get_ulfm, "Open MPI %s has no fault tolerance", number);
 }
 
 static void check_mpich(doctor *d)
 {
-    static const char *const launchers[] = {"mpirun.mpich", "mpiexec.hydra", "mpiexec"};
-    for (int i = 0; i < 3; i++) {
-        char line[256];
-        version_of(launchers[i], line, sizeof line);
-        if (!line[0] || strstr(line, "Open MPI"))
-            continue;
+    char launcher[4400], line[256] = "";
+    if (tool_mpi_program("mpich", "mpirun", launcher, sizeof launcher))
+        version_of(launcher, line, sizeof line);
+    if (line[0] && !strstr(line, "Open MPI"))
         doctor_find(d, "mpich", DOCTOR_GOOD, NULL,
                     "MPICH %s: images can be resumed on it; it has no ULFM", line);
-        return;
-    }
-    doctor_find(d, "mpich", DOCTOR_MISSING, "only to restart images on it: apt-get install mpich",
-                "no MPICH is found");
+    else
+        doctor_find(d, "mpich", DOCTOR_MISSING,
+                    "only to restart images on it: apt-get install mpich", "no MPICH is found");
 }
 
 static void check_slurm(doctor *d)
@@ -136,6 +117,7 @@ static void check_slurm(doctor *d)
 
 void doctor_check_mpi(doctor *d)
 {
+    tool_mpi_environment();
     check_open_mpi(d);
     check_mpich(d);
     check_slurm(d);

@@ -16,6 +16,7 @@ enum option_code {
     OPT_SINGLE,
     OPT_INTERVALS,
     OPT_CORES,
+    OPT_LAST,
     OPT_RUNS,
     OPT_SEED,
     OPT_TRACE,
@@ -30,6 +31,7 @@ static const struct option options[] = {
     {"single-level", no_argument, NULL, OPT_SINGLE},
     {"intervals", required_argument, NULL, OPT_INTERVALS},
     {"cores", required_argument, NULL, OPT_CORES},
+    {"last", required_argument, NULL, OPT_LAST},
     {"help", no_argument, NULL, OPT_HELP},
     {"runs", required_argument, NULL, OPT_RUNS},
     {"seed", required_argument, NULL, OPT_SEED},
@@ -66,6 +68,11 @@ static int take_option(planning *p, int option)
     case OPT_CORES:
         if (!parse_number(optarg, 1, 1e15, &p->cores))
             return tool_wrong_use(p->command, "--cores needs a number from 1, not \"%s\"", optarg);
+        return 0;
+    case OPT_LAST:
+        if (!parse_number(optarg, 0.01, 100, &p->last))
+            return tool_wrong_use(p->command, "--last needs a number from 0.01 to 100, not \"%s\"",
+                                  optarg);
         return 0;
     case OPT_RUNS:
         if (!parse_number(optarg, 1, 1e8, &number) || number != rint(number))
@@ -117,6 +124,39 @@ int planning_failed(const planning *p, int code)
     return code == MEND_ERR_INFEASIBLE || code == MEND_ERR_NO_MEMORY ? TOOL_FAILED : TOOL_WRONG_USE;
 }
 
+/* "93+23": 93 intervals, and levels 2 and 3 are written just before this one. */
+static int parse_intervals(const char *text, int level, mend_plan *plan)
+{
+    char *plus = strchr(text, '+');
+    if (plus)
+        *plus = 0;
+    if (!parse_number(text, 1, 1e12, &plan->intervals[level]))
+        return 0;
+    for (const char *digit = plus ? plus + 1 : ""; *digit; digit++) {
+        if (*digit < '1' || *digit > '0' + level)
+            return 0;
+        plan->first[level] |= 1u << (*digit - '1');
+    }
+    return !plus || plus[1];
+}
+
+/* What is expected of a plan that was given: exact, or simulated. */
+static int judge_given(planning *p)
+{
+    mend_plan *plan = &p->plan;
+    mend_plan_trial trial = {.runs = 1000, .seed = 21};
+    mend_plan_sample sample;
+    int code = mend_plan_expect(&p->model, plan, &plan->expected);
+    if (code || p->model.weibull_shape == 1)
+        return code ? planning_failed(p, code) : TOOL_OK;
+    if ((code = mend_plan_simulate(&p->model, plan, &trial, &sample)))
+        return planning_failed(p, code);
+    plan->expected = sample.mean;
+    plan->runs = sample.runs;
+    plan->standard_error = sample.standard_error;
+    return TOOL_OK;
+}
+
 /* "X1,X2,…": the intervals of every level. Whole multiples of each other make a nested plan. */
 static int given_plan(planning *p)
 {
@@ -127,9 +167,11 @@ static int given_plan(planning *p)
     plan->nested = 1;
     for (char *item = text ? strtok_r(text, ",", &rest) : NULL; item;
          item = strtok_r(NULL, ",", &rest)) {
-        if (count == p->model.levels || !parse_number(item, 1, 1e12, &plan->intervals[count])) {
+        if (count == p->model.levels || !parse_intervals(item, count, plan)) {
             free(text);
-            return tool_wrong_use(p->command, "--intervals needs %d numbers from 1, not \"%s\"",
+            return tool_wrong_use(p->command,
+                                  "--intervals needs %d numbers from 1 (with + and lower levels "
+                                  "that are written before), not \"%s\"",
                                   p->model.levels, p->intervals);
         }
         count++;
@@ -150,8 +192,21 @@ static int given_plan(planning *p)
     plan->cores = p->model.cores;
     plan->converged = 1;
     plan->model_seconds = mend_plan_first_order(&p->model, plan);
-    int code = mend_plan_expect(&p->model, plan, &plan->expected);
-    return code ? planning_failed(p, code) : TOOL_OK;
+    plan->last = plan->nested ? p->last : 0;
+    if (p->last > 0 && !plan->nested)
+        return tool_wrong_use(p->command, "--last is for intervals that are whole multiples");
+    return judge_given(p);
+}
+
+const char *planning_intervals(const mend_plan *plan, int level)
+{
+    static char buffers[MEND_PLAN_LEVELS][48];
+    char *text = buffers[level];
+    int at = snprintf(text, sizeof buffers[0], "%.8g", plan->intervals[level]);
+    for (int k = 0, any = 0; k < level && plan->intervals[level] > 1; k++)
+        if (plan->first[level] >> k & 1 && plan->intervals[k] > 1)
+            at += snprintf(text + at, sizeof buffers[0] - (size_t)at, any++ ? "%d" : "+%d", k + 1);
+    return text;
 }
 
 int planning_prepare(planning *p)
@@ -164,6 +219,8 @@ int planning_prepare(planning *p)
         if (mend_plan_model_check(&p->model))
             return planning_failed(p, MEND_ERR_CONFIG);
     }
+    if (p->last > 0 && !p->intervals)
+        return tool_wrong_use(p->command, "--last goes with --intervals");
     if (p->intervals)
         return given_plan(p);
     code = mend_plan_make(&p->model, &p->request, &p->plan);

@@ -14,6 +14,7 @@ typedef struct planning {
     uint64_t seed;
     mend_plan_request request;
     const char *intervals; /* given by hand */
+    double last;           /* given by hand; 0: not */
     double cores;          /* given by hand; 0: as in the file */
     mend_plan_model model;
     mend_plan plan;
@@ -29,6 +30,9 @@ int planning_prepare(planning *planning);
 int planning_failed(const planning *planning, int code);
 
 const char *planning_method(const planning *planning);
+
+/* "93", or "93+3" where level 3 is written just before; into one of a few static buffers. */
+const char *planning_intervals(const mend_plan *plan, int level);
 
 /* A number in JSON: null when it is not finite. */
 void planning_json_number(const char *before, double value);

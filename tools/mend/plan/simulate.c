@@ -18,6 +18,7 @@ static const char help[] =
     "  --single-level   algorithm 1 with the highest level for all failures\n"
     "  --cores N        this many cores, whatever the file says\n"
     "  --intervals X,…  simulate these numbers of intervals, from level 1 up, instead\n"
+    "  --last R         their last interval is R times as long as the others\n"
     "  --json           print JSON\n"
     "  --svg FILE       draw the times of the runs and where the time went\n\n"
     "The file is described in mend-plan(1); [job] failures and jitter are for this command.\n";
@@ -79,7 +80,7 @@ static void print_text(const result *r)
     const mend_plan_outcome *o = &s->mean;
     printf("plan       %s on %.10g cores, intervals", planning_method(p), p->plan.cores);
     for (int i = 0; i < p->model.levels; i++)
-        printf(" %.8g", p->plan.intervals[i]);
+        printf(" %s", planning_intervals(&p->plan, i));
     printf("\nfailures   %s, %.4g in a run\n", distribution(p), o->failures);
     printf("mean       %s (%.8g s) of %d runs, 95 %% between %.8g and %.8g s\n",
            planning_time(o->seconds), o->seconds, s->runs, s->low, s->high);

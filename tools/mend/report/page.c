@@ -77,9 +77,10 @@ static void head(FILE *out, const struct report *r, const struct report_sums *s)
     strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime(&begin));
     fputs("<section id='summary'><h1>", out);
     report_text(out, r->program[0] ? r->program : r->dir);
-    fprintf(out, "</h1><p>%d rank%s, %d spare%s, %s; begun %s; ", r->ranks,
-            r->ranks == 1 ? "" : "s", r->spares, r->spares == 1 ? "" : "s",
-            r->mpi[0] ? r->mpi : "MPI", when);
+    fprintf(out, "</h1><p>%d rank%s, %d spare%s, ", r->ranks, r->ranks == 1 ? "" : "s", r->spares,
+            r->spares == 1 ? "" : "s");
+    report_text(out, r->mpi[0] ? r->mpi : "MPI");
+    fprintf(out, "; begun %s; ", when);
     report_text(out, r->state[0] ? r->state : r->ended ? "ended" : "not ended yet");
     fprintf(out, ".</p><div class='tiles'>");
     snprintf(text, sizeof text, "%.2f s", s->seconds);

@@ -1,4 +1,6 @@
-/* Events and job description, read into plain arrays. Lines that do not parse are counted. */
+/* Events and job description, read into plain arrays. Who wrote them is not known: lines that do not parse, or whose
+ * numbers cannot be those of a job, are counted and left out. */
+#include "jobfile.h"
 #include "report.h"
 
 #include <base/fail.h>
@@ -18,6 +20,32 @@ static const char *text_of(const json_t *e, const char *key)
 static double number_of(const json_t *e, const char *key)
 {
     return json_number_value(json_object_get(e, key));
+}
+
+/* Numbers that a job can have; everything that is made of them later is finite and fits its type. */
+static bool plausible(const json_t *e)
+{
+    static const struct {
+        const char *key;
+        double least, most;
+    } bound[] = {{"t", 0, 1e11},
+                 {"rank", -1, REPORT_RANKS - 1},
+                 {"ranks", 0, REPORT_RANKS},
+                 {"spares", 0, REPORT_RANKS},
+                 {"seconds", 0, 1e11},
+                 {"since_detection", 0, 1e11},
+                 {"every", 0, 1e11},
+                 {"version", -1, 1e15},
+                 {"bytes", 0, 1e18},
+                 {"pid", 0, 1e15},
+                 {"launch", 0, 1e9},
+                 {"code", -1e9, 1e9}};
+    for (size_t i = 0; i < sizeof bound / sizeof *bound; i++) {
+        double value = number_of(e, bound[i].key);
+        if (!(value >= bound[i].least && value <= bound[i].most))
+            return false;
+    }
+    return true;
 }
 
 /* One more element of an array that doubles; NULL: no memory. */
@@ -134,33 +162,55 @@ static void note(struct report *r, const json_t *e)
         r->ranks = rank + 1;
 }
 
-static void read_job(struct report *r, const char *dir)
+void report_note_job(struct report *r, json_t *j)
 {
-    char path[4400], *text;
-    size_t size;
-    snprintf(path, sizeof path, "%s/job.json", dir);
-    if (mend_io_read_file(path, 1 << 20, &text, &size))
-        return;
-    json_error_t error;
-    json_t *j = json_loads(text, 0, &error);
-    free(text);
     size_t used = 0;
     json_t *program = json_object_get(j, "program");
-    for (size_t i = 0; i < json_array_size(program) && used < sizeof r->program - 1; i++)
+    for (size_t i = 0; i < json_array_size(program) && used < sizeof r->program - 1; i++) {
+        const char *word = jobfile_text(json_array_get(program, i));
         used += (size_t)snprintf(r->program + used, sizeof r->program - used, "%s%s", i ? " " : "",
-                                 json_string_value(json_array_get(program, i)));
+                                 word ? word : "?");
+    }
+    if (!plausible(j))
+        return;
     snprintf(r->state, sizeof r->state, "%s", text_of(j, "state"));
     r->every = number_of(j, "every");
     r->automatic = json_is_true(json_object_get(j, "auto"));
     if (number_of(j, "ranks") > r->ranks)
         r->ranks = (int)number_of(j, "ranks");
-    json_decref(j);
 }
 
 static int by_time(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b; /* t is the first field of each */
     return (x > y) - (x < y);
+}
+
+static void sort_by_time(void *array, int count, size_t size)
+{
+    if (count)
+        qsort(array, (size_t)count, size, by_time);
+}
+
+void report_note_events(struct report *r, char *text)
+{
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        json_error_t error;
+        if (!line[0])
+            continue;
+        r->lines++;
+        json_t *e = json_loads(line, 0, &error);
+        if (json_is_object(e) && plausible(e))
+            note(r, e);
+        else
+            r->bad_lines++;
+        json_decref(e);
+    }
+    sort_by_time(r->save, r->saves, sizeof *r->save);
+    sort_by_time(r->fault, r->faults, sizeof *r->fault);
+    sort_by_time(r->recovery, r->recoveries, sizeof *r->recovery);
+    sort_by_time(r->mark, r->marks, sizeof *r->mark);
 }
 
 int report_read(struct report *r, const char *dir)
@@ -173,27 +223,17 @@ int report_read(struct report *r, const char *dir)
     int rc = mend_io_read_file(path, (size_t)1 << 31, &text, &size);
     if (rc)
         return rc;
-    char *rest = text;
-    for (char *line; (line = strsep(&rest, "\n"));) {
-        json_error_t error;
-        if (!line[0])
-            continue;
-        r->lines++;
-        json_t *e = json_loads(line, 0, &error);
-        if (json_is_object(e))
-            note(r, e);
-        else
-            r->bad_lines++;
-        json_decref(e);
-    }
+    report_note_events(r, text);
     free(text);
-    read_job(r, dir);
-    if (r->end == 0)
+    if (r->end == 0) {
+        report_free(r);
         return mend_fail(MEND_ERR_FORMAT, "%s has no events", path);
-    qsort(r->save, (size_t)r->saves, sizeof *r->save, by_time);
-    qsort(r->fault, (size_t)r->faults, sizeof *r->fault, by_time);
-    qsort(r->recovery, (size_t)r->recoveries, sizeof *r->recovery, by_time);
-    qsort(r->mark, (size_t)r->marks, sizeof *r->mark, by_time);
+    }
+    json_t *job;
+    if (jobfile_read(dir, &job))
+        return MEND_OK; /* a folder of the store alone has none */
+    report_note_job(r, job);
+    json_decref(job);
     return MEND_OK;
 }
 

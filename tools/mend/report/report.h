@@ -3,8 +3,11 @@
 #ifndef MEND_TOOL_REPORT_H
 #define MEND_TOOL_REPORT_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
+
+enum { REPORT_RANKS = 1 << 22 }; /* the most that are believed */
 
 struct report_save { /* one rank's part of a version at one level */
     double t, seconds;
@@ -51,6 +54,9 @@ struct report {
 
 /* Read DIR/job.json (if there) and DIR/events.jsonl. 0 or a negative code. */
 int report_read(struct report *r, const char *dir);
+/* The same without files, events first (the text is cut into lines); r is zero before. */
+void report_note_events(struct report *r, char *text);
+void report_note_job(struct report *r, json_t *job);
 void report_free(struct report *r);
 
 /* What follows from it. */

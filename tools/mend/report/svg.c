@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 1000, LEFT = 80, RIGHT = 14 };
+enum { WIDTH = 1000, LEFT = 80, RIGHT = 14, MOST_ROWS = 4096 };
 
 static double at(const struct report *r, double t)
 {
@@ -26,7 +26,8 @@ static double step_for(double span)
 static void axis(FILE *out, const struct report *r, int bottom)
 {
     double span = r->end - r->begin, step = step_for(span);
-    for (double s = 0; s <= span * 1.0001; s += step) {
+    for (int k = 0; k < 20 && k * step <= span * 1.0001; k++) {
+        double s = k * step;
         double x = at(r, r->begin + s);
         fprintf(out, "<line class='grid' x1='%.1f' y1='8' x2='%.1f' y2='%d'/>", x, x, bottom);
         fprintf(out, "<text class='tick' x='%.1f' y='%d' text-anchor='middle'>%g s</text>", x,
@@ -48,7 +49,7 @@ static bool known_fault(const struct report *r, const struct report_fault *notic
 /* Ranks from top to bottom, time from left to right. */
 void report_timeline(FILE *out, const struct report *r)
 {
-    int rows = r->ranks < 1 ? 1 : r->ranks;
+    int rows = r->ranks < 1 ? 1 : r->ranks < MOST_ROWS ? r->ranks : MOST_ROWS;
     double row = rows > 64 ? 4 : rows > 16 ? 10 : 24;
     int bottom = 12 + (int)(rows * row);
     fprintf(out, "<svg viewBox='0 0 %d %d' role='img' aria-label='Ranks over time'>", WIDTH,
@@ -72,24 +73,28 @@ void report_timeline(FILE *out, const struct report *r)
         double x = at(r, s->t - s->seconds), w = fmax(at(r, s->t) - x, 1.2), y = 12 + s->rank * row;
         fprintf(out,
                 "<rect class='%s' x='%.1f' y='%.1f' width='%.1f' height='%.1f'><title>rank %d: "
-                "version %ld, %s%s, %.1f ms</title></rect>",
+                "version %ld, ",
                 s->failed                          ? "bad"
                 : memory                           ? "memory"
                 : strcmp(s->level, "local") == 0   ? "local"
                 : strcmp(s->level, "erasure") == 0 ? "erasure"
                                                    : "disk",
                 x, y + row * (memory ? 0.2 : 0.68), w, row * (memory ? 0.6 : 0.2), s->rank,
-                s->version, s->level, s->failed ? " (failed)" : "", 1e3 * s->seconds);
+                s->version);
+        report_text(out, s->level);
+        fprintf(out, "%s, %.1f ms</title></rect>", s->failed ? " (failed)" : "", 1e3 * s->seconds);
     }
     for (int i = 0; i < r->recoveries; i++) {
         const struct report_recovery *v = &r->recovery[i];
+        if (v->rank < 0 || v->rank >= rows)
+            continue;
         double x = at(r, v->t - v->seconds), y = 12 + v->rank * row;
-        fprintf(
-            out,
-            "<rect class='recover' x='%.1f' y='%.1f' width='%.1f' height='%.1f'><title>rank %d: "
-            "%s to version %ld in %.1f ms</title></rect>",
-            x, y + row * 0.1, fmax(at(r, v->t) - x, 2), row * 0.8, v->rank, v->how, v->version,
-            1e3 * v->seconds);
+        fprintf(out,
+                "<rect class='recover' x='%.1f' y='%.1f' width='%.1f' height='%.1f'><title>rank "
+                "%d: ",
+                x, y + row * 0.1, fmax(at(r, v->t) - x, 2), row * 0.8, v->rank);
+        report_text(out, v->how);
+        fprintf(out, " to version %ld in %.1f ms</title></rect>", v->version, 1e3 * v->seconds);
     }
     for (int i = 0; i < r->faults; i++) {
         const struct report_fault *f = &r->fault[i];
@@ -108,6 +113,8 @@ void report_timeline(FILE *out, const struct report *r)
                     "y2='%d'><title>launched</title></line>",
                     at(r, r->mark[i].t), at(r, r->mark[i].t), bottom);
     fputs("</svg>", out);
+    if (rows < r->ranks)
+        fprintf(out, "<p>The first %d of %d ranks are drawn.</p>", rows, r->ranks);
 }
 
 void report_time_bar(FILE *out, const struct report *r)
@@ -158,43 +165,55 @@ static const char *phase_colour(const char *phase)
     return "#bab0ac";
 }
 
+/* The next NAME=MILLISECONDS of a text that is cut into words; NULL: no more. */
+static char *next_phase(char **rest, double *ms)
+{
+    for (char *word; (word = strsep(rest, " "));) {
+        char *equals = strchr(word, '=');
+        if (!equals || sscanf(equals + 1, "%lf", ms) != 1 || !(*ms >= 0 && *ms < 1e12))
+            continue;
+        *equals = 0;
+        return word;
+    }
+    return NULL;
+}
+
+static void one_recovery(FILE *out, const struct report *r, const struct report_recovery *v)
+{
+    char text[sizeof v->phases], *rest = strcpy(text, v->phases);
+    double sum = 0, x = 0, ms;
+    fprintf(out, "<h3>%.3f s: ", v->t - v->seconds - r->begin);
+    report_text(out, v->how);
+    fprintf(out, " to version %ld in %.1f ms</h3>", v->version, 1e3 * v->seconds);
+    while (next_phase(&rest, &ms))
+        sum += ms;
+    if (sum <= 0)
+        return;
+    fprintf(out, "<svg viewBox='0 0 %d 22' role='img' aria-label='Phases'>", WIDTH);
+    rest = strcpy(text, v->phases);
+    for (char *name; (name = next_phase(&rest, &ms)); x += WIDTH * ms / sum) {
+        fprintf(out, "<rect x='%.1f' y='2' width='%.2f' height='18' fill='%s'><title>", x,
+                WIDTH * ms / sum, phase_colour(name));
+        report_text(out, name);
+        fprintf(out, " %.2f ms</title></rect>", ms);
+    }
+    fputs("</svg><ul class='legend'>", out);
+    rest = strcpy(text, v->phases);
+    for (char *name; (name = next_phase(&rest, &ms));) {
+        fprintf(out, "<li><span class='key' style='background:%s'></span>", phase_colour(name));
+        report_text(out, name);
+        fprintf(out, " %.2f ms</li>", ms);
+    }
+    fputs("</ul>", out);
+}
+
 /* One bar for each recovery, cut into its phases. */
 void report_phases(FILE *out, const struct report *r)
 {
     static int whole[1000];
     int n = report_whole_recoveries(r, whole, 1000);
-    for (int i = 0; i < n; i++) {
-        const struct report_recovery *v = &r->recovery[whole[i]];
-        char text[sizeof v->phases], *rest = NULL;
-        double sum = 0, x = 0, ms;
-        fprintf(out, "<h3>%.3f s: %s to version %ld in %.1f ms</h3>", v->t - v->seconds - r->begin,
-                v->how, v->version, 1e3 * v->seconds);
-        strcpy(text, v->phases);
-        for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
-            if (strchr(w, '=') && sscanf(strchr(w, '=') + 1, "%lf", &ms) == 1)
-                sum += ms;
-        if (sum <= 0)
-            continue;
-        fprintf(out, "<svg viewBox='0 0 %d 22' role='img' aria-label='Phases'>", WIDTH);
-        strcpy(text, v->phases);
-        char legend[1600] = "";
-        for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
-            char *equals = strchr(w, '=');
-            if (!equals || sscanf(equals + 1, "%lf", &ms) != 1)
-                continue;
-            *equals = 0;
-            fprintf(out,
-                    "<rect x='%.1f' y='2' width='%.2f' height='18' fill='%s'><title>%s %.2f "
-                    "ms</title></rect>",
-                    x, WIDTH * ms / sum, phase_colour(w), w, ms);
-            x += WIDTH * ms / sum;
-            size_t used = strlen(legend);
-            snprintf(legend + used, sizeof legend - used,
-                     "<li><span class='key' style='background:%s'></span>%s %.2f ms</li>",
-                     phase_colour(w), w, ms);
-        }
-        fprintf(out, "</svg><ul class='legend'>%s</ul>", legend);
-    }
+    for (int i = 0; i < n; i++)
+        one_recovery(out, r, &r->recovery[whole[i]]);
     if (!n)
         fputs("<p>No recovery took place.</p>", out);
 }

@@ -1,7 +1,7 @@
 /* mend checkpoint: ask a running job for an image now.
  *
  * The request is a file in the job's folder, which the coordinator of the job looks for
- * (src/capsule/lower/coordinator.c); it answers by another file, named by our token. So it works from
+ * (src/capsule/lower/round/coordinator.c); it answers by another file, named by our token. So it works from
  * any machine that sees the folder, and needs no permission but that to write there.
  */
 #include "tool.h"
@@ -26,7 +26,7 @@ static const char help[] =
     "  --timeout SECONDS  how long to wait (default 600)\n"
     "  --json             {\"mend\":1,\"version\":V,\"seconds\":S}\n";
 
-/* Has the last process of the job let go of DIR/alive? (src/capsule/lower/settings.c) */
+/* Has the last process of the job let go of DIR/alive? (src/capsule/lower/ground/settings.c) */
 static int is_over(int alive)
 {
     if (alive < 0 || flock(alive, LOCK_EX | LOCK_NB))

@@ -2,6 +2,7 @@
  * a site's own mpirun, a debugger.
  */
 #include "capsule.h"
+#include "mpi_paths.h"
 #include "tool.h"
 
 #include <base/config.h>
@@ -39,6 +40,7 @@ static void forget_run(const char *dir)
 int mend_cmd_exec(int argc, char **argv)
 {
     const char *mpi = "openmpi", *restart = NULL, *version = NULL;
+    const char *dir = mend_setting_string(MEND_KEY_CAPSULE_DIR);
     double seconds;
     int i = 1;
     for (; i < argc && argv[i][0] == '-'; i += 2) { /* options have a value, but for two */
@@ -59,7 +61,7 @@ int mend_cmd_exec(int argc, char **argv)
         if (!value)
             return tool_wrong_use("exec", "%s needs a value", a);
         if (strcmp(a, "--dir") == 0)
-            setenv("MEND_CAPSULE_DIR", value, 1);
+            setenv("MEND_CAPSULE_DIR", dir = value, 1);
         else if (strcmp(a, "--every") == 0 && mend_parse_seconds(value, &seconds) == 0)
             setenv("MEND_CAPSULE_EVERY", value, 1);
         else if (strcmp(a, "--limit") == 0 && mend_parse_seconds(value, &seconds) == 0)
@@ -80,7 +82,8 @@ int mend_cmd_exec(int argc, char **argv)
     char path[4400];
     if (!capsule_find(mpi, path, sizeof path))
         return tool_failed("exec", "there is no capsule for %s here (%s)", mpi, path);
-    forget_run(restart ? restart : getenv("MEND_CAPSULE_DIR"));
+    tool_mpi_environment();
+    forget_run(restart ? restart : dir);
     if (restart) {
         setenv("MEND_CAPSULE_DIR", restart, 1);
         execl(path, path, "--restart", restart, version, (char *)NULL);

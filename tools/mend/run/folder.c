@@ -1,14 +1,15 @@
 /* The folder of a job of `mend run`: one job at a time, what it was asked for (job.json), its input. */
+#include "jobfile.h"
 #include "run.h"
 #include "tool.h"
 
 #include <base/event.h>
+#include <base/fail.h>
 #include <base/io.h>
 #include <mend/error.h>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,14 +18,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-    (void)st;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
 
 /* A text that a shell was given between two marks may be a file without a name: it gets one. */
 static int copy_input(const char *path)
@@ -78,7 +71,7 @@ static int lock_file(const char *dir, const char *name, int *fd)
 }
 
 /* Another job in the same folder would destroy this one. DIR/running is ours; DIR/alive is locked by all
- * ranks (src/capsule/lower/settings.c), and shared by us: between two launches the job is there, too. Before it is,
+ * ranks (src/capsule/lower/ground/settings.c), and shared by us: between two launches the job is there, too. Before it is,
  * requests are removed: who asked has been told that nobody is here. */
 static int take_folder(const char *dir)
 {
@@ -120,7 +113,7 @@ int run_prepare_folder(struct run_job *job)
         static const char *const old[] = {"images", "output", "versions", "every", "undo"};
         for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
             snprintf(path, sizeof path, "%s/%s", job->dir, old[i]);
-            nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+            mend_io_remove_tree(path);
         }
         snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
         unlink(path);
@@ -134,37 +127,49 @@ int run_prepare_folder(struct run_job *job)
     return TOOL_OK;
 }
 
-int run_job_write(const struct run_job *job, const char *state)
+/* The working folder, the program's words, and whatever else is bytes. */
+static bool put_bytes(json_t *j, const struct run_job *job)
 {
-    char path[4400];
+    char *here = getcwd(NULL, 0);
+    const struct {
+        const char *key, *bytes;
+    } more[] = {
+        {"folder", here},
+        {"levels", job->levels},
+        {"id", job->id},
+        {"local_dir", job->local_dir},
+        {"host", job->host},
+        {"hostfile", job->hostfile},
+        {"launcher_args", job->launcher_args},
+        {"launcher", job->launcher},
+        {"bind", job->bind},
+        {"interface", job->interface},
+        {"input", job->input[0] ? job->input : NULL},
+    };
+    bool ok = here;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (more[i].bytes && json_object_set_new(j, more[i].key, jobfile_bytes(more[i].bytes)))
+            ok = false;
+    free(here);
     json_t *program = json_array();
     for (char **p = job->program; *p; p++)
-        json_array_append_new(program, json_string(*p));
-    json_t *j = json_pack("{s:i,s:s,s:i,s:i,s:s,s:b,s:f,s:b,s:i,s:o}", "mend", 1, "state", state,
-                          "ranks", job->ranks, "spares", job->spares, "mpi", job->mpi, "online",
-                          job->online, "every", job->every, "auto", job->automatic, "global_every",
-                          job->disk_every, "program", program);
-    char *here = getcwd(NULL, 0);
-    if (here)
-        json_object_set_new(j, "folder", json_string(here));
-    json_object_set_new(j, "levels", json_string(job->levels));
-    json_object_set_new(j, "id", json_string(job->id));
-    if (job->local_dir)
-        json_object_set_new(j, "local_dir", json_string(job->local_dir));
-    json_object_set_new(j, "retries", json_integer(job->retries));
-    const char *const more[][2] = {{"host", job->host},
-                                   {"hostfile", job->hostfile},
-                                   {"launcher_args", job->launcher_args},
-                                   {"input", job->input[0] ? job->input : NULL}};
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        if (more[i][1])
-            json_object_set_new(j, more[i][0], json_string(more[i][1]));
-    json_object_set_new(j, "input_at", json_integer(job->input_at));
-    free(here);
-    char *text = json_dumps(j, JSON_INDENT(2));
-    snprintf(path, sizeof path, "%s/job.json", job->dir);
-    int rc = mend_io_replace_file(path, text, strlen(text));
-    free(text);
+        if (json_array_append_new(program, jobfile_bytes(*p)))
+            ok = false;
+    return json_object_set_new(j, "program", program) == 0 && ok;
+}
+
+int run_job_write(const struct run_job *job, const char *state)
+{
+    json_t *j = json_pack("{s:i,s:s,s:i,s:i,s:s,s:b,s:f,s:b,s:i,s:i,s:f,s:I}", "mend", 1, "state",
+                          state, "ranks", job->ranks, "spares", job->spares, "mpi", job->mpi,
+                          "online", job->online, "every", job->every, "auto", job->automatic,
+                          "global_every", job->disk_every, "retries", job->retries, "node_timeout",
+                          job->node_timeout, "input_at", (json_int_t)job->input_at);
+    int rc = j && put_bytes(j, job) ? jobfile_write(job->dir, j)
+                                    : mend_fail(MEND_ERR_NO_MEMORY,
+                                                "cannot describe the job in %s/job.json: no "
+                                                "memory, or no working folder",
+                                                job->dir);
     json_decref(j);
     return rc;
 }

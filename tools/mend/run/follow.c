@@ -66,7 +66,7 @@ static void print_all_new(struct run_follower *f)
     fflush(stdout);
 }
 
-/* RANK.out.last: the number of its first byte, and the bytes (src/capsule/lower/output.c). Bytes that
+/* RANK.out.last: the number of its first byte, and the bytes (src/capsule/lower/output/output.c). Bytes that
  * were printed are not printed again. */
 static void print_last(struct run_follower *f, int rank, int stream)
 {
@@ -134,6 +134,7 @@ static void note_saved(struct run_follower *f, json_t *e, double t)
         0; /* all ranks took part: a notice was mended, or of a launch that has ended */
     p->version = version;
     p->version_at = t;
+    losses_saved(&p->lost, version, t);
     p->checkpoint_seconds = seconds;
     if (f->planning)
         mend_plan_online_saved(&f->planner, 1, t - seconds, t);
@@ -148,6 +149,7 @@ static void note_resumed(struct run_follower *f, json_t *e, double t)
     p->last_recovery = t;
     p->repair_since = 0;
     p->recoveries++;
+    losses_rollback(&p->lost, (long)number_of(e, "version"), t - seconds);
     p->restarts += strcmp(text_of(e, "how"), "restarted") == 0;
     if (seconds > p->longest_recovery)
         p->longest_recovery = seconds;
@@ -155,6 +157,20 @@ static void note_resumed(struct run_follower *f, json_t *e, double t)
         mend_plan_online_failure(&f->planner, 1, t - seconds);
         mend_plan_online_recovered(&f->planner, p->version ? 1 : 0, t - seconds, t);
     }
+}
+
+/* A level that fails is reported at once, and then counted: the job is less safe than it was asked to be. */
+static void note_failed(struct run_follower *f, json_t *e)
+{
+    const char *level = text_of(e, "level"), *why = text_of(e, "why");
+    if (!why[0])
+        why = text_of(e, "error");
+    if (losses_level(&f->now.lost, level[0] ? level : "global"))
+        fprintf(
+            stderr,
+            "mend: WARNING: version %ld was not written at the level %s: %s (further failures of "
+            "this level are counted in the summary)\n",
+            (long)number_of(e, "version"), level[0] ? level : "global", why);
 }
 
 static void note_noticed(struct run_progress *p, json_t *e, double t)
@@ -180,9 +196,11 @@ static void note_born(struct run_progress *p, pid_t pid, const char *host)
 }
 
 /* By relaunch, not in place. */
-static void note_restart(struct run_follower *f, double t)
+static void note_restart(struct run_follower *f, json_t *e, double t)
 {
     f->now.resumed = true;
+    if (f->torn_at > 0)
+        losses_rollback(&f->now.lost, (long)number_of(e, "version"), f->torn_at);
     if (f->planning && f->torn_at > 0) {
         mend_plan_online_failure(&f->planner, 1, f->torn_at);
         mend_plan_online_recovered(&f->planner, f->now.version ? 1 : 0, f->torn_at, t);
@@ -193,9 +211,9 @@ static void note_restart(struct run_follower *f, double t)
 /* Of each rank once, and of this launch: one on another node may end later than its launcher. */
 static void note_end(struct run_follower *f, json_t *e, long *count)
 {
-    const char *launch = getenv("MEND_RUN_MEETING");
+    const char *launch = run_meeting();
     int rank = (int)number_of(e, "rank");
-    if (rank < 0 || rank >= f->job->ranks || f->said[rank] || !launch ||
+    if (rank < 0 || rank >= f->job->ranks || f->said[rank] || !launch[0] ||
         strcmp(text_of(e, "launch"), launch) != 0)
         return;
     f->said[rank] = true;
@@ -209,8 +227,12 @@ static void note(struct run_follower *f, const char *line)
     const char *name = text_of(e, "event");
     double t = number_of(e, "t");
     struct run_progress *p = &f->now;
+    if (p->lost.began == 0)
+        p->lost.began = t;
     if (strcmp(name, "checkpoint.commit") == 0)
         note_saved(f, e, t);
+    else if (strcmp(name, "checkpoint.failed") == 0)
+        note_failed(f, e);
     else if (strcmp(name, "recover.noticed") == 0)
         note_noticed(p, e, t);
     else if (strcmp(name, "recover.resumed") == 0)
@@ -226,7 +248,7 @@ static void note(struct run_follower *f, const char *line)
     else if (strcmp(name, "recover.left") == 0)
         note_end(f, e, &p->left);
     else if (strcmp(name, "restart") == 0)
-        note_restart(f, t);
+        note_restart(f, e, t);
     else if (strcmp(name, "recover.gave_up") == 0)
         p->gave_up = true, p->windows = number_of(e, "windows") > 0;
     else if (strcmp(name, "recover.refused") == 0)
@@ -291,7 +313,7 @@ static void tell_interval(struct run_follower *f)
     }
 }
 
-void follow_begin(struct run_follower *f, const struct run_job *job)
+void follow_begin(struct run_follower *f, struct run_job *job)
 {
     memset(f, 0, sizeof *f);
     f->job = job;
@@ -327,7 +349,8 @@ void follow_attempt(struct run_follower *f)
     f->now.resumed = false;
     f->now.exited = f->now.left = f->now.playing = 0;
     f->now.born_count = f->now.started = 0;
-    f->now.gave_up = f->now.windows = f->now.elsewhere = false;
+    f->now.gave_up = f->now.windows = f->now.elsewhere = f->now.fell = false;
+    f->told_size = 0;
     f->now.repair_since = f->now.deserted_since = 0;
 }
 
@@ -357,6 +380,8 @@ bool follow_stillborn(const struct run_follower *f)
     double quiet = p->born_count ? mend_now() - p->last_born : 0;
     if (p->started >= all)
         return false;
+    if (p->fell)
+        return true;
     if (is_far(f))
         return quiet > FAR;
     for (int i = 0; i < p->born_count; i++)

@@ -1,4 +1,7 @@
 /* Starting the job: the launcher's flags come from share/launch, the rest from the command line. */
+#include "capsule.h"
+#include "launch.h"
+#include "mpi_paths.h"
 #include "run.h"
 
 #include <base/fail.h>
@@ -19,12 +22,7 @@
 
 extern char **environ;
 
-struct words {
-    char **word;
-    int count;
-};
-
-static void add(struct words *w, const char *text)
+void run_add(struct run_words *w, const char *text)
 {
     w->word = realloc(w->word, (size_t)(w->count + 2) * sizeof *w->word);
     if (!w->word)
@@ -33,62 +31,39 @@ static void add(struct words *w, const char *text)
     w->word[w->count] = NULL;
 }
 
-static void add_split(struct words *w, const char *text)
+void run_add_split(struct run_words *w, const char *text)
 {
     char *copy = strdup(text), *rest = NULL;
     for (char *word = strtok_r(copy, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest))
-        add(w, word);
+        run_add(w, word);
     free(copy);
 }
 
-/* The installed place of a file, or the one in the build. */
-static bool find(char *path, size_t size, const char *installed, const char *built)
+int run_add_flags(struct run_words *w, const char *name)
 {
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n > 0) {
-        self[n] = 0;
-        char *slash = strrchr(self, '/');
-        if (slash)
-            *slash = 0;
-        snprintf(path, size, "%s/../%s", self, installed);
-        if (access(path, R_OK) == 0)
-            return true;
-    }
-    snprintf(path, size, "%s", built);
-    return access(path, R_OK) == 0;
-}
-
-static int add_flags(struct words *w, const char *name)
-{
-    char path[4400], built[4400], installed[256], *text;
+    char path[4400], file[256], *text;
     size_t size;
-    snprintf(installed, sizeof installed, "share/mend/launch/%s", name);
-    snprintf(built, sizeof built, "%s/share/launch/%s", MEND_SOURCE_DIR, name);
-    if (!find(path, sizeof path, installed, built))
+    snprintf(file, sizeof file, "share/launch/%s", name);
+    if (!tool_find_file(file, path, sizeof path))
         return mend_fail(MEND_ERR_NOT_FOUND, "the launcher's flags %s are missing", path);
-    int rc = mend_io_read_file(path, 1 << 16, &text, &size);
+    int rc = mend_io_read_input(path, 1 << 16, &text, &size);
     if (rc)
         return rc;
     char *rest = text;
     for (char *line; (line = strsep(&rest, "\n"));) {
         line[strcspn(line, "#")] = 0;
-        add_split(w, line);
+        run_add_split(w, line);
     }
     free(text);
     return MEND_OK;
 }
 
-static bool in_path(const char *program, char *found, size_t size)
+static char meeting[40];   /* names the present launch */
+static bool input_is_file; /* rank 0 reads it by itself */
+
+const char *run_meeting(void)
 {
-    char *path = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin"), *rest = NULL;
-    bool ok = false;
-    for (char *p = strtok_r(path, ":", &rest); p && !ok; p = strtok_r(NULL, ":", &rest)) {
-        snprintf(found, size, "%s/%s", p, program);
-        ok = access(found, X_OK) == 0;
-    }
-    free(path);
-    return ok;
+    return meeting;
 }
 
 static void set_environment(const struct run_job *job)
@@ -109,6 +84,7 @@ static void set_environment(const struct run_job *job)
     }
     setenv("MEND_ONLINE_JOB", job->id, 1);
     if (job->input[0]) { /* it is read again after a rollback; what comes by a pipe cannot be */
+        input_is_file = true;
         setenv("MEND_ONLINE_STDIN", job->input, 1);
         snprintf(text, sizeof text, "%ld", job->input_at);
         setenv("MEND_ONLINE_STDIN_AT", text, 1);
@@ -117,81 +93,102 @@ static void set_environment(const struct run_job *job)
         setenv("MEND_ONLINE_LOCAL_DIR", job->local_dir, 1);
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(text, sizeof text, "%lld%06ld", (long long)now.tv_sec, now.tv_nsec / 1000);
-    setenv("MEND_RUN_MEETING", text, 1);
+    snprintf(meeting, sizeof meeting, "%lld%06ld", (long long)now.tv_sec, now.tv_nsec / 1000);
+    setenv("MEND_RUN_MEETING", meeting, 1);
     if (job->raw)
-        setenv("MEND_ONLINE_RAW", "1", 1);
+        setenv("MEND_ONLINE_RAW", "yes", 1);
 }
 
-bool run_command(const struct run_job *job, bool resume, char ***command)
+static bool add_mpirun(const struct run_job *job, struct run_words *w)
 {
-    set_environment(job);
-    struct words w = {0};
-    char path[4400], built[4400], name[64], number[32];
-    snprintf(name, sizeof name, "mpirun.%s", job->mpi);
-    if (!in_path(name, path, sizeof path) && !in_path("mpirun", path, sizeof path))
-        return mend_fail(MEND_ERR_NOT_FOUND, "no mpirun in PATH"), false;
-    add(&w, path);
+    char path[4400], name[64], number[32];
+    if (!tool_mpi_program(job->mpi, "mpirun", path, sizeof path))
+        return mend_fail(MEND_ERR_NOT_FOUND, "there is no %s here", path), false;
+    run_add(w, path);
     bool several = job->host || job->hostfile;
     bool openmpi = strcmp(job->mpi, "openmpi") == 0;
-    if (openmpi && (add_flags(&w, job->online ? "openmpi" : "openmpi-relaunch") ||
-                    add_flags(&w, several ? "openmpi-nodes" : "openmpi-one-node")))
+    if (openmpi && (run_add_flags(w, job->online ? "openmpi" : "openmpi-relaunch") ||
+                    run_add_flags(w, several ? "openmpi-nodes" : "openmpi-one-node")))
         return false;
     if (job->host) {
-        add(&w, "--host");
-        add(&w, job->host);
+        run_add(w, "--host");
+        run_add(w, job->host);
     }
     if (job->hostfile) {
-        add(&w, "--hostfile");
-        add(&w, job->hostfile);
+        run_add(w, "--hostfile");
+        run_add(w, job->hostfile);
     }
     if (openmpi) /* the launcher takes nothing else to other nodes */
         for (char **e = environ; *e; e++)
             if (strncmp(*e, "MEND_", 5) == 0) {
                 snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
-                add(&w, "-x");
-                add(&w, name);
+                run_add(w, "-x");
+                run_add(w, name);
             }
     if (job->launcher_args)
-        add_split(&w, job->launcher_args);
+        run_add_split(w, job->launcher_args);
     snprintf(number, sizeof number, "%d", job->ranks + (job->online ? job->spares : 0));
-    add(&w, "-n");
-    add(&w, number);
-    snprintf(name, sizeof name, "lib/mend/capsule.%s", job->mpi);
-    snprintf(built, sizeof built, "%s/%s", MEND_BUILD_DIR, name);
-    if (!find(path, sizeof path, name, built))
-        return mend_fail(MEND_ERR_NOT_FOUND, "%s is missing", path), false;
-    add(&w, path);
+    run_add(w, "-n");
+    run_add(w, number);
+    return true;
+}
+
+bool run_command(const struct run_job *job, bool resume, char ***command)
+{
+    set_environment(job);
+    tool_mpi_environment();
+    struct run_words w = {0};
+    char path[4400], number[32];
+    if (run_is_ours(job) ? !run_node_command(job, &w) : !add_mpirun(job, &w))
+        return false;
+    if (!capsule_find(job->mpi, path, sizeof path))
+        return mend_fail(MEND_ERR_NOT_FOUND, "Mend was built without %s: %s is missing", job->mpi,
+                         path),
+               false;
+    run_add(&w, path);
     if (job->online) {
         snprintf(number, sizeof number, "%d", job->spares);
-        add(&w, "--online");
-        add(&w, number);
-        add(&w, job->dir);
+        run_add(&w, "--online");
+        run_add(&w, number);
+        run_add(&w, job->dir);
     } else if (resume) {
         snprintf(number, sizeof number, "%ld", job->from);
-        add(&w, "--resume");
-        add(&w, job->dir);
-        add(&w, number);
+        run_add(&w, "--resume");
+        run_add(&w, job->dir);
+        run_add(&w, number);
     }
     for (char **p = job->program; *p; p++)
-        add(&w, *p);
+        run_add(&w, *p);
     *command = w.word;
     return true;
 }
 
-pid_t run_start(char **command, bool mixed)
+pid_t run_start(char **command, bool mixed, int *report)
 {
+    int ends[2] = {-1, -1};
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+        return -1;
+    int words = run_noise_start();
     pid_t pid = fork();
-    if (pid != 0)
+    if (pid != 0) {
+        close(ends[1]);
+        if (words >= 0)
+            close(words);
+        *report = ends[0];
         return pid;
-    int nothing = getenv("MEND_ONLINE_STDIN") ? open("/dev/null", O_RDONLY) : -1;
-    if (nothing > 0) { /* rank 0 reads that by itself: nobody would take it from the launcher */
+    }
+    int nothing = input_is_file ? open("/dev/null", O_RDONLY) : -1;
+    if (nothing > 0) { /* nobody would take it from the launcher */
         dup2(nothing, 0);
         close(nothing);
     }
+    if (words >= 0)
+        dup2(words, 2);
     if (!mixed) /* what the launcher itself has to say is not the program's output */
         dup2(2, 1);
-    setpgid(0, 0); /* the terminal's signals come to us, and we pass them on */
+    dup2(ends[1], RUN_REPORT_FD);
+    fcntl(RUN_REPORT_FD, F_SETFL, 0); /* the launcher waits, if we are slow */
+    setpgid(0, 0);                    /* the terminal's signals come to us, and we pass them on */
     execv(command[0], command);
     fprintf(stderr, "mend run: cannot run %s: %s\n", command[0], strerror(errno));
     _exit(127);

@@ -4,6 +4,9 @@
  * launched, and each becomes the rank whose image it reads, in DIR/versions, bound to no MPI library.
  */
 #include "capsule.h"
+#include "jobfile.h"
+#include "launch.h"
+#include "mpi_paths.h"
 #include "tool.h"
 
 #include <base/io.h>
@@ -30,22 +33,9 @@ static const char help[] =
 
 bool capsule_find(const char *mpi, char *path, size_t size)
 {
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n > 0) {
-        self[n] = 0;
-        char *slash = strrchr(self, '/');
-        if (slash)
-            *slash = 0;
-        static const char *const places[] = {"lib/mend", "lib64/mend"};
-        for (int i = 0; i < 2; i++) {
-            snprintf(path, size, "%s/../%s/capsule.%s", self, places[i], mpi);
-            if (access(path, X_OK) == 0)
-                return true;
-        }
-    }
-    snprintf(path, size, "%s/lib/mend/capsule.%s", MEND_BUILD_DIR, mpi);
-    return access(path, X_OK) == 0;
+    char name[64];
+    snprintf(name, sizeof name, "lib/mend/capsule.%s", mpi);
+    return tool_find_file(name, path, size);
 }
 
 /* Ranks of the newest version that is complete; 0: there is none. */
@@ -76,16 +66,9 @@ static int ranks_of(const char *dir, long wanted)
     return ranks;
 }
 
-static json_t *job_of(const char *dir)
-{
-    char path[4300];
-    snprintf(path, sizeof path, "%s/job.json", dir);
-    return json_load_file(path, 0, NULL);
-}
-
 /* What the user asks for now goes before what the job was started with. */
 struct wish {
-    const char *mpi, *version, *every, *host, *hostfile, *launcher_args;
+    const char *mpi, *version, *every, *host, *hostfile, *launcher_args, *launcher;
     int ranks;
 };
 
@@ -104,13 +87,13 @@ static void add(struct words *w, const char *option, const char *value)
 
 static const char *or_of(const char *wish, json_t *job, const char *key)
 {
-    return wish ? wish : json_string_value(json_object_get(job, key));
+    return wish ? wish : jobfile_member(job, key);
 }
 
 /* `mend run` takes its own jobs up again: their output and their files belong to versions, too. */
 static int resume(const char *dir, json_t *job, const struct wish *wish)
 {
-    char ranks[16], spares[16], retries[16], every[32], input_at[32];
+    char ranks[16], spares[16], retries[16], every[32], input_at[32], silence[32];
     json_t *program = json_object_get(job, "program");
     bool online = json_is_true(json_object_get(job, "online"));
     int started = (int)json_integer_value(json_object_get(job, "ranks"));
@@ -129,8 +112,8 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
                            "the job in %s repairs itself: its versions can be resumed on Open MPI "
                            "only",
                            dir);
-    struct words w = {calloc(json_array_size(program) + 48, sizeof *w.word), 0};
-    const char *folder = json_string_value(json_object_get(job, "folder"));
+    struct words w = {calloc(json_array_size(program) + 64, sizeof *w.word), 0};
+    const char *folder = jobfile_member(job, "folder");
     char *whole = realpath(dir, NULL);
     if (!w.word || (folder && chdir(folder))) {
         free(w.word);
@@ -162,23 +145,30 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
     add(&w, "--host", or_of(wish->host, job, "host"));
     add(&w, "--hostfile", or_of(wish->hostfile, job, "hostfile"));
     add(&w, "--launcher-args", or_of(wish->launcher_args, job, "launcher_args"));
+    add(&w, "--launcher", or_of(wish->launcher, job, "launcher"));
+    add(&w, "--bind", or_of(NULL, job, "bind"));
+    add(&w, "--interface", or_of(NULL, job, "interface"));
+    snprintf(silence, sizeof silence, "%.6g",
+             json_number_value(json_object_get(job, "node_timeout")));
+    add(&w, "--node-timeout", json_object_get(job, "node_timeout") ? silence : NULL);
     snprintf(input_at, sizeof input_at, "%lld",
              (long long)json_integer_value(json_object_get(job, "input_at")));
     add(&w, "--input", or_of(NULL, job, "input"));
     add(&w, "--input-at", input_at);
     w.word[w.count++] = "--";
     for (size_t i = 0; i < json_array_size(program); i++)
-        w.word[w.count++] = (char *)json_string_value(json_array_get(program, i));
+        w.word[w.count++] = (char *)jobfile_text(json_array_get(program, i));
     return mend_cmd_run((int)w.count, w.word);
 }
 
 static int launch(const char *dir, const char *mpi, int ranks, const struct wish *wish)
 {
-    char capsule[4400], launcher[32], number[16], *words[64];
+    char capsule[4400], launcher[4400], number[16], *words[64];
     int n = 0;
     if (!capsule_find(mpi, capsule, sizeof capsule))
         return tool_failed("restart", "there is no capsule for %s here (%s)", mpi, capsule);
-    snprintf(launcher, sizeof launcher, "mpirun.%s", mpi);
+    if (!tool_mpi_program(mpi, "mpirun", launcher, sizeof launcher))
+        return tool_failed("restart", "there is no %s here", launcher);
     snprintf(number, sizeof number, "%d", ranks);
     words[n++] = launcher;
     if (strcmp(mpi, "openmpi") == 0)
@@ -200,9 +190,8 @@ static int launch(const char *dir, const char *mpi, int ranks, const struct wish
     setenv("MEND_CAPSULE_DIR", dir, 1);
     if (wish->every)
         setenv("MEND_CAPSULE_EVERY", wish->every, 1);
-    execvp(launcher, words);
-    words[0] = "mpirun";
-    execvp("mpirun", words);
+    tool_mpi_environment();
+    execv(launcher, words);
     return tool_failed("restart", "cannot run %s: %s", launcher, strerror(errno));
 }
 
@@ -230,7 +219,8 @@ int mend_cmd_restart(int argc, char **argv)
             const char *name, **to;
         } options[] = {{"--version", &wish.version},   {"--mpi", &wish.mpi},
                        {"--every", &wish.every},       {"--host", &wish.host},
-                       {"--hostfile", &wish.hostfile}, {"--launcher-args", &wish.launcher_args}};
+                       {"--hostfile", &wish.hostfile}, {"--launcher-args", &wish.launcher_args},
+                       {"--launcher", &wish.launcher}};
         size_t k = 0, n = sizeof options / sizeof *options;
         while (k < n && strcmp(a, options[k].name) != 0)
             k++;
@@ -246,9 +236,12 @@ int mend_cmd_restart(int argc, char **argv)
         return tool_wrong_use("restart", "name the job's folder");
     if (wish.mpi && strcmp(wish.mpi, "openmpi") != 0 && strcmp(wish.mpi, "mpich") != 0)
         return tool_wrong_use("restart", "--mpi is openmpi or mpich");
-    json_t *job = job_of(dir);
-    if (job)
+    json_t *job;
+    int rc = jobfile_read(dir, &job);
+    if (rc == MEND_OK)
         return resume(dir, job, &wish);
+    if (rc != MEND_ERR_NOT_FOUND)
+        return tool_failed("restart", "%s", mend_error_text());
     int saved = ranks_of(dir, wish.version ? atol(wish.version) : -1);
     if (!saved)
         return tool_failed("restart", "%s holds no complete version%s%s", dir,

@@ -7,6 +7,7 @@
  * The job has ended well when every rank says so in the events; the launcher's exit code alone is
  * not believed.
  */
+#include "jobfile.h"
 #include "run.h"
 #include "tool.h"
 
@@ -41,15 +42,36 @@ static const char help[] =
     "  --mpi openmpi|mpich\n"
     "  --online, --no-online   repair in place (default, needs ULFM), or by relaunch only\n"
     "  --host LIST, --hostfile FILE, --launcher-args \"…\"   for the launcher\n"
+    "  --launcher L       mpirun (default); mend: Mend's own, which survives the loss of nodes;\n"
+    "                     \"ssh -x\", \"srun …\": the same, and how it reaches other machines\n"
+    "  --node-timeout T   a node that is silent for so long is lost (default 5s)\n"
+    "  --bind none|core   each rank on a core of its own (default none)\n"
+    "  --interface NAME   where the launcher listens for its nodes\n"
+    "  --detach           go on in the background, without this terminal; see mend attach\n"
     "  --raw              print everything at once, also what is rolled back and printed again\n"
     "  -q, --quiet        no status line, no summary\n"
     "  --json             the summary as JSON, on standard error\n\n"
     "Exit code: 0 if the program ended with 0 on every rank, 1 if not, 2 wrong use.\n";
 
 static volatile sig_atomic_t stop_signal;
+static volatile sig_atomic_t passed_on; /* a signal for the ranks */
 static void on_signal(int signal)
 {
-    stop_signal = signal;
+    if (signal == SIGUSR1 || signal == SIGUSR2)
+        passed_on = signal;
+    else
+        stop_signal = signal;
+}
+
+static void catch_signals(void)
+{
+    static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
+        struct sigaction action = {.sa_handler = on_signal}, old;
+        sigaction(caught[i], &action, &old);
+        if (old.sa_handler == SIG_IGN && caught[i] == SIGHUP) /* nohup */
+            sigaction(caught[i], &old, NULL);
+    }
 }
 
 /* ---- the command line
@@ -144,6 +166,15 @@ static int take_option(struct run_job *job, const char *name, const char *value)
         job->hostfile = value;
     else if (strcmp(name, "--launcher-args") == 0)
         job->launcher_args = value;
+    else if (strcmp(name, "--launcher") == 0)
+        ok = value[strspn(value, " ")] != 0, job->launcher = value;
+    else if (strcmp(name, "--node-timeout") == 0)
+        ok = mend_parse_seconds(value, &job->node_timeout) == MEND_OK && job->node_timeout >= 0.2 &&
+             job->node_timeout <= 3600;
+    else if (strcmp(name, "--bind") == 0)
+        ok = strcmp(value, "none") == 0 || strcmp(value, "core") == 0, job->bind = value;
+    else if (strcmp(name, "--interface") == 0)
+        job->interface = value;
     else
         return tool_wrong_use("run", "unknown option %s", name);
     return ok ? TOOL_OK : tool_wrong_use("run", "%s %s is not valid", name, value);
@@ -161,6 +192,8 @@ static int parse(struct run_job *job, bool *json, int argc, char **argv)
             job->online = a[2] == 'o';
         else if (strcmp(a, "--raw") == 0)
             job->raw = true;
+        else if (strcmp(a, "--detach") == 0)
+            job->detach = true;
         else if (strcmp(a, "--resume") == 0) /* mend restart */
             job->resume = true;
         else if (strcmp(a, "-q") == 0 || strcmp(a, "--quiet") == 0)
@@ -212,17 +245,23 @@ static bool has_ended(pid_t launcher, int *status)
 /* One launch. Ends when every rank has finished, the launcher is gone, or a signal came. */
 static enum outcome one_launch(struct run_follower *f, char **command, int *code)
 {
-    const struct run_job *job = f->job;
+    struct run_job *job = f->job;
     follow_attempt(f);
-    pid_t launcher = run_start(command, job->raw);
+    int report = -1;
+    pid_t launcher = run_start(command, job->raw, &report);
     double exited_at = 0, shown = 0;
     int status = 0;
     bool gone = false, stillborn = false, lost = false;
     while (!gone) {
         nanosleep(&(struct timespec){0, 20000000}, NULL);
         gone = has_ended(launcher, &status);
+        run_node_reports(job, f, report);
         follow(f);
         double now = mend_now();
+        if (passed_on && !gone) {
+            kill(launcher, passed_on);
+            passed_on = 0;
+        }
         if (now - shown > 0.25) {
             follow_status(f);
             shown = now;
@@ -246,6 +285,8 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
             status = 0;
         }
     }
+    run_node_reports(job, f, report);
+    close(report);
     follow(f);
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (stop_signal)
@@ -272,11 +313,15 @@ static void summary(const struct run_follower *f, int launches, double seconds, 
 {
     const struct run_progress *p = &f->now;
     if (json) {
-        fprintf(stderr,
-                "{\"mend\":1,\"seconds\":%.3f,\"exit_code\":%d,\"version\":%ld,\"recoveries\":%ld,"
-                "\"launches\":%d,\"longest_recovery\":%.6f,\"dir\":\"%s\"}\n",
-                seconds, code, p->version, p->recoveries, launches, p->longest_recovery,
-                f->job->dir);
+        json_t *j =
+            json_pack("{s:i,s:f,s:i,s:I,s:I,s:i,s:f,s:f,s:I,s:o}", "mend", 1, "seconds", seconds,
+                      "exit_code", code, "version", (json_int_t)p->version, "recoveries",
+                      (json_int_t)p->recoveries, "launches", launches, "longest_recovery",
+                      p->longest_recovery, "seconds_again", p->lost.again, "from_start",
+                      (json_int_t)p->lost.from_start, "dir", jobfile_bytes(f->job->dir));
+        json_dumpf(j, stderr, JSON_COMPACT);
+        fputc('\n', stderr);
+        json_decref(j);
         return;
     }
     if (f->job->quiet)
@@ -287,6 +332,7 @@ static void summary(const struct run_follower *f, int launches, double seconds, 
                 p->recoveries, p->recoveries == 1 ? "" : "s", 1e3 * p->longest_recovery);
     if (launches > 1)
         fprintf(stderr, ", launched %d times", launches);
+    losses_print(&p->lost, stderr);
     fprintf(stderr, "; %s\n", f->job->dir);
 }
 
@@ -296,9 +342,7 @@ static int run(struct run_job *job, bool json)
     double began = mend_now();
     int code = 1, launches = 0, stillborn = 0, relaunched = 0;
     enum outcome outcome = TORN_DOWN;
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    catch_signals();
     run_adopt();
     follow_begin(&f, job);
     while ((outcome == TORN_DOWN && launches - stillborn - relaunched <= job->retries) ||
@@ -329,6 +373,7 @@ static int run(struct run_job *job, bool json)
     if (outcome != STOPPED && outcome != LEFT && (outcome != DONE || !job->online))
         follow_last_words(&f);
     follow_end(&f);
+    run_noise_end();
     if (outcome == FOLDER_LOST)
         return tool_failed("run",
                            "%s was removed while the job ran: its output, its versions and what "
@@ -387,18 +432,34 @@ int mend_cmd_run(int argc, char **argv)
                           .partner_every = 1,
                           .disk_every = 5,
                           .levels = "memory,partner,global:5",
+                          .node_timeout = 5,
+                          .launcher = "mpirun",
                           .mpi = "openmpi"};
+    const char *launcher = mend_setting_string(MEND_KEY_RUN_LAUNCHER); /* the usual one here */
+    if (launcher[0])
+        job.launcher = launcher;
     int rc = parse(&job, &json, argc, argv);
     if (rc)
         return rc;
+    if (job.launcher == launcher && strcmp(job.mpi, "openmpi") != 0)
+        job.launcher = "mpirun";
     if (strcmp(job.mpi, "mpich") == 0 && job.online) {
         fprintf(stderr,
                 "mend: MPICH has no ULFM: failures are survived by relaunch, not in place\n");
         job.online = false;
     }
+    if (run_is_ours(&job) && strcmp(job.mpi, "openmpi") != 0)
+        return tool_failed("run", "--launcher %s starts Open MPI's ranks only; leave it out for %s",
+                           job.launcher, job.mpi);
     if (!job.id[0])
         snprintf(job.id, sizeof job.id, "%llx-%d", (unsigned long long)(1e6 * mend_now()),
                  getpid());
     rc = run_prepare_folder(&job);
+    if (!rc && job.detach) {
+        rc = run_detach(&job);
+        if (rc >= 0)
+            return rc;
+        rc = TOOL_OK;
+    }
     return rc ? rc : run(&job, json);
 }

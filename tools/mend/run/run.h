@@ -1,7 +1,9 @@
-/* Inside `mend run`: what was asked for (run.c), its folder (run_folder.c), how it is launched (run_launch.c), what it says
+/* Inside `mend run`: what was asked for (run.c), its folder (run_folder.c), how it is launched (run_launch.c, run_node.c), what it says
  * while it runs (run_follow.c). */
 #ifndef MEND_TOOL_RUN_H
 #define MEND_TOOL_RUN_H
+
+#include "run/losses.h"
 
 #include <mend/plan.h>
 #include <stdbool.h>
@@ -10,7 +12,7 @@
 
 struct run_job {
     int ranks, spares, retries;
-    bool online, raw, quiet, automatic, resume;
+    bool online, raw, quiet, automatic, resume, detach;
     long from;       /* resume this version; -1: the newest */
     double every;    /* seconds between versions */
     double mtbf;     /* believed, for --every auto */
@@ -25,8 +27,15 @@ struct run_job {
     char input[4096]; /* a file; "": a pipe, a terminal, nothing */
     long input_at;
     const char *host, *hostfile, *launcher_args;
-    char **program; /* and its arguments, NULL at the end */
+    /* "mpirun"; "mend": our own, see src/launcher; else our own, and this command starts it on other machines */
+    const char *launcher, *bind, *interface;
+    double node_timeout; /* seconds of silence */
+    char avoid[4096];    /* nodes that were lost, with commas */
+    char **program;      /* and its arguments, NULL at the end */
 };
+
+/* What names the present launch of the job, in its events; "": none yet. */
+const char *run_meeting(void);
 
 /* How far the job is, read from its events. */
 struct run_progress {
@@ -44,16 +53,20 @@ struct run_progress {
     bool *past;   /* [born_count]: it has ended */
     int born_count, started;
     double last_born;
+    bool fell;             /* our launcher says: a process died before all were through MPI_Init */
     bool elsewhere;        /* some of them are on another machine (by --launcher-args) */
     double deserted_since; /* all of them are dead, or have given up; 0: not so */
+    struct run_losses lost;
 };
 
 struct run_follower {
-    const struct run_job *job;
+    struct run_job *job;
     struct run_progress now;
     long long events_at;
     char *part; /* of a line that is not whole yet */
     size_t part_size;
+    char told[1024]; /* the same, of the launcher's reports */
+    size_t told_size;
     long long *printed; /* [ranks][2]: bytes of DIR/output that were printed */
     bool *said;         /* [ranks]: that it has ended, in this launch */
     int *waited;        /* the same: calls since an unfinished line stands there */
@@ -69,15 +82,35 @@ struct run_follower {
     int missed;         /* times in a row that it was not */
 };
 
+struct run_words { /* an argument list */
+    char **word;
+    int count;
+};
+void run_add(struct run_words *w, const char *text);
+void run_add_split(struct run_words *w, const char *text); /* at blanks */
+/* The words of share/launch/NAME. */
+int run_add_flags(struct run_words *w, const char *name);
+
 /* The launcher's command line, ended by NULL; false with a sentence in mend_error_text(). */
 bool run_command(const struct run_job *job, bool resume, char ***command);
-pid_t run_start(char **command, bool mixed); /* mixed: its output and the program's are one */
+/* mixed: its output and the program's are one. *report: what our own launcher has to tell, to read. */
+pid_t run_start(char **command, bool mixed, int *report);
+
+/* Our own launcher (run_node.c). */
+enum { RUN_REPORT_FD = 3 };
+bool run_is_ours(const struct run_job *job);
+bool run_node_command(const struct run_job *job, struct run_words *w);
+void run_node_reports(struct run_job *job, struct run_follower *f, int report);
 /* End the launcher and what is left of its ranks. */
 void run_end(pid_t launcher);
+/* A thread that passes on to standard error what is written to the descriptor returned, less Open MPI's noise (-1:
+ * there is none); and wait for the last of it. */
+int run_noise_start(void);
+void run_noise_end(void);
 void run_adopt(void); /* processes that lose their launcher become ours */
 void run_clear(void); /* end what is left of a launch */
 
-void follow_begin(struct run_follower *f, const struct run_job *job);
+void follow_begin(struct run_follower *f, struct run_job *job);
 void follow_attempt(struct run_follower *f); /* a new launch: nobody plays yet */
 void follow(struct run_follower *f);         /* print what is new, look at the events */
 void follow_status(struct run_follower *f);  /* the status line, on a terminal */
@@ -95,6 +128,7 @@ void follow_torn_down(struct run_follower *f); /* it will be launched again */
 void follow_last_words(struct run_follower *f);
 void follow_end(struct run_follower *f);
 
+int run_detach(const struct run_job *job);   /* -1 in the process that goes on, else an exit code */
 int run_prepare_folder(struct run_job *job); /* takes it, or says why not */
 int run_job_write(const struct run_job *job, const char *state);
 #endif

@@ -21,6 +21,16 @@ typedef struct mend_config {
 int mend_config_load(mend_config *config, const char *ini_path);
 void mend_config_free(mend_config *config);
 
+/* The configuration of this process, read once, at the first call of any of these. load reports what
+ * is wrong with it (call it early, refuse to go on); until it is called, and where it fails, the
+ * others give defaults. Thread-safe. */
+int mend_settings_load(void);
+const char *mend_setting_string(enum mend_config_key key);
+long mend_setting_integer(enum mend_config_key key);
+double mend_setting_seconds(enum mend_config_key key);
+unsigned long long mend_setting_bytes(enum mend_config_key key);
+bool mend_setting_boolean(enum mend_config_key key);
+
 /* Set by "section.name" (or the key itself); `where` is for the message, e.g. "--every". */
 int mend_config_set_named(mend_config *config, const char *dotted, const char *value,
                           const char *where);

@@ -37,8 +37,20 @@ int mend_io_remove(const char *path);
 /* Make the directory's entries durable. */
 int mend_io_sync_directory(const char *path);
 /* Create a folder and its missing parents, 0700; existing ones are left as they are. The last one
- * must be a real folder of this user. */
+ * must be a real folder of this user. In a folder that everybody may write to (/tmp), links are not
+ * followed, and a folder of another user, or one that all may write to, is MEND_ERR_PERMISSION. */
 int mend_io_make_folders(const char *path);
+/* The same, and the last one must have mode 0700. */
+int mend_io_make_private(const char *path);
+/* Remove a file, or a folder with all that is in it, by descriptors; links are removed, not
+ * followed. What is not there is no error. */
+int mend_io_remove_tree(const char *path);
+
+/* While a folder is pinned, all functions here reach the files directly in it, named by the same
+ * path, by a descriptor that was opened and examined once: nobody can put another folder in its
+ * place. Pins are counted. MEND_ERR_PERMISSION as for mend_io_open_folder. */
+int mend_io_pin(const char *path);
+void mend_io_unpin(const char *path);
 
 /* Replace a file as one step. Protocol:
  *   1. begin: create PATH.tmp-PID-N (0600, new);
@@ -62,5 +74,8 @@ int mend_io_is_temporary(const char *name);
  * malloc'ed, one byte longer than `size` and NUL-terminated. */
 int mend_io_replace_file(const char *path, const void *data, size_t size);
 int mend_io_read_file(const char *path, size_t limit, char **data, size_t *size);
+/* The same for what is not a job's data: a file that Mend ships, a site provides or the user names (flags,
+ * configuration, topologies, schedules). Whoever owns it, and whether or not it is a link. */
+int mend_io_read_input(const char *path, size_t limit, char **data, size_t *size);
 
 #endif

@@ -59,6 +59,18 @@ context_enter:
 	br x16
 	.size context_enter, .-context_enter
 
+/* context_call(function, sp): call a C function at the top of another stack. It must not return. */
+	.global context_call
+	.hidden context_call
+	.type context_call, %function
+context_call:
+	and x1, x1, -16
+	mov sp, x1
+	mov x29, 0
+	blr x0
+	brk 1
+	.size context_call, .-context_call
+
 /* where signal handlers of the upper half return to */
 	.global signal_restorer
 	.hidden signal_restorer

@@ -84,15 +84,4 @@ static inline long clone_into_frame(long flags, void *frame, void *thread_pointe
                      : "memory");
     return x0;
 }
-
-static inline void __attribute__((noreturn)) return_through_frame(void *frame)
-{
-    __asm__ volatile("mov sp, %0\n\t"
-                     "mov x8, %1\n\t"
-                     "svc 0\n\t"
-                     "brk 0" ::"r"(frame),
-                     "i"(SYS_rt_sigreturn)
-                     : "memory");
-    __builtin_unreachable();
-}
 #endif

@@ -59,6 +59,20 @@ context_enter:
 	jmp *%rax
 	.size context_enter, .-context_enter
 
+/* context_call(function, sp): call a C function at the top of another stack. It must not return. A function
+ * expects the stack pointer to be 8 off a multiple of 16 at its entry, as `call` leaves it. */
+	.global context_call
+	.hidden context_call
+	.type context_call, @function
+context_call:
+	mov %rsi, %rsp
+	and $-16, %rsp
+	xor %ebp, %ebp
+	cld
+	call *%rdi
+	ud2
+	.size context_call, .-context_call
+
 /* where signal handlers of the upper half return to */
 	.global signal_restorer
 	.hidden signal_restorer

@@ -74,32 +74,33 @@ static inline void *signal_frame(void *siginfo, void *uc)
     return uc; /* the frame is: return address, ucontext, siginfo */
 }
 
+/* Where programs use the tiles of AMX, a shape of tiles, else NULL (machine.c). The kernel gives a thread
+ * room for tiles when it first touches one, and drops those of a signal frame if it has none: so the
+ * thread touches one before it returns through its frame.
+ */
+extern const void *machine_tiles __attribute__((visibility("hidden")));
+
 static inline long clone_into_frame(long flags, void *frame, void *thread_pointer, int *tid)
 {
     register int *r10 __asm__("r10") = tid;
     register void *r8 __asm__("r8") = thread_pointer;
+    register const void *r9 __asm__("r9") = machine_tiles;
     long r = SYS_clone;
     __asm__ volatile("syscall\n\t"
                      "test %%rax, %%rax\n\t"
                      "jnz 1f\n\t"
+                     "test %%r9, %%r9\n\t"
+                     "jz 2f\n\t"
+                     ".byte 0xc4, 0xc2, 0x78, 0x49, 0x01\n\t" /* ldtilecfg (%r9) */
+                     ".byte 0xc4, 0xe2, 0x7b, 0x49, 0xc0\n"   /* tilezero %tmm0 */
+                     "2:\n\t"
                      "mov %[sigreturn], %%eax\n\t"
                      "syscall\n"
                      "1:"
                      : "+a"(r)
-                     : "D"(flags), "S"(frame), "d"(tid), "r"(r10),
-                       "r"(r8), [sigreturn] "i"(SYS_rt_sigreturn)
+                     : "D"(flags), "S"(frame), "d"(tid), "r"(r10), "r"(r8),
+                       "r"(r9), [sigreturn] "i"(SYS_rt_sigreturn)
                      : "rcx", "r11", "memory", "cc");
     return r;
-}
-
-static inline void __attribute__((noreturn)) return_through_frame(void *frame)
-{
-    __asm__ volatile("mov %0, %%rsp\n\t"
-                     "mov %1, %%eax\n\t"
-                     "syscall\n\t"
-                     "hlt" ::"r"(frame),
-                     "i"(SYS_rt_sigreturn)
-                     : "memory");
-    __builtin_unreachable();
 }
 #endif

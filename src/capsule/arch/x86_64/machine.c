@@ -5,6 +5,8 @@
  *              this layout (the kernel would drop what does not fit, silently), and ld.so saves
  *              registers into a space of the size that it measured at its start: more parts would
  *              overflow it. So these must be equal.
+ * words[6]     parts of XSAVE that the program asked the kernel for (the tiles of AMX): a new process
+ *              has to ask again, or neither its threads' signal frames nor its code will run
  */
 #include "../arch.h"
 
@@ -12,6 +14,12 @@
 #include <stdio.h>
 #include <sys/auxv.h>
 
+#ifndef bit_AVX512VP2INTERSECT /* clang 14 has no name for it */
+#define bit_AVX512VP2INTERSECT (1u << 8)
+#endif
+
+#define ARCH_XCOMP_GIVEN     0x1022
+#define ARCH_XCOMP_ASK       0x1023
 #define ARCH_SHSTK_DISABLES  0x5002
 #define ARCH_SHSTK_STACK     1
 #define ARCH_HWCAP2_FSGSBASE 2
@@ -67,6 +75,31 @@ static uint64_t layout_hash(uint64_t parts)
     return hash;
 }
 
+/* Parts that this process may use; of which some were there without asking (0: an old kernel). */
+static uint64_t parts_given(void)
+{
+    uint64_t given = 0;
+    return raw_syscall(SYS_arch_prctl, ARCH_XCOMP_GIVEN, (long)&given, 0, 0, 0, 0) ? 0 : given;
+}
+
+#define TILE_DATA 18
+const void *machine_tiles;
+
+int machine_allow(const uint64_t words[MACHINE_WORDS])
+{
+    static const struct { /* one row of one tile; ldtilecfg takes it */
+        uint8_t palette, start, reserved[14];
+        uint16_t bytes[16];
+        uint8_t rows[16];
+    } shape = {.palette = 1, .bytes = {4}, .rows = {1}};
+    machine_tiles = words[6] >> TILE_DATA & 1 ? &shape : NULL;
+    uint64_t missing = words[6] & ~parts_given();
+    for (long i = 0; i < 64; i++)
+        if (missing >> i & 1 && raw_syscall(SYS_arch_prctl, ARCH_XCOMP_ASK, i, 0, 0, 0, 0))
+            return -1;
+    return 0;
+}
+
 void machine_describe(uint64_t words[MACHINE_WORDS])
 {
     uint32_t set[N_SETS + 1] = {0};
@@ -90,6 +123,7 @@ void machine_describe(uint64_t words[MACHINE_WORDS])
         words[i] = (uint64_t)set[2 * i + 1] << 32 | set[2 * i];
     words[4] = xcr0();
     words[5] = layout_hash(words[4]);
+    words[6] = parts_given();
 }
 
 const char *machine_refuses(const uint64_t words[MACHINE_WORDS])

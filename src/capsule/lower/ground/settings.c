@@ -1,5 +1,6 @@
 /* settings.c - what the job was started with: MEND_CAPSULE_* (base/config_keys.def). */
-#include "agent.h"
+#include "ground/ground.h"
+#include "ground/settings.h"
 
 #include <base/config.h>
 #include <base/event.h>
@@ -57,7 +58,7 @@ void settings_load(void)
 {
     mend_config c;
     char local[4096];
-    if (mend_config_load(&c, NULL))
+    if (mend_settings_load() || mend_config_load(&c, NULL))
         die("%s", mend_error_text());
     snprintf(settings.dir, sizeof settings.dir, "%s", mend_config_string(&c, MEND_KEY_CAPSULE_DIR));
     settings.every = mend_config_seconds(&c, MEND_KEY_CAPSULE_EVERY);

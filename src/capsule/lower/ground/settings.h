@@ -1,21 +1,7 @@
-/* agent.h - between agent.c, coordinator.c and the rest of the lower half. */
-#ifndef CAPSULE_AGENT_H
-#define CAPSULE_AGENT_H
-#include "lower.h"
+/* ground/settings.h - what the job was started with. */
+#ifndef CAPSULE_SETTINGS_H
+#define CAPSULE_SETTINGS_H
 
-struct control_address { /* sent to all ranks when MPI has started */
-    uint64_t cookie;
-    char host[64];
-    uint32_t port, count;
-    uint32_t address[16]; /* IPv4, network order */
-};
-
-/* The coordinator, in the process of rank 0. Starts a thread of its own. */
-int coordinator_start(int ranks, struct control_address *address);
-void coordinator_finish(void); /* the round that is under way */
-void coordinator_end(void);
-
-/* What the job was started with (settings.c). */
 struct settings {
     char dir[4096];     /* the job's folder; "": no checkpoints */
     double every;       /* seconds between checkpoints, 0: none by time */

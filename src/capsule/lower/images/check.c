@@ -1,5 +1,5 @@
-/* image_check.c - does what an image says of itself fit together, and this machine? */
-#include "image.h"
+/* images/check.c - does what an image says of itself fit together, and this machine? */
+#include "images/image.h"
 
 #include <base/fail.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  */
 #ifndef CAPSULE_IMAGE_H
 #define CAPSULE_IMAGE_H
-#include "lower.h"
+#include "start/start.h"
 
 #include <image/image.h>
 

@@ -1,44 +1,19 @@
-/* restart.c - resuming the upper half from an image, in a new process.
- *
- * 1. Every rank lists the versions it has files of: in the node's own folder, in the job's. The newest
- * that all ranks have is tried (candidates.c).
- * 2. Each rank opens its file, and those it is based on, and verifies every byte, before anything of it
- * is used. If one rank cannot, all try the next older version that all have.
- * 3. All agree that all could. Only then memory is mapped and filled, threads are brought back, and
- * the registers are loaded. The upper half then rebuilds its MPI objects (upper/stop.c).
- */
-#include "agent.h"
-#include "candidates.h"
-#include "discard.h"
-#include "image.h"
+/* load.c - an image becomes the upper half of this process: its tables are read and checked, its memory is
+ * mapped and filled, its threads are brought back. */
+#include "images/load.h"
+#include "output/output.h"
 
-#include <base/event.h>
 #include <base/fail.h>
-#include <base/io.h>
 #include <errno.h>
-#include <image/folder.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 static struct image_meta loaded;
-
-struct loaded { /* an image, and (further down the list) those that it is based on */
-    mend_image *image;
-    struct image_meta meta;
-    struct mapping *mappings;
-    struct run *runs;
-    uint64_t memory_offset;
-    char *kept;               /* [mappings]: already there, see keep_mapping */
-    uint64_t run_now, run_at; /* of fill_run(), which asks in ascending order */
-    struct loaded *base;
-};
 
 static int check_machine(const struct image_meta *m, const char *path)
 {
@@ -52,6 +27,8 @@ static int check_machine(const struct image_meta *m, const char *path)
         return mend_fail(MEND_ERR_ARCHITECTURE, "%s has pages of %llu bytes, here %zu", path,
                          (unsigned long long)m->page_size, page_size);
     const char *missing = machine_refuses(m->machine);
+    if (!missing && machine_allow(m->machine))
+        missing = "registers that this kernel gives no leave to use (AMX)";
     return missing ? mend_fail(MEND_ERR_ARCHITECTURE, "%s needs %s", path, missing) : 0;
 }
 
@@ -133,7 +110,7 @@ static int check_upper(struct loaded *l, const char *path)
 }
 
 /* The tables, and the promise that every byte of the image is as it was written. */
-static int load_tables(struct loaded *l, const char *path, int verify)
+int loaded_tables(struct loaded *l, const char *path, int verify)
 {
     int rc = verify ? mend_image_verify(l->image) : 0;
     if (rc)
@@ -151,7 +128,7 @@ static int load_tables(struct loaded *l, const char *path, int verify)
     return rc ? rc : check_upper(l, path);
 }
 
-static void loaded_free(struct loaded *l)
+void loaded_free(struct loaded *l)
 {
     mend_image_close(l->image); /* closes the bases, too */
     for (struct loaded *at = l, *next; at; at = next) {
@@ -186,7 +163,7 @@ static void fill_run(struct loaded *l, uint64_t from, uint64_t to)
 }
 
 /* From here on an error ends the process: there is nothing to go back to. */
-static void fill_memory(struct loaded *l)
+void loaded_fill(struct loaded *l)
 {
     for (uint32_t i = 0; i < l->meta.mappings; i++) {
         const struct mapping *m = &l->mappings[i]; /* NOREPLACE: a collision is an error */
@@ -241,124 +218,13 @@ static void become_its_thread(struct upper *u)
     syscall(SYS_set_robust_list, loaded.robust_list, loaded.robust_length);
 }
 
-static uint64_t ignored; /* signals that are, in the lower half only */
-
-/* Without an upper half: see os_signals.c. */
-void signals_ignore_broken_pipes(void)
-{
-    struct sigaction now;
-    if (sigaction(SIGPIPE, NULL, &now) || now.sa_handler != SIG_DFL)
-        return;
-    signal(SIGPIPE, SIG_IGN);
-    ignored |= 1ul << (SIGPIPE - 1);
-}
-
-void signals_default(uint64_t except)
-{
-    for (int s = 1; s <= 64; s++)
-        if ((ignored & ~except) >> (s - 1) & 1)
-            signal(s, SIG_DFL);
-    ignored = 0;
-}
-
-/* A signal may still come, to any thread: the old handlers must not run once their code is gone. */
-static void upper_silence(void)
-{
-    struct itimerval off = {0};
-    agent_abandon();
-    for (int i = 0; i < 3; i++)
-        setitimer(i, &off, NULL);
-    for (int s = 1; s <= 64; s++) {
-        struct sigaction sa;
-        if (s == SIGNAL_LEAVE || sigaction(s, NULL, &sa))
-            continue;
-        uintptr_t handler = (uintptr_t)sa.sa_handler;
-        if (handler <= (uintptr_t)SIG_IGN || handler >= UPPER_END)
-            continue;
-        signal(s, SIG_IGN);
-        ignored |= 1ul << (s - 1);
-    }
-    syscall(SYS_close_range, UPPER_FILES, ~0u, 0);
-    syscall(SYS_set_robust_list, NULL, sizeof(void *) * 3);
-}
-
-/* This very mapping is in the image, too: filling pages that are there is several times faster than
- * faulting in new ones. What the image has no content for becomes zero again. */
-static int keep_mapping(struct loaded *l, uint64_t from, uint64_t to)
-{
-    uint32_t i = 0;
-    while (i < l->meta.mappings && l->mappings[i].from < from)
-        i++;
-    if (i == l->meta.mappings || l->mappings[i].from != from || l->mappings[i].to != to ||
-        l->mappings[i].shared || mprotect((void *)from, to - from, PROT_READ | PROT_WRITE))
-        return 0;
-    uint64_t r = 0, high = l->meta.runs;
-    while (r < high) { /* the first run that ends behind `from` */
-        uint64_t middle = (r + high) / 2;
-        if (l->runs[middle].to <= from)
-            r = middle + 1;
-        else
-            high = middle;
-    }
-    uint64_t at = from;
-    for (; r < l->meta.runs && l->runs[r].from < to; r++) {
-        if (l->runs[r].from > at && !discard(at, l->runs[r].from - at))
-            return 0;
-        at = l->runs[r].to;
-    }
-    if (at < to && !discard(at, to - at))
-        return 0;
-    return l->kept[i] = 1;
-}
-
-/* Nothing of the old upper half's memory remains, but mappings that `l` (if any) has as well. */
-static void upper_unmap(struct loaded *l)
-{
-    struct piece {
-        uint64_t from, to;
-        int anonymous;
-    } *piece = NULL;
-    size_t n = 0;
-    char line[4352], perm[8];
-    unsigned long from, to, offset, inode;
-    unsigned major, minor;
-    FILE *f = fopen("/proc/self/maps", "re");
-    if (!f)
-        die("cannot read /proc/self/maps: %s", strerror(errno));
-    while (fgets(line, sizeof line, f) &&
-           sscanf(line, "%lx-%lx %7s %lx %x:%x %lu", &from, &to, perm, &offset, &major, &minor,
-                  &inode) == 7 &&
-           from < UPPER_END) {
-        piece = realloc(piece, (n + 1) * sizeof *piece);
-        if (!piece)
-            die("no memory to list the mappings");
-        piece[n++] = (struct piece){from, to, inode == 0 && perm[3] == 'p'};
-    }
-    fclose(f);
-    discard_wait();
-    for (size_t i = 0; i < n; i++) {
-        if (piece[i].anonymous && l && keep_mapping(l, piece[i].from, piece[i].to))
-            continue;
-        if (piece[i].anonymous)
-            discard(piece[i].from, piece[i].to - piece[i].from);
-        munmap((void *)piece[i].from, piece[i].to - piece[i].from);
-    }
-    free(piece);
-}
-
-void upper_wipe(void)
-{
-    upper_silence();
-    upper_unmap(NULL);
-    steering = (struct steering){UPPER_ARENA, UPPER_BREAK};
-}
-
-static void forget(struct loaded *l)
+struct upper *loaded_become(struct loaded *l)
 {
     loaded = l->meta;
     steering = loaded.steering;
     lower.tid_address = loaded.tid_address;
     loaded_free(l);
+    return loaded.upper;
 }
 
 struct part { /* of memory */
@@ -389,14 +255,14 @@ void image_load(const char *bytes, size_t length, const char *name)
     if (rc == 0)
         rc = mend_image_open(source, &l.image);
     if (rc == 0)
-        rc = load_tables(&l, name, 0); /* the blocks are verified as they are read */
+        rc = loaded_tables(&l, name, 0); /* the blocks are verified as they are read */
     if (rc)
         die("%s", mend_error_text());
     l.kept = calloc(l.meta.mappings + 1, 1);
     upper_silence();
     upper_unmap(l.kept ? &l : NULL);
-    fill_memory(&l);
-    forget(&l);
+    loaded_fill(&l);
+    loaded_become(&l);
 }
 
 static const int never_blocked[] = {SIGSYS, SIGNAL_LEAVE, SIGSEGV, SIGBUS, SIGILL,
@@ -419,80 +285,4 @@ void image_resume(void)
     become_its_thread(u);
     machine_release_returns();
     context_resume(&u->context, u->thread_pointer);
-}
-
-static int agree(int code)
-{
-    int worst = code;
-    handle_t world = lower.predef[PRE_MPI_COMM_WORLD];
-    lower.Allreduce(&code, &worst, 1, lower.predef[PRE_MPI_INT], lower.predef[PRE_MPI_MIN], world);
-    return worst;
-}
-
-static void must(int code)
-{
-    if (code)
-        fprintf(stderr, "mend: %s\n", mend_error_text());
-    if (agree(code)) {
-        lower.Finalize();
-        /* no _exit(): MPICH says goodbye to its launcher in a handler, else the code is lost */
-        exit(1);
-    }
-}
-
-static void tell_restart(int rank, int64_t version, int ranks, double start, double load)
-{
-    if (rank == 0)
-        mend_event("restart", ev_int("version", version), ev_int("ranks", ranks),
-                   ev_str("mpi", lower.name), ev_real("start", start), ev_real("load", load));
-}
-
-void restart(const char *dir, int64_t version, int argc, char **argv)
-{
-    char folder[4200];
-    struct candidates c = {0};
-    struct loaded l = {0};
-    int provided, rank, size, rc, at = 0;
-    double start = seconds_now();
-
-    lower.Init_thread(2, &provided);
-    lower.Comm_rank(lower.predef[PRE_MPI_COMM_WORLD], &rank);
-    lower.Comm_size(lower.predef[PRE_MPI_COMM_WORLD], &size);
-    snprintf(folder, sizeof folder, "%s/versions", dir);
-    rc = candidates_find(&c, folder, version, rank, size);
-    int none = rc == MEND_ERR_NO_VERSION && !candidates_listed(folder, size);
-    if (argc && version < 0 && !agree(none ? 0 : -1)) {
-        relaunch_go_back(0, 0);
-        tell_restart(rank, 0, size, 0, 0);
-        relaunch_begin();
-        load_and_enter(argc, argv);
-    }
-    must(rc);
-    double ready = seconds_now();
-    for (;;) { /* step 2 */
-        rc = candidates_open(&c, at, rank, &l.image);
-        if (rc == 0)
-            rc = load_tables(&l, dir, 1);
-        if (rc)
-            fprintf(stderr, "mend: rank %d: version %lld: %s\n", rank,
-                    (long long)c.list[at].version, mend_error_text());
-        if (!agree(rc))
-            break;
-        loaded_free(&l);
-        if (++at == c.count)
-            must(rank == 0 ? mend_fail(MEND_ERR_NO_VERSION,
-                                       "%s holds no complete version that is "
-                                       "whole",
-                                       dir)
-                           : 0);
-    }
-    fill_memory(&l);
-    double filled = seconds_now();
-    version = c.list[at].version;
-    free(c.list);
-    forget(&l);
-    relaunch_go_back(version, loaded.upper->capture);
-    tell_restart(rank, version, size, ready - start, filled - ready);
-    loaded.upper->doubtful = 0;
-    image_resume();
 }

@@ -7,7 +7,7 @@
  * selection_make() and selection_write() may run in a child process, of which only one thread exists: they
  * call no malloc, and what they find lies in memory that is shared with the parent.
  */
-#include "image.h"
+#include "images/image.h"
 
 #include <base/fail.h>
 #include <base/io.h>

@@ -10,9 +10,9 @@
  * If the process dies, the child is killed with it, and the file never gets its name. If no child can
  * be made, the image is written at once.
  */
-#include "snapshot.h"
-#include "agent.h"
-#include "image.h"
+#include "images/snapshot.h"
+#include "ground/settings.h"
+#include "images/image.h"
 
 #include <base/config.h>
 #include <base/fail.h>
@@ -32,13 +32,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static struct {
     struct survey survey;

@@ -1,8 +1,17 @@
 /* snapshot.h - writing images: at once, or by a child process while the program goes on. */
 #ifndef CAPSULE_SNAPSHOT_H
 #define CAPSULE_SNAPSHOT_H
-#include "control.h"
-#include "lower.h"
+#include "ground/ground.h"
+
+/* What the coordinator orders (CONTROL_SAVE). */
+struct control_save {
+    int64_t version;
+    uint64_t save_id;
+    int64_t base_version; /* an incremental image may be based on this one; -1: on none */
+    uint64_t base_id;
+    uint64_t background; /* 1: the program goes on while it is written */
+    uint64_t asked;      /* by somebody, not by time: to disk at once */
+};
 
 struct snapshot_result {
     int code; /* 0 or MEND_ERR_* */
@@ -19,4 +28,6 @@ int snapshot_child(void); /* a descriptor that can be read when the child has en
 int snapshot_end(int wait, struct snapshot_result *result);
 /* Where this rank's file of a version lies when it is written. */
 void snapshot_path(int rank, int64_t version, uint64_t save_id, char *path, size_t size);
+/* The same into an open file, from its beginning; returns the length. In memory, not on disk. */
+size_t snapshot_to(struct upper *upper, int fd);
 #endif

@@ -1,5 +1,5 @@
 /* survey.c - what there is to save: the upper half's mappings, and the pages that were touched. */
-#include "image.h"
+#include "images/image.h"
 
 #include <base/fail.h>
 #include <errno.h>

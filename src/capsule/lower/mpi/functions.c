@@ -1,9 +1,13 @@
 /* mpi.c - the only file that is compiled against the real mpi.h; built once per MPI library.
- * Wraps each MPI function in the neutral calling convention of border.h, so that the same image can
- * be resumed on top of another MPI library. Most wrappers are made from functions.def; the rest is
+ * Wraps each MPI function in the neutral calling convention of border/border.h, so that the same image can
+ * be resumed on top of another MPI library. Most wrappers are made from table/functions.def; the rest is
  * below.
  */
-#include "recover.h"
+#include "online/online.h"
+#include "images/load.h"
+#include "output/output.h"
+#include "round/agent.h"
+#include "undo/undo.h"
 #include <base/fault.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -13,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mpi_more.h"
-#include "mpi_values.h"
+#include "mpi/services.h"
+#include "mpi/values.h"
 
-#ifndef MPI_LOGICAL1 /* MPICH has none, see predefined.def */
+#ifndef MPI_LOGICAL1 /* MPICH has none, see table/predefined.def */
 #define MPI_LOGICAL1 MPI_INT8_T
 #define MPI_LOGICAL2 MPI_INT16_T
 #define MPI_LOGICAL4 MPI_INT32_T
@@ -39,13 +43,13 @@ static int size_of_comm(handle_t c)
 }
 
 #define OBJECT handle_t
-#include "kinds_lower.h"
+#include "mpi/kinds.h"
 // clang-format off
 #define BELOW_ROW(Name, name, ...) \
     static int lower_##Name(LIST(PARAM, __VA_ARGS__)) \
     { EACH(BEFORE, __VA_ARGS__) int rc = GUARD(#Name, MPI_##Name(LIST(ARG, __VA_ARGS__))); EACH(AFTER, __VA_ARGS__) return __builtin_expect(rc, 0) ? error_out(rc) : 0; }
 #define FUNCTION BELOW
-#include "../functions.def"
+#include "table/functions.def"
 #undef FUNCTION
 #undef BELOW_ROW
 // clang-format on
@@ -56,7 +60,7 @@ MPI_Comm app_world, app_self;
 void fill_predefined(void)
 {
 #define PREDEFINED(kind, symbol, name, fortran) lower.predef[PRE_##name] = (handle_t)(name);
-#include "../predefined.def"
+#include "table/predefined.def"
 #undef PREDEFINED
     lower.predef[PRE_MPI_COMM_WORLD] = (handle_t)app_world;
     lower.predef[PRE_MPI_COMM_SELF] = (handle_t)app_self;
@@ -195,14 +199,14 @@ struct lower lower = {
     .name = "MPICH",
 #endif
 #define SERVICE(type, name, ...) .name = lower_##name,
-#include "../services.def"
+#include "table/services.def"
 #undef SERVICE
 #define X(ret, name, args) .name = lower_##name,
     LOWER_SERVICES_MORE(X)
 #undef X
 #define BELOW_ROW(Name, name, ...) .Name = lower_##Name,
 #define FUNCTION                   BELOW
-#include "../functions.def"
+#include "table/functions.def"
 #undef FUNCTION
 
 };

@@ -1,4 +1,4 @@
-/* kinds_lower.h - the lower half's side of each kind of argument: what is done before the call of
+/* mpi/kinds.h - the lower half's side of each kind of argument: what is done before the call of
  * the real MPI (BEFORE), what is passed (ARG), what is done after it (AFTER).
  */
 // clang-format off
@@ -52,7 +52,7 @@
 #define BEFORE_OAINT(x)
 #define ARG_OAINT(x) x
 #define AFTER_OAINT(x)
-#define BEFORE_TYPES(x, n) MPI_Datatype x##_[n]; for (int i_ = 0; i_ < n; i_++) x##_[i_] = TYPE(x[i_]);
+#define BEFORE_TYPES(x, n) ARRAY_OF(MPI_Datatype, x##_, n); for (int i_ = 0; i_ < n; i_++) x##_[i_] = TYPE(x[i_]);
 #define ARG_TYPES(x, n) x##_
 #define AFTER_TYPES(x, n)
 #define BEFORE_NEWCOMM(x) MPI_Comm x##_ = MPI_COMM_NULL; creation_begin();
@@ -64,5 +64,47 @@
 #define BEFORE_STATUS(x) MPI_Status x##_ = { 0 };
 #define ARG_STATUS(x) x ? &x##_ : MPI_STATUS_IGNORE
 #define AFTER_STATUS(x) if (x) status_out(&x##_, x);
+
+#define BEFORE_AINT(x)
+#define ARG_AINT(x) x
+#define AFTER_AINT(x)
+#define BEFORE_OFFSET(x)
+#define ARG_OFFSET(x) x
+#define AFTER_OFFSET(x)
+#define BEFORE_FLAG(x)
+#define ARG_FLAG(x) x
+#define AFTER_FLAG(x)
+#define BEFORE_COUNT64(x)
+#define ARG_COUNT64(x) x
+#define AFTER_COUNT64(x)
+#define BEFORE_OOFFSET(x) MPI_Offset x##_ = 0;
+#define ARG_OOFFSET(x) &x##_
+#define AFTER_OOFFSET(x) *x = x##_;
+#define BEFORE_OCOUNT(x) MPI_Count x##_ = 0;
+#define ARG_OCOUNT(x) &x##_
+#define AFTER_OCOUNT(x) *x = x##_;
+#define BEFORE_AINTS(x)
+#define ARG_AINTS(x) x
+#define AFTER_AINTS(x)
+#define BEFORE_IOAINT(x)
+#define ARG_IOAINT(x) x
+#define AFTER_IOAINT(x)
+#define BEFORE_STR(x)
+#define ARG_STR(x) x
+#define AFTER_STR(x)
+#define BEFORE_OADDR(x)
+#define ARG_OADDR(x) x
+#define AFTER_OADDR(x)
+#define BEFORE_WIN(x) window_call();
+#define ARG_WIN(x) ((MPI_Win)(x))
+#define AFTER_WIN(x) deaf_calls--;
+#define BEFORE_FILE(x) file_call();
+#define ARG_FILE(x) ((MPI_File)(x))
+#define AFTER_FILE(x) deaf_calls--;
+#define BEFORE_NEWMSG(x) MPI_Message x##_ = MPI_MESSAGE_NULL;
+#define ARG_NEWMSG(x) &x##_
+#define AFTER_NEWMSG(x) *x = (handle_t)x##_;
+#define BEFORE_MSG(x) MPI_Message x##_ = (MPI_Message)*x;
+#define ARG_MSG(x) &x##_
+#define AFTER_MSG(x) *x = (handle_t)x##_;
 // clang-format on
-#include "kinds_lower_more.h"

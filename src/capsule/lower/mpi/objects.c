@@ -1,12 +1,12 @@
-/* mpi_objects.c - the lower half of communicators, datatypes and user-defined operations; built once
+/* mpi/objects.c - the lower half of communicators, datatypes and user-defined operations; built once
  * per MPI library.
  */
-#include "recover.h"
+#include "online/online.h"
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi_values.h"
+#include "mpi/values.h"
 
 int lower_Comm_rank(handle_t c, int *r)
 {
@@ -38,7 +38,7 @@ int lower_comm_world_ranks(handle_t c, int *ranks)
     MPI_Comm_group(app_world, &w);
     MPI_Comm_group(COMM(c), &g);
     MPI_Group_size(g, &n);
-    int *id = malloc(n * sizeof *id);
+    int *id = need(malloc(n * sizeof *id));
     for (int i = 0; i < n; i++)
         id[i] = i;
     int rc = MPI_Group_translate_ranks(g, n, id, w, ranks);
@@ -219,7 +219,7 @@ int lower_type_build(int how, int n, const int *i, const long *a, const handle_t
     case RECIPE_F90_COMPLEX: rc = MPI_Type_create_f90_complex(i[0], i[1], &d); break;
     case RECIPE_F90_INTEGER: rc = MPI_Type_create_f90_integer(i[0], &d); break;
     case RECIPE_STRUCT: {
-        MPI_Datatype *ts = malloc((n + 1) * sizeof *ts);
+        MPI_Datatype *ts = need(malloc((n + 1) * sizeof *ts));
         for (int k = 0; k < n; k++)
             ts[k] = TYPE(t[k]);
         rc = MPI_Type_create_struct(n, i, a, ts, &d);
@@ -254,10 +254,13 @@ static void enter_user_op(int slot, void *in, void *inout, int *n, MPI_Datatype 
     thread_pointer_set(low);
 }
 #define SLOTS8(X, o) X(o##0) X(o##1) X(o##2) X(o##3) X(o##4) X(o##5) X(o##6) X(o##7)
-#define SLOTS(X)  \
-    SLOTS8(X, 0)  \
-    SLOTS8(X, 01) \
-    SLOTS8(X, 02) SLOTS8(X, 03) SLOTS8(X, 04) SLOTS8(X, 05) SLOTS8(X, 06) SLOTS8(X, 07)
+// clang-format off
+#define SLOTS64(X, o) SLOTS8(X, o##0) SLOTS8(X, o##1) SLOTS8(X, o##2) SLOTS8(X, o##3) \
+    SLOTS8(X, o##4) SLOTS8(X, o##5) SLOTS8(X, o##6) SLOTS8(X, o##7)
+#define SLOTS512(X, o) SLOTS64(X, o##0) SLOTS64(X, o##1) SLOTS64(X, o##2) SLOTS64(X, o##3) \
+    SLOTS64(X, o##4) SLOTS64(X, o##5) SLOTS64(X, o##6) SLOTS64(X, o##7)
+#define SLOTS(X) SLOTS512(X, 0) SLOTS512(X, 01) /* octal numbers */
+// clang-format on
 #define X(k)                                                             \
     static void user_op_##k(void *in, void *io, int *n, MPI_Datatype *t) \
     {                                                                    \
@@ -266,7 +269,8 @@ static void enter_user_op(int slot, void *in, void *inout, int *n, MPI_Datatype 
 SLOTS(X)
 #undef X
 #define X(k) user_op_##k,
-static MPI_User_function *const user_ops[MAX_USER_OPS] = {SLOTS(X)};
+static MPI_User_function *const user_ops[] = {SLOTS(X)};
+_Static_assert(sizeof user_ops / sizeof *user_ops == MAX_USER_OPS, "one function per slot");
 #undef X
 int lower_op_create(int slot, int commute, handle_t *out)
 {

@@ -1,9 +1,10 @@
-/* mpi_more.c - the lower half of buffers, windows and files (border_services.h); built once per MPI
+/* mpi/services.c - the lower half of buffers, windows and files (border/services.h); built once per MPI
  * library. */
-#include "recover.h"
+#include "online/online.h"
+#include "undo/undo.h"
 #include <mpi.h>
 #include <stdlib.h>
-#include "mpi_more.h"
+#include "mpi/services.h"
 
 #define WIN(h)   ((MPI_Win)(h))
 #define FILE_(h) ((MPI_File)(h))
@@ -20,7 +21,7 @@ int error_out(int rc)
 #define ERROR_CLASS(name, value, text) \
     if (class == name)                 \
         return value;
-#include "../errors.def"
+#include "table/errors.def"
 #undef ERROR_CLASS
 #ifdef OPEN_MPI
     if (class > MPI_ERR_WIN && class < MPI_ERR_LASTCODE)
@@ -88,7 +89,7 @@ int lower_comm_remote_ranks(handle_t comm, int *ranks)
     MPI_Comm_group(app_world, &world);
     MPI_Comm_remote_group(COMM(comm), &remote);
     MPI_Group_size(remote, &n);
-    int *id = malloc((size_t)n * sizeof *id);
+    int *id = need(malloc((size_t)n * sizeof *id));
     for (int i = 0; i < n; i++)
         id[i] = i;
     int rc = MPI_Group_translate_ranks(remote, n, id, world, ranks);

@@ -1,8 +1,8 @@
-/* tool.c - the tools interface (MPI_T) of the real library, see border_tool.h. */
-#include "recover.h"
+/* tool.c - the tools interface (MPI_T) of the real library, see border/tool.h. */
+#include "online/online.h"
 #include <mpi.h>
 #include <stddef.h>
-#include "mpi_more.h"
+#include "mpi/services.h"
 
 /* this library's constant of a group -> neutral, and back */
 static int neutral(const char *group, int value)
@@ -11,7 +11,7 @@ static int neutral(const char *group, int value)
 #define TOOL_CONSTANT(g, name)                \
     if (group[0] == #g[0] && value == (name)) \
         return TOOL_##name;
-#include "../tool.def"
+#include "table/tool.def"
 #undef TOOL_CONSTANT
     return TOOL_NONE;
 }
@@ -21,7 +21,7 @@ static int own_class(int class)
 #define TOOL_CONSTANT(g, name) \
     case TOOL_##name:          \
         return (int)(name);
-#include "../tool.def"
+#include "table/tool.def"
 #undef TOOL_CONSTANT
     }
     return class;

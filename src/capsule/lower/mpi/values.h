@@ -1,7 +1,7 @@
-/* mpi_values.h - handles and special values of this MPI library and the neutral ones of border.h. */
+/* mpi/values.h - handles and special values of this MPI library and the neutral ones of border/border.h. */
 #ifndef CAPSULE_MPI_VALUES_H
 #define CAPSULE_MPI_VALUES_H
-#include "mpi_more.h"
+#include "mpi/services.h"
 #include <mpi.h>
 
 #define COMM(h) ((MPI_Comm)(h))

@@ -1,11 +1,11 @@
-/* mpi_wait.c - the lower half of receiving and completing: whatever waits here can be interrupted by
+/* mpi/wait.c - the lower half of receiving and completing: whatever waits here can be interrupted by
  * a checkpoint. Built once per MPI library.
  */
-#include "recover.h"
+#include "online/online.h"
 #include <mpi.h>
 #include <sched.h>
 
-#include "mpi_values.h"
+#include "mpi/values.h"
 
 handle_t request_consumed;
 
@@ -86,13 +86,14 @@ int lower_waitall_or_stop(int n, handle_t *real, struct status *status, int lear
         return 0;
 #ifdef OPEN_MPI
     MPI_Request *q = (MPI_Request *)real; /* both are pointers */
-    MPI_Status st[learn ? n : 1];
+    ARRAY_OF(MPI_Status, st, learn ? n : 1);
     MPI_Status *all = learn ? st : MPI_STATUSES_IGNORE, *last = learn ? &st[n - 1] : st;
 #else
-    MPI_Request q[n];
+    ARRAY_OF(MPI_Request, q, n);
     for (int i = 0; i < n; i++)
         q[i] = REQ(real[i]);
-    MPI_Status st[n], *all = st, *last = &st[n - 1]; /* errors are told only by them */
+    ARRAY_OF(MPI_Status, st, n);
+    MPI_Status *all = st, *last = &st[n - 1]; /* errors are told only by them */
     learn = 1;
 #endif
     do

@@ -12,7 +12,7 @@
  * request for 3, the anchor finds another parent than it had, and ends. Without an anchor all works, only
  * slower.
  */
-#include "recover.h"
+#include "online/online.h"
 
 #ifdef OPEN_MPI
 #include <sched.h>

@@ -1,4 +1,4 @@
-/* recover_creation.c - communicators that are being made while ranks die.
+/* online/creation.c - communicators that are being made while ranks die.
  *
  * To make a communicator, Open MPI passes numbers around, in steps of a request of its own kind. Of the messages
  * of some steps (between the groups of intercommunicators, in MPI_Comm_create_group) it only asks whether
@@ -7,7 +7,7 @@
  * get, tries again for as long, or frees memory twice. So
  *   1. while one is made for the application, its steps go through our hands: the library calls
  *      ompi_comm_request_schedule_append_w_flags() by name, and finds ours;
- *   2. at the library's turns (recover_windows.c) we look whether a rank has died, or somebody has revoked
+ *   2. at the library's turns (online/hear.c) we look whether a rank has died, or somebody has revoked
  *      the base communicator;
  *   3. then the call is left for good. Whatever step would come next, whenever, only fails, which is the end of
  *      its request. The communicators that were half made stay where they are: their numbers are not
@@ -23,13 +23,13 @@
  * In a meeting, no call can be left. There are no such communicators either; but some processes may fail where
  * others go on to the next call, and wait for them: there, step 3 is to revoke what the call is for.
  */
-#include "recover.h"
+#include "online/online.h"
 
 #ifdef OPEN_MPI
 #include <base/event.h>
+#include <ulfm/ulfm.h>
 
 #include <dlfcn.h>
-#include <mpi-ext.h>
 #include <stdlib.h>
 
 enum {
@@ -148,12 +148,12 @@ void creation_hear(MPI_Comm base)
     if ((leaving && in_meeting == MPI_COMM_NULL) || ++turns < HEAR_EVERY)
         return;
     turns = 0;
-    MPIX_Comm_is_revoked(base, &revoked);
+    revoked = mend_ulfm_is_revoked(base);
     int died = a_player_died();
     if (!revoked && !died)
         return;
     if (in_meeting != MPI_COMM_NULL) {
-        MPIX_Comm_revoke(in_meeting);
+        mend_ulfm_revoke(in_meeting);
         return;
     }
     call++;

@@ -1,4 +1,4 @@
-/* recover_delta.c - a rank's new image goes to its partner as far as it differs from the last one.
+/* online/delta.c - a rank's new image goes to its partner as far as it differs from the last one.
  *
  * Both have the last version that partners have: the rank its own image of it, the partner the copy.
  *   1. Everybody tells the rank whose partner it is which version of that rank it has.
@@ -7,7 +7,7 @@
  *   3. The partner makes the new copy from the old one and what came.
  * A copy that were wrong is found when it is loaded: every block of an image has a sum.
  */
-#include "recover.h"
+#include "online/online.h"
 
 #include <errno.h>
 #include <stdlib.h>

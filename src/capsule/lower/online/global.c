@@ -1,13 +1,15 @@
-/* recover_global.c - the global level: DIR/images/global-rRANK-vVERSION-ID.img, for a job that was torn
+/* online/global.c - the global level: DIR/images/global-rRANK-vVERSION-ID.img, for a job that was torn
  * down.
  *
  * Every n-th version is copied from memory to disk by a thread, without MPI and without a rank waiting
  * for it. The files are those of a store named "images" (image/folder.h), so that the store restores
- * them like all others (recover_levels.c). A file appears under its name when it is whole; a version is
+ * them like all others (online/levels.c). A file appears under its name when it is whole; a version is
  * complete when the files of all ranks are there. The id is that of the meeting (the time it took
  * place): what was written before a rollback is never mixed with what is written after it.
  */
-#include "recover_levels.h"
+#include "online/levels.h"
+#include "online/online.h"
+#include "undo/undo.h"
 
 #ifdef OPEN_MPI
 #include <base/event.h>

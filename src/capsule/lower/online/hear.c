@@ -1,4 +1,4 @@
-/* recover_windows.c - hearing of deaths while the library waits: one-sided communication, files, all else.
+/* online/hear.c - hearing of deaths while the library waits: one-sided communication, files, all else.
  *
  * Open MPI's windows know nothing of failures: a call on a window waits for ever for a dead process, or
  * for one that has left. Files speak over communicators of their own, which nobody can revoke, and when
@@ -10,21 +10,21 @@
  * memory that was rolled back. So a job with open windows is not repaired in place:
  *   2. in the meeting everybody shows how many windows it has open;
  *   3. if there are any, the version in memory is put on disk and the job is launched again from it,
- *      with fresh processes (job_give_up in recover_steps.c).
+ *      with fresh processes (job_give_up in online/steps.c).
  * A death between these steps is one more failure in the same meeting.
  *
  * All other calls hear of the death of a rank they wait for. But they may wait for one that has left for the
  * repair without having revoked their communicator: it was about to make it when it heard of the death. So
  *   4. whoever knows of a death revokes all that it has, whatever it waits for.
  */
-#include "recover.h"
+#include "online/online.h"
 
 #ifdef OPEN_MPI
 #include <base/event.h>
+#include <ulfm/ulfm.h>
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <mpi-ext.h>
 #include <semaphore.h>
 #include <time.h>
 
@@ -39,7 +39,7 @@ static void (*library_progress)(void);
 static void hear(void)
 {
     int revoked = 0;
-    MPIX_Comm_is_revoked(watched, &revoked);
+    revoked = mend_ulfm_is_revoked(watched);
     int died = a_player_died();
     if (!revoked && !died)
         return;

@@ -1,4 +1,4 @@
-/* recover_images.c - images of upper halves in memory: this rank's own and its partner's.
+/* online/held.c - images of upper halves in memory: this rank's own and its partner's.
  *
  * Each is a memfd: the image as snapshot.c writes it, then the output that was held back. Two
  * versions of two ranks are kept, and a few more while a repair moves them.
@@ -10,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "recover.h"
+#include "online/online.h"
+#include "images/load.h"
+#include "images/snapshot.h"
+#include "output/output.h"
 
 struct held_image held[IMAGES_HELD];
 

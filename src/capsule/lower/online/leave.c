@@ -1,18 +1,20 @@
-/* recover_leave.c - ending the upper half of this process, so that an older one can take its place.
+/* online/leave.c - ending the upper half of this process, so that an older one can take its place.
  *
  * An MPI call has failed and returned to its wrapper, which stands on a stack of the upper half:
  *   1. go on on a stack of our own, in the main thread;
  *   2. revoke every communicator of the application, so that nobody waits for us;
  *   3. end the other threads of the upper half, and see that they are gone;
  *   4. complete every request: none may write into upper memory any more;
- *   5. drop what the MPI library has kept for reuse of a send that never ended (see below).
+ *   5. drop what the MPI library has kept for reuse of a send that never ended (ulfm/requests.c).
  */
-#include "recover.h"
+#include "online/online.h"
+#include "undo/undo.h"
 
 #ifdef OPEN_MPI
+#include <ulfm/ulfm.h>
+
 #include <dirent.h>
 #include <errno.h>
-#include <mpi-ext.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +38,7 @@ static void nap(long microseconds)
 
 void on_own_stack(void (*function)(void))
 {
-    context_enter((void *)function, stack_top);
+    context_call(function, stack_top);
 }
 
 /* SIGNAL_LEAVE. Whose thread is this? Its thread pointer tells. */
@@ -92,7 +94,7 @@ void leave_now(void)
 static void end_threads(void)
 {
     int me = (int)syscall(SYS_gettid), left;
-    double limit = seconds_now() + 5;
+    double limit = seconds_now() + 60; /* a busy machine may run none of them for seconds */
     acknowledged = 0;
     memset(acknowledging, 0, sizeof acknowledging);
     do {
@@ -126,10 +128,8 @@ static void finish_request(handle_t handle, int is_receive)
     if (handle == request_consumed)
         return;
     for (int flag = 0; !flag && request != MPI_REQUEST_NULL;) {
-        int class = 0, rc = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
-        if (rc)
-            MPI_Error_class(rc, &class);
-        if (rc && class != MPIX_ERR_PROC_FAILED_PENDING)
+        int rc = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+        if (rc && !mend_ulfm_is_pending(rc))
             return;
         if (seconds_now() < patience)
             continue;
@@ -148,21 +148,6 @@ static void finish_requests(void)
         finish_request(receive_under_way, 1);
     receive_under_way = (handle_t)MPI_REQUEST_NULL;
     request_consumed = 0;
-}
-
-/* Open MPI's ob1 keeps the request of the last blocking send, and of the last receive, for the next
- * one. If that send was given up because its receiver died in the middle of a message, the request
- * still has the rest of that message in its list of ranges; the next large send to anybody begins
- * with it, sends it to the dead, and waits for ever (messages in fragments only: no single copy, or
- * tcp). So the kept requests are forgotten; the next call takes new ones. */
-static void forget_kept_requests(void)
-{
-    extern void *mca_pml_ob1_sendreq __attribute__((weak));
-    extern void *mca_pml_ob1_recvreq __attribute__((weak));
-    if (&mca_pml_ob1_sendreq)
-        mca_pml_ob1_sendreq = NULL;
-    if (&mca_pml_ob1_recvreq)
-        mca_pml_ob1_recvreq = NULL;
 }
 
 /* The communicators are never freed: their context ids must not be used again while messages of
@@ -195,9 +180,9 @@ void comm_gone(MPI_Comm comm)
 void revoke_application(void)
 {
     for (int i = 0; i < comm_count; i++)
-        MPIX_Comm_revoke(comms[i]);
+        mend_ulfm_revoke(comms[i]);
     if (app_world != MPI_COMM_NULL)
-        MPIX_Comm_revoke(app_world);
+        mend_ulfm_revoke(app_world);
 }
 
 static void revoke_all(MPI_Comm private_comm)
@@ -206,8 +191,8 @@ static void revoke_all(MPI_Comm private_comm)
     comm_count = 0;
     if (app_world == MPI_COMM_NULL)
         return;
-    MPIX_Comm_revoke(private_comm);
-    MPIX_Comm_revoke(app_self);
+    mend_ulfm_revoke(private_comm);
+    mend_ulfm_revoke(app_self);
     app_world = app_self = MPI_COMM_NULL;
 }
 
@@ -220,13 +205,13 @@ void leave_upper(MPI_Comm private_comm)
     sigfillset(&all);
     sigdelset(&all, SIGSYS);
     sigdelset(&all, SIGNAL_LEAVE);
-    sigdelset(&all, SIGPIPE); /* see os_signals.c */
+    sigdelset(&all, SIGPIPE); /* see os/signals.c */
     sigdelset(&all, SIGSEGV);
     sigdelset(&all, SIGBUS);
     sigdelset(&all, SIGABRT);
     sigprocmask(SIG_SETMASK, &all, NULL);
     agent_abandon(); /* it reads memory of the upper half */
-    forget_kept_requests();
+    mend_ulfm_forget_kept_requests();
     revoke_all(private_comm);
     creation_settle();
     phase("revoke");
@@ -235,7 +220,7 @@ void leave_upper(MPI_Comm private_comm)
     undo_leave();
     if (!windows_open) /* else nothing is loaded in its place */
         finish_requests();
-    forget_kept_requests();
+    mend_ulfm_forget_kept_requests();
     phase("requests");
 }
 #endif

@@ -1,22 +1,23 @@
-/* recover_levels.c - versions in node-local folders and in parity over groups of ranks, by the store
+/* online/levels.c - versions in node-local folders and in parity over groups of ranks, by the store
  * (mend/store.h); and the way back from any level that is not memory.
  *
  * Memory and partner are not the store's: they are there at every version and must be had without a
- * collective operation and without a second copy (recover_images.c). What the store gets is the image
+ * collective operation and without a second copy (online/held.c). What the store gets is the image
  * in memory, as one stream. It is bound to a new communicator only when it is needed: a recovery from
  * memory does not wait for it.
  */
-#include "recover_levels.h"
-#include "generations.h"
+#include "online/levels.h"
+#include "online/online.h"
+#include "versions/retention.h"
 
 #ifdef OPEN_MPI
+#include <base/config.h>
 #include <base/event.h>
 #include <base/io.h>
 #include <image/folder.h>
 #include <mend/store.h>
 
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,29 +33,28 @@ static struct {
 static mend_store *store;
 static int bound, out_of_order;
 
-static int number(const char *name, int otherwise)
+static int number(enum mend_config_key key)
 {
-    const char *text = getenv(name);
-    return text ? atoi(text) : otherwise;
+    return (int)mend_setting_integer(key);
 }
 
 void levels_open(const char *dir)
 {
-    const char *local = getenv("MEND_ONLINE_LOCAL_DIR"), *job = getenv("MEND_ONLINE_JOB");
-    use.partner = number("MEND_ONLINE_PARTNER_EVERY", 1);
-    use.local = number("MEND_ONLINE_LOCAL_EVERY", 0);
-    use.erasure = number("MEND_ONLINE_ERASURE_EVERY", 0);
-    use.global = number("MEND_ONLINE_DISK_EVERY", 5);
-    use.k = number("MEND_ONLINE_ERASURE_K", 2);
-    use.m = number("MEND_ONLINE_ERASURE_M", 1);
+    const char *local = mend_setting_string(MEND_KEY_ONLINE_LOCAL_DIR);
+    const char *job = mend_setting_string(MEND_KEY_ONLINE_JOB);
+    use.partner = number(MEND_KEY_ONLINE_PARTNER_EVERY);
+    use.local = number(MEND_KEY_ONLINE_LOCAL_EVERY);
+    use.erasure = number(MEND_KEY_ONLINE_ERASURE_EVERY);
+    use.global = number(MEND_KEY_ONLINE_DISK_EVERY);
+    use.k = number(MEND_KEY_ONLINE_ERASURE_K);
+    use.m = number(MEND_KEY_ONLINE_ERASURE_M);
     if (!use.erasure) /* the store looks at them all the same */
         use.k = 2, use.m = 1;
     snprintf(use.global_dir, sizeof use.global_dir, "%s", dir);
-    if (local)
-        snprintf(use.local_dir, sizeof use.local_dir, "%s/%s", local, job ? job : "job");
+    if (local[0])
+        snprintf(use.local_dir, sizeof use.local_dir, "%s/%s", local, job);
     else
-        snprintf(use.local_dir, sizeof use.local_dir, "/tmp/mend-%d/%s", (int)getuid(),
-                 job ? job : "job");
+        snprintf(use.local_dir, sizeof use.local_dir, "/tmp/mend-%d/%s", (int)getuid(), job);
     global_open(dir, use.global);
 }
 
@@ -77,10 +77,11 @@ static int bind(MPI_Comm comm, int rank)
         o.level[i] = (mend_level_options){0, 2, 0};
     o.level[MEND_LEVEL_LOCAL].every = use.local > 0;
     o.level[MEND_LEVEL_ERASURE].every = use.erasure > 0;
-    o.level[MEND_LEVEL_GLOBAL].every = 1; /* read only: recover_global.c writes */
+    o.level[MEND_LEVEL_GLOBAL].every = 1; /* read only: online/global.c writes */
     o.local_dir = use.local_dir;
     o.global_dir = use.global_dir;
-    o.domain = getenv("MEND_ONLINE_DOMAIN");
+    const char *domain = mend_setting_string(MEND_KEY_ONLINE_DOMAIN);
+    o.domain = domain[0] ? domain : NULL;
     o.erasure_k = use.k;
     o.erasure_m = use.m;
     o.delta = MEND_DELTA_OFF;
@@ -239,17 +240,9 @@ void levels_begin(int rank, int ranks, int version, uint64_t id)
     levels_remove_later(rank, version); /* one may have been on its way */
 }
 
-static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-    (void)st;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
 void levels_done(void)
 {
     if (use.local || use.erasure)
-        nftw(use.local_dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        mend_io_remove_tree(use.local_dir);
 }
 #endif

@@ -1,8 +1,8 @@
-/* recover_levels.h - where versions are kept besides the memory of the ranks: recover_levels.c (local
- * and erasure, by the store; reading of all), recover_global.c (global). */
+/* online/levels.h - where versions are kept besides the memory of the ranks: online/levels.c (local
+ * and erasure, by the store; reading of all), online/global.c (global). */
 #ifndef CAPSULE_RECOVER_LEVELS_H
 #define CAPSULE_RECOVER_LEVELS_H
-#include "recover.h"
+#include "online/online.h"
 
 #define LEVELS_STORE  "images" /* name of the store */
 #define LEVELS_REGION 1        /* its only region: an image with what was printed */

@@ -1,7 +1,6 @@
-/* recover_none.c - MPI libraries without fault tolerance: nothing is recovered in place. */
-#include "recover.h"
-
-int recovering;
+/* online/none.c - MPI libraries without fault tolerance: nothing is recovered in place. */
+#include "online/online.h"
+#include "round/agent.h"
 
 #ifndef OPEN_MPI
 void recover_main(int argc, char **argv)

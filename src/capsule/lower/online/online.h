@@ -1,7 +1,8 @@
-/* recover.h - inside recover*.c and mpi.c: real MPI objects, and the parts of a recovery. */
+/* online/online.h - inside online/ and mpi.c: real MPI objects, and the parts of a recovery. */
 #ifndef CAPSULE_RECOVER_H
 #define CAPSULE_RECOVER_H
-#include "lower.h"
+#include "ground/ground.h"
+#include "undo/together.h"
 #include <mpi.h>
 
 /* What the application takes for MPI_COMM_WORLD and MPI_COMM_SELF (mpi.c). */
@@ -33,7 +34,7 @@ void revoke_application(void);
         }                                                                    \
         rc_;                                                                 \
     })
-/* The same for a call that makes a communicator (recover_creation.c). */
+/* The same for a call that makes a communicator (online/creation.c). */
 #define CREATE(name, call)               \
     ({                                   \
         creation_begin();                \
@@ -55,14 +56,14 @@ extern handle_t request_consumed;
  * it. */
 extern handle_t receive_under_way;
 
-/* --- recover_leave.c --- */
+/* --- online/leave.c --- */
 extern int leaving;                             /* no upper half runs in this process */
 void leave_prepare(void (*then)(void));         /* `then` runs on a stack of the lower half */
 void leave_now(void) __attribute__((noreturn)); /* from any thread, whatever stack it is on */
 void leave_upper(MPI_Comm private_comm); /* on our stack: end it for good; twice does nothing */
 void on_own_stack(void (*function)(void)) __attribute__((noreturn));
 
-/* --- recover_images.c: images in memory, gone with the process that holds them --- */
+/* --- online/held.c: images in memory, gone with the process that holds them --- */
 #define IMAGES_HELD 8
 struct held_image {
     int rank, version; /* version 0: free */
@@ -86,7 +87,7 @@ int held_move(struct held_image *out, int to, struct held_image *in, int from, M
 
 int held_room(int fd, size_t size); /* at least so long; not 0: no memory */
 
-/* --- recover_delta.c: the same for a new version of which both sides have an older one (or NULL) --- */
+/* --- online/delta.c: the same for a new version of which both sides have an older one (or NULL) --- */
 int held_copy(struct held_image *own, struct held_image *own_base, int to, struct held_image *copy,
               struct held_image *copy_base, int from, MPI_Comm comm, size_t *sent);
 
@@ -95,7 +96,7 @@ void anchor_cast(void);
 
 int a_player_died(void); /* a process that plays a rank is known to be dead */
 
-/* --- recover_windows.c --- */
+/* --- online/hear.c --- */
 extern int windows_open; /* of the lower half */
 extern int deaf_calls;   /* under way, that do not hear of failures */
 extern int hear_every;   /* looked for in every so many-th turn of the library's progress */
@@ -124,10 +125,10 @@ static inline void window_call(void)
         result_;                           \
     })
 
-/* --- recover_agree.c --- */
+/* --- online/agree.c --- */
 int agree(MPI_Comm base, int ok); /* all say 1; collective, also for those who are in trouble */
 
-/* --- recover_times.c: of a recovery, for the event that ends it --- */
+/* --- online/times.c: of a recovery, for the event that ends it --- */
 double wall(void);
 void phase(const char *name); /* it has ended */
 void phases_begin(void);
@@ -135,11 +136,11 @@ void phases_noticed(void); /* the same, and the recovery begins now */
 void phases_tell(const char *how, int version);
 int phases_repairs(void); /* how many have ended */
 
-/* --- undo_together.c --- */
-#define EXIT_REFUSED 115
-/* Collective; 0: a peer has failed. If files cannot be put back, the job ends with a sentence. */
-int files_can_go_back(int rank, int version, MPI_Comm comm);
-int put_files_back(int rank, int version, MPI_Comm comm);
-
-#define TRY(call) ((call) == MPI_SUCCESS)
+/* --- online/: the job repairs itself when ranks die --- */
+void recover_main(int argc, char **argv) __attribute__((noreturn));
+void recover_error(
+    int rc, const char *function); /* repairs, or ends the job: no return if it was a failure */
+void recover_resumed(void);
+void recover_finalize(void);
+void recover_begun(void); /* the application has called MPI_Init */
 #endif

@@ -1,20 +1,91 @@
-/* recover_plan.c - every process computes the same plan from the same cards. */
-#include "recover_plan.h"
+/* online/plan.c - every process computes the same plan from the same cards. */
+#include "online/plan.h"
+#include "online/online.h"
 
+#include <base/config.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 unsigned host_number(void)
 {
     char name[256] = "";
-    const char *domain = getenv("MEND_ONLINE_DOMAIN"); /* tests: failure domains on one machine */
+    const char *domain = mend_setting_string(MEND_KEY_ONLINE_DOMAIN);
     gethostname(name, sizeof name - 1);
     unsigned h = 2166136261u;
-    for (const char *p = domain ? domain : name; *p; p++)
+    for (const char *p = domain[0] ? domain : name; *p; p++)
         h = (h ^ (unsigned char)*p) * 16777619u;
     return h;
 }
+
+static uint64_t mixed_in(uint64_t h, const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        h = (h ^ (unsigned char)bytes[i]) * 1099511628211u;
+    return h;
+}
+
+/* Of one boot of one kernel, and of one space of process ids in it. */
+uint64_t machine_number(void)
+{
+    char boot[64] = "";
+    struct stat ids = {0};
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || read(fd, boot, sizeof boot - 1) <= 0 || stat("/proc/self/ns/pid", &ids))
+        boot[0] = 0;
+    if (fd >= 0)
+        close(fd);
+    if (!boot[0])
+        return 0;
+    uint64_t h = mixed_in(14695981039346656037u, boot, strlen(boot));
+    return mixed_in(h, (const char *)&ids.st_ino, sizeof ids.st_ino);
+}
+
+#ifdef OPEN_MPI
+/* A process that is gone or a zombie is dead. One that has our parent is a rank as we are, so its number has not
+ * been given to somebody else. */
+static enum mend_news look_at(int pid)
+{
+    char path[32], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT ? NEWS_DEATH : NEWS_UNKNOWN;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    int failed = errno;
+    close(fd);
+    if (n <= 0)
+        return n < 0 && failed == ESRCH ? NEWS_DEATH : NEWS_UNKNOWN;
+    text[n] = 0;
+    char state, *end = strrchr(text, ')'); /* the name before it may hold anything */
+    int parent;
+    if (!end || sscanf(end + 1, " %c %d", &state, &parent) != 2)
+        return NEWS_UNKNOWN;
+    if (state == 'Z' || state == 'X')
+        return NEWS_DEATH;
+    return parent == getppid() ? NEWS_ALL_ALIVE : NEWS_UNKNOWN;
+}
+
+enum mend_news plan_look_at_players(const struct plan *plan)
+{
+    enum mend_news all = NEWS_ALL_ALIVE;
+    uint64_t here = plan->card[plan->me].machine;
+    for (int r = 0; r < plan->ranks; r++) {
+        const struct card *card = &plan->card[plan->player[r]];
+        enum mend_news one = here && card->machine == here ? look_at(card->pid) : NEWS_UNKNOWN;
+        if (one == NEWS_DEATH)
+            return one;
+        if (one == NEWS_UNKNOWN)
+            all = one;
+    }
+    return all;
+}
+#endif
 
 int plan_holds(const struct plan *plan, int process, int rank, int version)
 {

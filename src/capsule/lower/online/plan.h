@@ -1,7 +1,10 @@
-/* recover_plan.h - who plays which rank, from which version: computed, not negotiated. */
+/* online/plan.h - who plays which rank, from which version: computed, not negotiated. */
 #ifndef CAPSULE_RECOVER_PLAN_H
 #define CAPSULE_RECOVER_PLAN_H
-#include "recover.h"
+#include "online/online.h"
+#ifdef OPEN_MPI
+#include <ulfm/ulfm.h>
+#endif
 
 #define EXIT_GAVE_UP    113
 #define SIGNAL_PATIENCE 63
@@ -12,6 +15,7 @@ struct card { /* what a process shows in a meeting */
     int floor;   /* files cannot be put back behind this version */
     uint64_t id; /* the time by this process' clock: the latest names the meeting */
     unsigned host;
+    uint64_t machine; /* processes with the same number see each other's /proc */
     int pid; /* there */
     struct {
         int rank, version;
@@ -24,7 +28,7 @@ struct plan {
     int version;       /* to load, from memory; 0: from another level, or from the beginning */
     int finished;      /* all ranks have */
     int hopeless;      /* there is no process for some rank, or some has windows open */
-    int windows;       /* some has: see recover_windows.c */
+    int windows;       /* some has: see online/hear.c */
     int ranks;
     uint64_t id;
     int shift;         /* rank r's second image is at rank r+shift */
@@ -38,13 +42,18 @@ int plan_holder(const struct plan *plan, int rank, int version); /* its player f
 int plan_partner(const struct plan *plan, int rank);             /* who keeps its second image */
 int plan_partner_of(const struct plan *plan, int rank);          /* whose second image it keeps */
 unsigned host_number(void);
+uint64_t machine_number(void);
+#ifdef OPEN_MPI
+/* Is every process that plays a rank alive? Asks the kernel about those on this machine. */
+enum mend_news plan_look_at_players(const struct plan *plan);
+#endif
 
-/* --- recover_steps.c: of a meeting --- */
+/* --- online/steps.c: of a meeting --- */
 int flush_messages(const struct plan *plan, MPI_Comm base);
 int spread_images(struct plan *plan, MPI_Comm base, MPI_Comm control);
 void job_give_up(const struct plan *plan, MPI_Comm base) __attribute__((noreturn));
 
-/* --- recover_spare.c --- */
+/* --- online/spare.c --- */
 void spare_wait(const struct plan *plan, MPI_Comm base);
 void spares_tell(const struct plan *plan, MPI_Comm base, size_t size); /* of an image */
 

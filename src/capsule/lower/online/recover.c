@@ -4,19 +4,19 @@
  *
  * Ranks 0..n-1 of the application are played by n of the processes; the others are spares, which
  * have a lower half only. Every version is kept in memory twice, by its rank and by another one
- * (on another node, if there are several); recover_levels.c keeps some of them elsewhere. When
+ * (on another node, if there are several); online/levels.c keeps some of them elsewhere. When
  * an MPI call fails, all processes meet; starting and finishing are meetings, too.
  *
  * One meeting (attempt), repeated until it works out:
  *   1. revoke and shrink the base communicator: who is left;
  *   2. everybody shows a card: rank played, images held;
- *   3. from the same cards everybody computes the same plan (recover_plan.c): who plays which rank,
+ *   3. from the same cards everybody computes the same plan (online/plan.c): who plays which rank,
  *      and the newest version of which every rank's image is in memory;
- *   4. the upper half is ended (recover_leave.c);
+ *   4. the upper half is ended (online/leave.c);
  *   5. a byte from everybody to everybody, so that no message of old is under way to anybody;
  *   6. the new world is split off, in rank order; images go to those who lack them, or come from the
  *      other levels if memory has not all of them (if those have not either: from the beginning);
- *   7. files are put back (undo_apply.c), and the image is loaded in place of the upper half. No MPI call
+ *   7. files are put back (undo/apply.c), and the image is loaded in place of the upper half. No MPI call
  *      while its memory is not there;
  *   8. all agree that it went well.
  * A death between any two steps: whoever sees it revokes, and comes to step 8 with a no. Nobody
@@ -27,22 +27,28 @@
  * agreement would come before the images are moved and loaded, and a death in between would need
  * a second protocol around it. Here one agreement covers both, and start and finish as well.
  */
-#include "discard.h"
-#include "recover.h"
+#include "start/discard.h"
+#include "images/load.h"
+#include "output/output.h"
+#include "undo/undo.h"
+#include "versions/restart.h"
+#include "online/online.h"
+#include "round/agent.h"
 
 #ifdef OPEN_MPI
-#include "recover_levels.h"
-#include "recover_plan.h"
-#include "snapshot.h"
+#include "online/levels.h"
+#include "online/plan.h"
+#include "images/snapshot.h"
 
+#include <base/config.h>
 #include <base/event.h>
 #include <base/fault.h>
 #include <mend/error.h>
+#include <ulfm/ulfm.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <mpi-ext.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,45 +87,40 @@ static void repair(void) /* on our own stack, in the main thread */
 
 int a_player_died(void)
 {
-    MPI_Group dead, all;
-    int n = 0, yes = 0;
-    MPIX_Comm_get_failed(base, &dead);
-    MPI_Group_size(dead, &n);
-    MPI_Comm_group(base, &all);
-    for (int i = 0, p; i < n; i++) {
-        MPI_Group_translate_ranks(dead, 1, &i, all, &p);
-        for (int r = 0; r < world_size; r++)
-            yes |= plan.player[r] == p;
+    static bool *dead;
+    static int room;
+    int yes = 0, size = 0;
+    if (mend_ulfm_failed(base, NULL) == 0)
+        return 0;
+    MPI_Comm_size(base, &size);
+    if (room < size) {
+        room = size;
+        dead = realloc(dead, (size_t)room * sizeof *dead);
+        if (!dead)
+            die("no memory for %d flags", room);
     }
-    MPI_Group_free(&all);
-    MPI_Group_free(&dead);
+    mend_ulfm_failed(base, dead);
+    for (int r = 0; r < world_size; r++)
+        yes |= plan.player[r] < size && dead[plan.player[r]];
     return yes;
 }
 
-/* Files and windows of the MPI library turn the death of a peer into errors of their own. */
-static int because_of_a_death(int class)
+/* What is known of the players: from the MPI library, and of those on this machine from the kernel. */
+static enum mend_news news_of_players(void *arg)
 {
-    int revoked = 0, flag;
-    if (class != MPI_ERR_OTHER && class != MPI_ERR_INTERN && class != MPI_ERR_UNKNOWN &&
-        class != MPI_ERR_IO && class != MPI_ERR_FILE)
-        return 0;
-    for (double limit = seconds_now() + 0.5; seconds_now() < limit && !revoked;) {
-        if (a_player_died())
-            return 1;
-        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
-        MPIX_Comm_is_revoked(app_world, &revoked);
-    }
-    return revoked;
+    (void)arg;
+    if (a_player_died() || mend_ulfm_is_revoked(app_world))
+        return NEWS_DEATH;
+    mend_ulfm_progress(MPI_COMM_SELF);
+    return plan_look_at_players(&plan);
 }
 
+/* Every MPI call of the application that fails comes here (GUARD), and the room ulfm has the rule. */
 void recover_error(int rc, const char *function)
 {
-    int class;
-    MPI_Error_class(rc, &class);
-    if (class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_PROC_FAILED_PENDING ||
-        class == MPIX_ERR_REVOKED || because_of_a_death(class)) {
+    if (mend_ulfm_caused_by_death(rc, news_of_players, NULL)) {
         mend_event("recover.noticed",
-                   ev_str("how", class == MPIX_ERR_REVOKED ? "revoke" : "failure"),
+                   ev_str("how", mend_ulfm_is_revocation(rc) ? "revoke" : "failure"),
                    ev_str("call", function));
         leave_now();
     }
@@ -141,6 +142,7 @@ static int show_cards(void)
                         .windows = windows_open,
                         .floor = rank >= 0 ? floor_of(rank) : 0,
                         .host = host_number(),
+                        .machine = machine_number(),
                         .pid = getpid(),
                         .id = (uint64_t)(1e6 * wall())};
     for (int i = 0; i < IMAGES_HELD; i++) {
@@ -199,8 +201,8 @@ static int attempt(void)
 {
     MPI_Comm alive;
     levels_unbind();
-    MPIX_Comm_revoke(base);
-    int rc = MPIX_Comm_shrink(base, &alive);
+    mend_ulfm_revoke(base);
+    int rc = mend_ulfm_shrink(base, &alive);
     if (rc) {
         mend_event("recover.retry", ev_str("what", "shrink"));
         return 0;
@@ -237,7 +239,7 @@ static int attempt(void)
         MEND_FAULT_POINT(recover_load);
     }
     if (!ok && control != MPI_COMM_NULL)
-        MPIX_Comm_revoke(control); /* who waits for us in it does not hear of the base */
+        mend_ulfm_revoke(control); /* who waits for us in it does not hear of the base */
     if (agree(base, ok))
         return 1;
     app_world = control = app_self = MPI_COMM_NULL; /* nobody uses them */
@@ -314,7 +316,7 @@ void recover_checkpoint(struct upper *upper, int asked, struct snapshot_result *
         struct held_image *copy = held_new();
         if (!held_copy(own, held_find(rank, copied_version), partner, copy,
                        held_find(previous, copied_version), previous, control, &sent))
-            recover_error(MPIX_ERR_REVOKED, "checkpoint");
+            recover_error(mend_ulfm_revoked_code(), "checkpoint");
         copy->rank = previous;
         copy->version = version + 1;
     }
@@ -338,7 +340,7 @@ void recover_checkpoint(struct upper *upper, int asked, struct snapshot_result *
                    ev_int("bytes", (long long)own->size), ev_int("sent", (long long)sent),
                    ev_real("seconds", t2 - t1));
     if (!levels_save(own, control, world_size))
-        recover_error(MPIX_ERR_REVOKED, "checkpoint");
+        recover_error(mend_ulfm_revoked_code(), "checkpoint");
     result->version = version;
     if (asked && !global_save_now(own)) /* it stays where it is already */
         result->code = MEND_ERR_IO;
@@ -413,13 +415,10 @@ void recover_main(int argc, char **argv)
     signals_ignore_broken_pipes();
     ended_watch();
     main_tid = (int)syscall(SYS_gettid);
-    setenv("OMPI_MCA_mpi_event_tick_rate", "1000",
-           0); /* us: a death is read as often, not every 10 ms */
-    setenv("OMPI_MCA_async_mpi_finalize", "1", 0); /* else MPI_Finalize hangs after a failure */
     load_remember_environment();
     snprintf(path, sizeof path, "%s/events.jsonl", argv[1]);
     mend_event_open(path);
-    if (!getenv("MEND_ONLINE_RAW"))
+    if (!mend_setting_boolean(MEND_KEY_ONLINE_RAW))
         output_open(argv[1]);
     undo_open(argv[1]);
     levels_open(argv[1]);

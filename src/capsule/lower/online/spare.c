@@ -1,16 +1,17 @@
-/* recover_spare.c - a spare waits, at little cost to the ranks that work beside it.
+/* online/spare.c - a spare waits, at little cost to the ranks that work beside it.
  *
  * Looking whether something has happened takes a turn of the MPI library and a look at its failures: a
  * spare that did so every millisecond would take 1.5 % of a core from somebody. So it sleeps on what
  * the kernel tells without being asked, the deaths of the ranks of its own node, and looks every so often
  * for all else: a revoke (the end of the job, mostly), a death on another node, a message.
  */
-#include "recover_plan.h"
+#include "online/plan.h"
+#include "online/online.h"
 
 #ifdef OPEN_MPI
 #include <base/event.h>
+#include <ulfm/ulfm.h>
 
-#include <mpi-ext.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -87,7 +88,7 @@ void spare_wait(const struct plan *plan, MPI_Comm base)
         }
         quick -= quick > 0;
         hear_of_room(base);
-        MPIX_Comm_is_revoked(base, &revoked);
+        revoked = mend_ulfm_is_revoked(base);
         died = a_player_died();
     }
     if (died)

@@ -1,14 +1,16 @@
-/* recover_steps.c - the steps of a meeting that move something: messages, images, files. See the list in
+/* online/steps.c - the steps of a meeting that move something: messages, images, files. See the list in
  * recover.c. Each returns 0 if a peer failed.
  */
-#include "recover_plan.h"
+#include "online/plan.h"
+#include "online/online.h"
+#include "output/output.h"
 
 #ifdef OPEN_MPI
-#include "recover_levels.h"
+#include "online/levels.h"
 
 #include <base/event.h>
+#include <ulfm/ulfm.h>
 
-#include <mpi-ext.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -36,7 +38,7 @@ int flush_messages(const struct plan *plan, MPI_Comm base)
             n += ok;
         }
         if (!ok)
-            MPIX_Comm_revoke(base);
+            mend_ulfm_revoke(base);
         for (int i = 0; i < n; i++)
             ok = TRY(MPI_Wait(&request[i], MPI_STATUS_IGNORE)) && ok;
     }
@@ -83,7 +85,7 @@ void job_give_up(const struct plan *plan, MPI_Comm base)
         if (plan_holder(plan, r, plan->version) == plan->me)
             saved &= global_write(held_find(r, plan->version));
     flag = saved;
-    MPIX_Comm_agree(base, &flag);
+    mend_ulfm_agree(base, &flag);
     if (plan->me == 0) {
         const char *how = plan->version && flag ? "the last version is on disk"
                                                 : "no version in memory is complete";

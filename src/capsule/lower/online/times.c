@@ -1,5 +1,5 @@
-/* recover_times.c - how long each phase of a recovery took, for the event that ends it. */
-#include "recover.h"
+/* online/times.c - how long each phase of a recovery took, for the event that ends it. */
+#include "online/online.h"
 
 #ifdef OPEN_MPI
 #include <base/event.h>

@@ -1,8 +1,10 @@
 /* ended.c - a program that ends itself, by a code or by MPI_Abort, is told to `mend run`: a relaunch
  * would only repeat it. One that crashes may have been hit from outside, and is repaired; but what it
  * printed last is kept, for it may crash again. */
-#include "agent.h"
+#include "ground/settings.h"
+#include "output/output.h"
 
+#include <base/config.h>
 #include <base/event.h>
 
 #include <signal.h>
@@ -82,7 +84,7 @@ void ended_by_exit(int code)
 void ended_left(void)
 {
     if (watched)
-        mend_event("recover.left", ev_str("launch", getenv("MEND_RUN_MEETING")));
+        mend_event("recover.left", ev_str("launch", mend_setting_string(MEND_KEY_RUN_MEETING)));
     watched = 0;
 }
 
@@ -91,5 +93,5 @@ void ended_left(void)
 void ended_well(void)
 {
     if (watched)
-        mend_event("recover.exited", ev_str("launch", getenv("MEND_RUN_MEETING")));
+        mend_event("recover.exited", ev_str("launch", mend_setting_string(MEND_KEY_RUN_MEETING)));
 }

@@ -24,7 +24,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "lower.h"
+#include "output/output.h"
 
 #define HELD_MAX (256ul << 20) /* more than that is not held back: it is written at once */
 

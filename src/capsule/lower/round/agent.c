@@ -15,11 +15,12 @@
  * A GO_ON may come at any point: the round was given up. If the coordinator dies, we give it up
  * ourselves.
  */
-#include "agent.h"
+#include "round/agent.h"
+#include "ground/settings.h"
+#include "versions/restart.h"
 
-#include "control.h"
-#include "flush.h"
-#include "snapshot.h"
+#include "round/control.h"
+#include "versions/copy_global.h"
 
 #include <arpa/inet.h>
 #include <base/fault.h>
@@ -238,7 +239,7 @@ static void obey(const struct control_head *head, void *payload)
     case CONTROL_STOP: set_phase(STOP_HERE); break;
     case CONTROL_EXPECT:
         if (head->bytes == (uint64_t)agent.upper->size * sizeof(int64_t) && !agent.expected) {
-            agent.expected = malloc(head->bytes);
+            agent.expected = need(malloc(head->bytes));
             if (agent.expected)
                 memcpy(agent.expected, payload, head->bytes);
             pthread_cond_broadcast(&agent.changed);

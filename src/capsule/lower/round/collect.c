@@ -1,5 +1,5 @@
-/* coordinator_collect.c - step 1 of a round (coordinator.c): how far ranks run before they stop. */
-#include "coordinator.h"
+/* round/collect.c - step 1 of a round (coordinator.c): how far ranks run before they stop. */
+#include "round/coordinator.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +140,8 @@ void open_doors(void)
 void take_clocks(struct member *m, void *payload, size_t bytes)
 {
     struct control_clocks *c = payload;
-    if (bytes < sizeof *c || bytes != sizeof *c + c->count * sizeof c->clock[0])
+    if (bytes < sizeof *c || c->count > bytes / sizeof c->clock[0] ||
+        bytes != sizeof *c + c->count * sizeof c->clock[0])
         return;
     free(m->clocks);
     m->clocks = malloc(bytes);

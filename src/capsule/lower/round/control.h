@@ -48,15 +48,6 @@ struct control_clocks {
     } clock[];
 };
 
-struct control_save {
-    int64_t version;
-    uint64_t save_id;
-    int64_t base_version; /* an incremental image may be based on this one; -1: on none */
-    uint64_t base_id;
-    uint64_t background; /* 1: the program goes on while it is written */
-    uint64_t asked;      /* by somebody, not by time: to disk at once */
-};
-
 /* Both return 0, or -1 when the other side is gone. */
 int control_send(int fd, uint32_t type, uint32_t round, const void *bytes, size_t count);
 /* Reads one message; the payload is malloc'ed. 1: one was read. */

@@ -24,7 +24,8 @@
  * later. A death of any rank, at any point: the files of this round stay incomplete and are never
  * used.
  */
-#include "coordinator.h"
+#include "round/coordinator.h"
+#include "ground/settings.h"
 
 #include <base/event.h>
 #include <base/io.h>

@@ -1,10 +1,10 @@
-/* coordinator.h - inside coordinator*.c. */
+/* coordinator.h - inside round/. */
 #ifndef CAPSULE_COORDINATOR_H
 #define CAPSULE_COORDINATOR_H
-#include "agent.h"
+#include "round/agent.h"
 
-#include "control.h"
-#include "generations.h"
+#include "round/control.h"
+#include "versions/retention.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -75,7 +75,7 @@ void take_flushed(struct member *m, const int64_t *words, size_t bytes);
 void take_captured(struct member *m);
 void take_saved(struct member *m, const int64_t *words, size_t bytes);
 
-/* --- coordinator_collect.c --- */
+/* --- round/collect.c --- */
 void take_clocks(struct member *m, void *payload, size_t bytes);
 void open_doors(void);
 #endif

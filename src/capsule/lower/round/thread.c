@@ -1,5 +1,7 @@
-/* coordinator_thread.c - the coordinator's thread: connections, messages, time; its start and end. */
-#include "coordinator.h"
+/* round/thread.c - the coordinator's thread: connections, messages, time; its start and end. */
+#include "round/coordinator.h"
+#include "ground/settings.h"
+#include "round/agent.h"
 
 #include <arpa/inet.h>
 #include <base/io.h>

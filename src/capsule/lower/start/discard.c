@@ -8,8 +8,8 @@
  *   3. a repair that comes before that is done waits for it, so they never add up.
  * Until then they are memory in use: LIMIT says how much at most; the rest is freed at once.
  */
-#include "discard.h"
-#include "lower.h"
+#include "start/discard.h"
+#include "ground/ground.h"
 
 #include <pthread.h>
 #include <signal.h>

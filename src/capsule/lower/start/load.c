@@ -18,7 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lower.h"
+#include "start/start.h"
+
+#include <base/config.h>
 
 extern char **environ;
 static char **first_environ; /* as the kernel passed it: MPI_Init changes it, and moves it */
@@ -146,7 +148,7 @@ static void *build_stack(int argc, char **argv, const struct elf *ldso)
         envc++;
     Elf64_auxv_t av[64];
     int avc = kernel_auxv(av, 64);
-    uint64_t *w = calloc(1 + argc + 1 + envc + 1 + 2 * (avc + 8), sizeof *w), n = 0;
+    uint64_t *w = need(calloc(1 + argc + 1 + envc + 1 + 2 * (avc + 8), sizeof *w)), n = 0;
     w[n++] = argc;
     for (int i = 0; i < argc; i++)
         w[n++] = (uintptr_t)PUSH_STR(argv[i]);
@@ -194,7 +196,7 @@ static char *find_in_path(char *name)
     char *path = getenv("PATH");
     if (strchr(name, '/') || !path)
         return name;
-    for (char *p = strtok(strdup(path), ":"); p; p = strtok(NULL, ":"))
+    for (char *p = strtok(need(strdup(path)), ":"); p; p = strtok(NULL, ":"))
         if (snprintf(buf, sizeof buf, "%s/%s", p, name) < (int)sizeof buf && !access(buf, X_OK))
             return buf;
     return name;
@@ -233,9 +235,9 @@ static const char *abi_of_libraries(const char *interpreter, const char *app)
 
 static const char *abi_of(const char *interpreter, const char *app)
 {
-    const char *abi = getenv("MEND_CAPSULE_ABI");
+    const char *abi = mend_setting_string(MEND_KEY_CAPSULE_ABI);
     struct stat st;
-    if (abi && abi[0])
+    if (abi[0])
         return abi;
     int fd = open(app, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st))
@@ -250,9 +252,22 @@ static const char *abi_of(const char *interpreter, const char *app)
     return abi ? abi : "openmpi";
 }
 
+/* The folder of our faces as --preload can name it: its list ends a name at a blank or a colon, so that
+ * such a path is reached by a descriptor, which stays open. */
+static const char *nameable(const char *folder, char *name, size_t size)
+{
+    if (!strpbrk(folder, " :"))
+        return folder;
+    int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        die("cannot open %s: %s", folder, strerror(errno));
+    snprintf(name, size, "/proc/self/fd/%d", fd);
+    return name;
+}
+
 void load_and_enter(int argc, char **argv)
 {
-    char self[4096], stub[8400];
+    char self[4096], stub[8400], by_descriptor[64];
     struct elf ldso;
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     if (n < 0)
@@ -261,17 +276,18 @@ void load_and_enter(int argc, char **argv)
     dirname(self);
     argv[0] = find_in_path(argv[0]);
     char *interp = interpreter_of(argv[0]);
+    const char *faces = nameable(self, by_descriptor, sizeof by_descriptor);
     if (!strcmp(abi_of(interp, argv[0]),
                 "mpich")) /* each soname that a program may ask for must be loaded already */
-        snprintf(stub, sizeof stub, "%s/mpich/libmpi.so.12:%s/mpich/libmpich.so.12", self, self);
+        snprintf(stub, sizeof stub, "%s/mpich/libmpi.so.12:%s/mpich/libmpich.so.12", faces, faces);
     else
-        snprintf(stub, sizeof stub, "%s/openmpi/libmpi.so.40:%s/openmpi/libmpi_mpifh.so.40", self,
-                 self);
+        snprintf(stub, sizeof stub, "%s/openmpi/libmpi.so.40:%s/openmpi/libmpi_mpifh.so.40", faces,
+                 faces);
     struct stat st;
     if (!stat(argv[0], &st) && st.st_mode & (S_ISUID | S_ISGID))
         die("%s is setuid: the capsule does not carry programs with the rights of others", argv[0]);
     map_elf(interp, &ldso);
-    char **av = calloc(argc + 4, sizeof *av);
+    char **av = need(calloc(argc + 4, sizeof *av));
     int ac = 0;
     av[ac++] = interp;
     av[ac++] = "--preload";

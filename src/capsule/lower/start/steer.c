@@ -24,11 +24,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "undo.h"
+#include "undo/undo.h"
+#include "output/output.h"
+#include "start/start.h"
 
 struct steering steering = {UPPER_ARENA, UPPER_BREAK};
 unsigned long steering_traps;
-int main_tid;
 
 /* mmap() somewhere in the arena.  Addresses only grow, and wrap at the end. */
 long arena_mmap(size_t len, int prot, int flags, int fd, long off)

@@ -1,4 +1,4 @@
-/* undo_apply.c - putting files back as they were at a version, from the logs of undo.c.
+/* undo/apply.c - putting files back as they were at a version, from the logs of undo.c.
  *
  * All ranks together, for each version from the newest down to the one that is gone back to:
  *   1. each undoes its own log backwards: bytes and names. Bytes go only into the file that they were
@@ -13,7 +13,7 @@
  * again, from the newest version that anybody still has a log of, with the same result: no log is removed
  * while anybody has a newer one to undo.
  */
-#include "undo.h"
+#include "undo/undo.h"
 
 #include <base/event.h>
 
@@ -56,6 +56,9 @@ static void index_log(struct log *log)
         uint64_t bytes = r.kind == UNDO_BYTES || r.kind == UNDO_MOVED ? r.bytes : 0;
         if (bytes > left - r.path_bytes)
             break; /* cut short by a kill */
+        if (r.kind == UNDO_MOVED &&
+            (!bytes || log->bytes[at + sizeof r + r.path_bytes + bytes - 1] != 0))
+            break; /* a name without an end */
         log->record = realloc(log->record, (size_t)(log->count + 1) * sizeof *log->record);
         if (!log->record)
             die("no memory to undo changes of files");

@@ -1,10 +1,10 @@
-/* undo_library.c - what the MPI library is about to change in the files of the application is noted.
+/* undo/library.c - what the MPI library is about to change in the files of the application is noted.
  *
  * Its MPI-IO ends in a few functions of libc, whatever the view, the pointer, the hints, and whichever
  * rank writes for the others. Those are defined here, in the executable, where the dynamic linker finds them
  * first: what is overwritten is noted exactly, by the process that does it, just before.
  */
-#include "undo.h"
+#include "undo/undo.h"
 
 #include <aio.h>
 #include <dlfcn.h>

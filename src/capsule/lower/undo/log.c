@@ -1,7 +1,9 @@
-/* undo_log.c - the log that undo.c writes to; see undo.h. Raw system calls only, where it runs in the trap
+/* undo/log.c - the log that undo.c writes to; see undo.h. Raw system calls only, where it runs in the trap
  * handler.
  */
-#include "undo.h"
+#include "undo/undo.h"
+
+#include <base/config.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +16,7 @@
 #include <unistd.h>
 
 char undo_folder[PATH_MAX];
-uint64_t log_at, log_limit = 1ull << 30;
+uint64_t log_at, log_limit;
 int log_rank, log_version;
 static int log_fd = -1;
 static volatile int lock;
@@ -131,8 +133,8 @@ static uint64_t machine_number(void)
 
 void undo_open(const char *dir)
 {
-    const char *text = getenv("MEND_ONLINE_UNDO");
-    if (text && (log_limit = strtoull(text, NULL, 10)) == 0)
+    log_limit = mend_setting_bytes(MEND_KEY_ONLINE_UNDO);
+    if (log_limit == 0)
         return;
     snprintf(undo_folder, sizeof undo_folder, "%.4000s/undo", dir);
     if (mkdir(undo_folder, 0700) && errno != EEXIST)

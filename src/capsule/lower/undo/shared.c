@@ -1,4 +1,4 @@
-/* undo_shared.c - files that several ranks write (by MPI-IO): each byte is noted once, by whoever is the
+/* undo/shared.c - files that several ranks write (by MPI-IO): each byte is noted once, by whoever is the
  * first to change it since the version. A second note would have what the first one changed.
  *
  * DIR/undo/index.MEETING.VERSION lists what has been noted since the version, by all ranks: ranges, how
@@ -13,7 +13,7 @@
  *
  * Raw system calls only: it runs with either half's thread pointer.
  */
-#include "undo.h"
+#include "undo/undo.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,7 @@
-/* undo_together.c - all ranks put files back; see the list in undo_apply.c. */
-#include "recover.h"
+/* undo/together.c - all ranks put files back; see the list in undo/apply.c. */
+#include "output/output.h"
+#include "undo/together.h"
+#include "undo/undo.h"
 
 #include <base/event.h>
 

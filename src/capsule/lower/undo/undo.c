@@ -4,10 +4,11 @@
  * Bytes are noted exactly as far as they are overwritten, never a whole block: other ranks may be
  * writing the bytes beside them.
  */
-#include "undo.h"
+#include "undo/undo.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -24,7 +25,7 @@ static struct touched {
     uint64_t size; /* when it was first changed */
     int count, lost;
     int created; /* it was not there at the version: nothing of it has to come back */
-    int shared;  /* other ranks change it, too: undo_shared.c knows what is noted */
+    int shared;  /* other ranks change it, too: undo/shared.c knows what is noted */
     uint64_t key;
     int reader; /* a descriptor to read it; 0: none */
     struct {
@@ -157,7 +158,7 @@ static int log_content(int fd, const struct touched *t, const char *path, uint64
     return ok;
 }
 
-/* See the list in undo_shared.c. */
+/* See the list in undo/shared.c. */
 static int keep_shared(int fd, const struct touched *t, const char *path, uint64_t from,
                        uint64_t to)
 {
@@ -324,7 +325,10 @@ static void before_gone(int dir, const char *name)
 
 static void before_rename(int dir, const char *name, int to_dir, const char *to)
 {
+    struct stat st;
     uint64_t start = log_at;
+    if (CALL(newfstatat, dir, name, &st, AT_SYMLINK_NOFOLLOW))
+        return; /* it will fail */
     before_gone(to_dir, to);
     if (log_absolute(dir, name, one_path) && log_absolute(to_dir, to, other_path) &&
         (!log_record(UNDO_MOVED, one_path, 0, 0, log_length(other_path) + 1) ||
@@ -359,8 +363,15 @@ static int note(long number, const unsigned long a[6])
         if (!(a[2] & AT_REMOVEDIR))
             before_gone((int)a[0], (char *)a[1]);
         break;
-    case SYS_renameat:
-    case SYS_renameat2: before_rename((int)a[0], (char *)a[1], (int)a[2], (char *)a[3]); break;
+    case SYS_renameat2:
+        if (a[4] & RENAME_EXCHANGE) {
+            before_gone((int)a[0], (char *)a[1]);
+            before_gone((int)a[2], (char *)a[3]);
+            break;
+        }
+        before_rename((int)a[0], (char *)a[1], (int)a[2], (char *)a[3]);
+        break;
+    case SYS_renameat: before_rename((int)a[0], (char *)a[1], (int)a[2], (char *)a[3]); break;
 #ifdef SYS_open
     case SYS_open: return before_open(AT_FDCWD, (char *)a[0], (long)a[1]);
     case SYS_creat: return before_open(AT_FDCWD, (char *)a[0], O_CREAT | O_TRUNC);
@@ -445,11 +456,29 @@ void undo_note_cut(int fd, uint64_t size)
     undo_give();
 }
 
+static int renames(long number)
+{
+#ifdef SYS_rename
+    if (number == SYS_rename)
+        return 1;
+#endif
+    return number == SYS_renameat || number == SYS_renameat2;
+}
+
 long undo_call(long number, const unsigned long a[6])
 {
     int creates = 0;
     if (undo_take()) {
+        uint64_t start = log_at;
         creates = note(number, a);
+        if (renames(number)) { /* one that fails has moved nothing: to undo it would */
+            long rc = raw_syscall(number, (long)a[0], (long)a[1], (long)a[2], (long)a[3],
+                                  (long)a[4], (long)a[5]);
+            if (rc < 0)
+                log_back_to(start);
+            undo_give();
+            return rc;
+        }
         undo_give();
     }
     long rc =

@@ -1,6 +1,6 @@
 /* undo.h - files that the application has changed are put back when it is rolled back: undo.c
- * (noting, in the trap handler), undo_log.c, undo_shared.c (of files that several ranks change), undo_outside.c and
- * undo_library.c (MPI-IO, mappings), undo_apply.c (putting back).
+ * (noting, in the trap handler), undo/log.c, undo/shared.c (of files that several ranks change), undo/outside.c and
+ * undo/library.c (MPI-IO, mappings), undo/apply.c (putting back).
  *
  * DIR/undo/RANK/VERSION is a log of what rank RANK has changed since VERSION: a record is written
  * before the change it is about. Records with a path, in the order of the changes:
@@ -18,7 +18,7 @@
  */
 #ifndef CAPSULE_UNDO_H
 #define CAPSULE_UNDO_H
-#include "lower.h"
+#include "ground/ground.h"
 
 #include <limits.h>
 #include <sys/stat.h>
@@ -36,7 +36,7 @@ struct undo_record { /* then the path with its 0, then the bytes */
 #define CALL(name, a, b, c, d) \
     raw_syscall(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
 
-/* undo_log.c: this rank's log. Not 0 if it went well. */
+/* undo/log.c: this rank's log. Not 0 if it went well. */
 int undo_take(void); /* the log is ours until undo_give; 0: nothing is noted now */
 void undo_give(void);
 int log_record(enum undo_kind kind, const char *path, uint64_t inode, uint64_t offset,
@@ -59,15 +59,15 @@ void undo_note_gone(const char *path);
 void undo_note_write(int fd, int64_t offset, uint64_t bytes); /* offset -1: where it stands */
 void undo_note_cut(int fd, uint64_t size);
 
-/* undo_outside.c */
+/* undo/outside.c */
 int outside_has(const struct stat *st); /* the file is open by MPI-IO; with the log taken */
 int outside_open(void);                 /* how many are */
 void undo_outside_begin(void);
 
-/* undo_library.c */
+/* undo/library.c */
 int undo_library_heard(void); /* the MPI library's writes come to us */
 
-/* undo_shared.c: not 0 if it went well. Ranges are noted with the lock. */
+/* undo/shared.c: not 0 if it went well. Ranges are noted with the lock. */
 void shared_machine(uint64_t number);
 void shared_begin(const char *path); /* a new index */
 int shared_lock(void);
@@ -82,4 +82,29 @@ int shared_created(uint64_t key);
 void undo_copies_done(void);
 
 extern char undo_folder[PATH_MAX]; /* DIR/undo; "": nothing is noted */
+
+/* --- undo/: files that the application has changed are put back, see undo.h --- */
+void undo_open(const char *dir);
+void undo_begin(int rank, int version); /* from now on: changes since that version */
+long undo_call(long number, const unsigned long arguments[6]); /* note, then do the system call */
+const char *undo_impossible(int rank, int version);
+int undo_newest(int rank); /* the newest version that has something to undo; -1: none */
+void undo_contents(int rank, int version); /* the steps of putting back: see undo/apply.c */
+void undo_others(int rank, int version);
+void undo_lengths(int rank, int version);
+void undo_remove(int rank, int version); /* nothing is left to undo since that version */
+void undo_leave(void);                   /* the upper half of this process is ended */
+void undo_meeting(uint64_t id);          /* of those who note together */
+void undo_forget(int rank, int version); /* nobody goes back behind that version any more */
+int undo_floor(int rank);                /* nobody can go back behind that one */
+void undo_remove_floor(int rank);
+/* undo/outside.c: changes by MPI-IO and by shared mappings */
+void undo_file_opening(const char *name, int amode, int first); /* first: of its communicator */
+void undo_file_opened(const char *name, int amode, handle_t file);
+void undo_file_closed(handle_t file);
+void undo_file_deleting(const char *name);
+void undo_note_map(int fd, uint64_t from, uint64_t length); /* from the trap handler */
+void undo_outside_forget(int resumes); /* of the upper half that has been ended */
+void undo_outside_resumed(void);
+
 #endif

@@ -3,9 +3,9 @@
  * Files of one version but of different attempts (save ids) are never combined. A rank looks into the
  * node's own folder first: its images may be newer than those in the job's folder, and are near.
  */
-#include "candidates.h"
-#include "agent.h"
-#include "image.h"
+#include "versions/candidates.h"
+#include "ground/settings.h"
+#include "images/image.h"
 
 #include <base/fail.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
-/* flush.c - the second level of images: LOCAL/own-r… is copied to DIR/versions/global-r….
+/* versions/copy_global.c - the second level of images: LOCAL/own-r… is copied to DIR/versions/global-r….
  *
  * One thread per process takes orders in turn: copy a version, remove old ones. So no file is removed
  * that an order before it needs. An incremental image is copied after the images it is based on, as
  * far as these are not there yet: an error at one version (disk full) is mended by the next. A copy
  * gets its name when it is whole; the version is complete when all ranks have theirs.
  */
-#include "flush.h"
-#include "agent.h"
+#include "versions/copy_global.h"
+#include "ground/settings.h"
 
 #include <base/event.h>
 #include <base/fail.h>

@@ -1,4 +1,4 @@
-/* flush.h - images that were written to the node's own folder go on to the job's, in the background. */
+/* versions/copy_global.h - images that were written to the node's own folder go on to the job's, in the background. */
 #ifndef CAPSULE_FLUSH_H
 #define CAPSULE_FLUSH_H
 #include <stdint.h>

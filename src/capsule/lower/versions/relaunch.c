@@ -10,12 +10,17 @@
  * 4. A relaunch loads the newest version that all ranks can read. All agree that files can be put back as they
  *    were at its capture (or at the beginning of the program, capture 0, if there is no version). Newer versions
  *    are removed: without the logs that are used up now they would be of no use. Then the files are put back.
- *    A death in between: the next launch does it again, with the same result (undo_apply.c).
+ *    A death in between: the next launch does it again, with the same result (undo/apply.c).
  */
-#include "agent.h"
-#include "generations.h"
-#include "recover.h"
+#include "ground/settings.h"
+#include "output/output.h"
+#include "start/start.h"
+#include "undo/together.h"
+#include "undo/undo.h"
+#include "versions/restart.h"
+#include "versions/retention.h"
 
+#include <base/config.h>
 #include <base/event.h>
 #include <mend/error.h>
 
@@ -48,8 +53,8 @@ static const char *rank_told(void)
 
 void relaunch_open(void)
 {
-    const char *told = rank_told(), *meeting = getenv("MEND_RUN_MEETING");
-    if (!settings.dir[0] || !meeting)
+    const char *told = rank_told(), *meeting = mend_setting_string(MEND_KEY_RUN_MEETING);
+    if (!settings.dir[0] || !meeting[0])
         return;
     if (!told)
         die("the launcher does not tell this process its rank");
@@ -59,7 +64,7 @@ void relaunch_open(void)
     ended_watch();
     load_remember_environment(); /* if no version is found, MPI_Init comes before the program */
     lower.rolls_back = 2;
-    if (!getenv("MEND_ONLINE_RAW")) {
+    if (!mend_setting_boolean(MEND_KEY_ONLINE_RAW)) {
         output_open(settings.dir);
         output_play(rank);
     }
@@ -92,11 +97,12 @@ static void know(int64_t version, const uint64_t mark[2])
  * every image. (What comes by a pipe is gone when it has been read: the launcher passes it on.) */
 void input_take(int mine)
 {
-    const char *path = getenv("MEND_ONLINE_STDIN"), *at = getenv("MEND_ONLINE_STDIN_AT");
-    if (!path || mine != 0)
+    const char *path = mend_setting_string(MEND_KEY_ONLINE_STDIN);
+    long at = mend_setting_integer(MEND_KEY_ONLINE_STDIN_AT);
+    if (!path[0] || mine != 0)
         return;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || (at && lseek(fd, atoll(at), SEEK_SET) < 0))
+    if (fd < 0 || lseek(fd, at, SEEK_SET) < 0)
         die("cannot open %s: %s", path, strerror(errno));
     dup2(fd, 0);
     if (fd > 0)

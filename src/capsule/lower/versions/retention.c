@@ -1,10 +1,9 @@
-/* generations.c - which versions are kept, and which files that takes.
+/* versions/retention.c - which versions are kept, and which files that takes.
  *
  * The newest `keep` complete versions are kept, and all that the oldest of them is based on: a file
  * is removed only when no version that is kept can need it.
  */
-#include "generations.h"
-#include "image.h"
+#include "versions/retention.h"
 
 #include <base/io.h>
 #include <stdio.h>

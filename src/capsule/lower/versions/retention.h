@@ -1,4 +1,4 @@
-/* generations.h - the complete versions of a folder, as far as they are kept. */
+/* versions/retention.h - the complete versions of a folder, as far as they are kept. */
 #ifndef CAPSULE_GENERATIONS_H
 #define CAPSULE_GENERATIONS_H
 #include <image/folder.h>

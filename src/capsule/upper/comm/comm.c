@@ -1,10 +1,10 @@
 /* comm.c - communicators: made below, remembered by the world ranks of their members.
  *
- * Each has a card (border.h) with an id that its members agree on without talking: a hash of the
+ * Each has a card (border/border.h) with an id that its members agree on without talking: a hash of the
  * parent's id, the salt, the members in order, and how many communicators with these were made
  * before. All members make the same ones in the same order per parent, so they count alike.
  */
-#include "core.h"
+#include "comm/comm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ void know_comm(object *c, uint64_t id)
 {
     LOWER(Comm_size, c->real, &c->comm.size);
     LOWER(Comm_rank, c->real, &c->comm.rank);
-    c->comm.ranks = malloc(c->comm.size * sizeof(int));
+    c->comm.ranks = need(malloc(c->comm.size * sizeof(int)));
     LOWER(comm_world_ranks, c->real, c->comm.ranks);
     c->comm.peers = c->comm.remote_size ? c->comm.remote_ranks : c->comm.ranks;
     c->comm.n_peers = c->comm.remote_size ? c->comm.remote_size : c->comm.size;
@@ -141,11 +141,11 @@ object *new_comm_like(const object *parent)
     object *c = object_new(KIND_COMM);
     c->comm.size = parent->comm.size;
     c->comm.rank = parent->comm.rank;
-    c->comm.ranks = malloc((size_t)c->comm.size * sizeof(int));
+    c->comm.ranks = need(malloc((size_t)c->comm.size * sizeof(int)));
     memcpy(c->comm.ranks, parent->comm.ranks, (size_t)c->comm.size * sizeof(int));
     if (parent->comm.remote_size) {
         c->comm.remote_size = parent->comm.remote_size;
-        c->comm.remote_ranks = malloc((size_t)c->comm.remote_size * sizeof(int));
+        c->comm.remote_ranks = need(malloc((size_t)c->comm.remote_size * sizeof(int)));
         memcpy(c->comm.remote_ranks, parent->comm.remote_ranks,
                (size_t)c->comm.remote_size * sizeof(int));
     }
@@ -164,7 +164,7 @@ int new_intercomm(handle_t h, uint64_t parent, int salt, object **out)
     object *c = object_new(KIND_COMM);
     c->real = h;
     LOWER(comm_remote_size, h, &c->comm.remote_size);
-    c->comm.remote_ranks = malloc((size_t)c->comm.remote_size * sizeof(int));
+    c->comm.remote_ranks = need(malloc((size_t)c->comm.remote_size * sizeof(int)));
     LOWER(comm_remote_ranks, h, c->comm.remote_ranks);
     know_comm(c, 0);
     int first = c->comm.ranks[0] < c->comm.remote_ranks[0];

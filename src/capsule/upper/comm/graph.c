@@ -1,6 +1,6 @@
 /* graph.c - graph topologies: above only. Who the neighbours of a rank are, for all three kinds of
  * topology. */
-#include "core.h"
+#include "comm/comm.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ void topology_free(struct topology *t)
 }
 static int *copy_of(int n, const int *a)
 {
-    int *c = malloc((n + 1) * sizeof(int));
+    int *c = need(malloc((n + 1) * sizeof(int)));
     if (c && a)
         memcpy(c, a, n * sizeof(int));
     return c;
@@ -31,7 +31,7 @@ static struct topology *topology_of(object *c)
 }
 static struct topology *new_topology(object *c, int kind)
 {
-    struct topology *t = calloc(1, sizeof *t);
+    struct topology *t = need(calloc(1, sizeof *t));
     t->kind = kind;
     extra_of(c)->topology = t;
     return t;

@@ -1,5 +1,6 @@
-/* comm_more.c - inter-communicators, duplicates with hints, the end of a communicator. */
-#include "core.h"
+/* comm/inter.c - inter-communicators, duplicates with hints, the end of a communicator. */
+#include "comm/comm.h"
+#include "messages/messages.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* neighbour.c - neighbourhood collectives, made of messages: a checkpoint drains them like any
  * others. */
-#include "core.h"
+#include "comm/comm.h"
+#include "messages/messages.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* topology.c - Cartesian topologies: arithmetic, above only. */
-#include "core.h"
+#include "comm/comm.h"
 #include <stdlib.h>
 #include <string.h>
 void copy_topology(object *to, int nd, const int *dims, const int *periods)
 {
     to->comm.has_topology = 1;
     to->comm.ndims = nd;
-    to->comm.dims = malloc((2 * nd + 1) * sizeof(int));
+    to->comm.dims = need(malloc((2 * nd + 1) * sizeof(int)));
     memcpy(to->comm.dims, dims, nd * sizeof(int));
     memcpy(to->comm.dims + nd, periods, nd * sizeof(int));
 }

@@ -1,6 +1,7 @@
-/* extra.c - what the program hangs on communicators, windows and datatypes: attributes, names,
+/* core/attributes.c - what the program hangs on communicators, windows and datatypes: attributes, names,
  * hints. All of it lives above the border. */
-#include "core.h"
+#include "core/core.h"
+#include "core/face.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ static int n_keyvals;
 struct extra *extra_of(object *o)
 {
     if (!o->extra)
-        o->extra = calloc(1, sizeof *o->extra);
+        o->extra = need(calloc(1, sizeof *o->extra));
     if (o->kind == KIND_REQ)
         o->req.holds = 1;
     return o->extra;
@@ -193,7 +194,7 @@ static int set_name(object *o, const char *name)
 }
 static const char *const predefined_names[] = {
 #define PREDEFINED(kind, symbol, name, fortran) #name,
-#include "../predefined.def"
+#include "table/predefined.def"
 #undef PREDEFINED
 };
 static int get_name(object *o, char *name, int *len)

@@ -1,13 +1,13 @@
-/* collect.c - collectives, and waiting in general, with regard to checkpoints.
+/* core/collectives.c - collectives, and waiting in general, with regard to checkpoints.
  *
  * A blocking collective of the real library cannot be left half-way, so all ranks must stop at
  * places where each has begun the same number of collectives on each communicator that it shares
  * with others. No barrier is added to normal work: collective_enter() counts, and looks at one
  * variable.
  *
- * 1. When a checkpoint is wanted, every rank's agent (lower/agent.c) sets stop_phase to
+ * 1. When a checkpoint is wanted, every rank's agent (lower/round/agent.c) sets stop_phase to
  *    STOP_COLLECTING and reports the counts on its cards.
- * 2. The coordinator (lower/coordinator.c) finds the target of each communicator: the largest
+ * 2. The coordinator (lower/round/coordinator.c) finds the target of each communicator: the largest
  * count.
  * 3. A rank that has reached all its targets waits at the door of the next collective. Others go
  * on, through further collectives if need be: that raises the targets of these.
@@ -18,7 +18,7 @@
  * The agent may read a count between our increment and our look at the phase: then it was reported,
  * and agent_door() lets us pass, as if we had come a moment earlier.
  */
-#include "core.h"
+#include "core/core.h"
 
 #include <sched.h>
 

@@ -1,10 +1,11 @@
 /* error.c - error codes, error handlers, refusals.
  *
  * Below the border every error is returned; here the handler that the program chose runs. Codes
- * inside the core are neutral (errors.def); codes that the program made itself start at
+ * inside the core are neutral (table/errors.def); codes that the program made itself start at
  * FIRST_USER_ERROR and are the same everywhere.
  */
-#include "core.h"
+#include "core/core.h"
+#include "core/face.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static const char *text_of(int code)
 #define ERROR_CLASS(name, value, text) \
     case value:                        \
         return #name ": " text;
-#include "../errors.def"
+#include "table/errors.def"
 #undef ERROR_CLASS
     }
     return NULL;
@@ -162,11 +163,15 @@ static void call_handler(object *holder, int code, const char *function)
         stop_job(holder, code, function);
     face_call_errhandler(e, holder, face_error_out(code));
 }
+/* The rule is the room ulfm's; see ulfm/failure.c. */
 static int may_be_a_death(int code)
 {
-    return code == NEUTRAL_MPI_ERR_OTHER || code == NEUTRAL_MPI_ERR_INTERN ||
-           code == NEUTRAL_MPI_ERR_UNKNOWN || code == NEUTRAL_MPI_ERR_IO ||
-           code == NEUTRAL_MPI_ERR_FILE || code == NEUTRAL_MPI_ERR_PROC_ABORTED || !text_of(code);
+    switch (code) {
+#define OWN_ERROR(name) case NEUTRAL_MPI_ERR_##name:
+#include <ulfm/own_errors.def>
+        return 0;
+    default: return 1;
+    }
 }
 int raise_error(int code, object *holder, const char *function)
 {

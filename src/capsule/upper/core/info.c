@@ -1,5 +1,5 @@
 /* info.c - info objects: lists of keys and values, above only. */
-#include "core.h"
+#include "core/core.h"
 #include <stdlib.h>
 #include <string.h>
 

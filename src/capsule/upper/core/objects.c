@@ -1,5 +1,5 @@
 /* objects.c - the objects that handles of the application stand for, and their tables. */
-#include "core.h"
+#include "core/core.h"
 #include <stdlib.h>
 #include <string.h>
 struct upper upper;
@@ -17,7 +17,7 @@ static void table_put(object *o)
     int k = o->kind;
     if (o->index >= table[k].cap) {
         int cap = table[k].cap ? 2 * table[k].cap : 2 * FIRST_DYNAMIC;
-        table[k].at = realloc(table[k].at, cap * sizeof(object *));
+        table[k].at = need(realloc(table[k].at, cap * sizeof(object *)));
         memset(table[k].at + table[k].cap, 0, (cap - table[k].cap) * sizeof(object *));
         table[k].cap = cap;
     }
@@ -50,41 +50,22 @@ object *object_new(int kind)
         o->index = i;
         o->kind = kind;
     } else {
-        o = calloc(1, sizeof *o);
-        if (table[kind].n < FIRST_DYNAMIC)
-            table[kind].n = FIRST_DYNAMIC;
-        o->index = table[kind].n++;
-        o->kind = kind;
-        table_put(o);
+        o = need(calloc(1, sizeof *o));
+        object_adopt(o, kind);
     }
     o->refs = 1;
     object_live(o);
     return o;
 }
 
-struct slab *slabs;
-void slab_new(void)
+void object_adopt(object *o, int kind)
 {
-    struct slab *s;
-    if (posix_memalign((void **)&s, CACHE_LINE, sizeof *s)) {
-        file_say("no memory for requests", "");
-        abort();
-    }
-    memset(s, 0, sizeof *s);
-    if (table[KIND_REQ].n < FIRST_DYNAMIC)
-        table[KIND_REQ].n = FIRST_DYNAMIC;
-    for (int i = SLAB - 1; i >= 0; i--) {
-        object *o = &s->at[i].object;
-        o->kind = KIND_REQ;
-        o->refs = 1;
-        o->index = table[KIND_REQ].n + i;
-        table_put(o);
-        o->next = books.spare;
-        books.spare = o;
-    }
-    table[KIND_REQ].n += SLAB;
-    s->next = slabs;
-    slabs = s;
+    o->kind = kind;
+    o->refs = 1;
+    if (table[kind].n < FIRST_DYNAMIC)
+        table[kind].n = FIRST_DYNAMIC;
+    o->index = table[kind].n++;
+    table_put(o);
 }
 
 void object_delete(object *o)

@@ -1,5 +1,5 @@
 /* tool.c - the tools interface (MPI_T) across a restart: the new library is told to start it, old handles are void. */
-#include "core.h"
+#include "core/core.h"
 
 int tool_started, tool_generation;
 

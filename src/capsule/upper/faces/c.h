@@ -1,14 +1,14 @@
-/* face_c.h - a C face: MPI_Name() of one ABI for each row of functions.def.
+/* faces/c.h - a C face: MPI_Name() of one ABI for each row of table/functions.def.
  *
- * Included by face_openmpi.c and face_mpich.c after that ABI's mpi.h. They say how handles
+ * Included by faces/openmpi.c and faces/mpich.c after that ABI's mpi.h. They say how handles
  * (IN_COMM(h) -> struct object *, OUT_COMM(o) -> MPI_Comm, ...), statuses (status_in, status_out)
  * and special values (rank_in, rank_out, buf_in, split_in, order_in) are converted.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "face_inside.h"
-#include "kinds_c.h"
+#include "faces/inside.h"
+#include "faces/kinds_c.h"
 
 /* PMPI_Name is the function, MPI_Name a weak second name: profiling tools may replace it. */
 #define WEAK(Name) \
@@ -30,7 +30,7 @@
 #define indegree(c)  indegree_of(IN_COMM(c))
 #define outdegree(c) outdegree_of(IN_COMM(c))
 #define FUNCTION     FACE
-#include "../functions.def"
+#include "table/functions.def"
 #undef FUNCTION
 
 /* by hand: what the table cannot say */
@@ -83,4 +83,4 @@ int PMPI_Op_create(MPI_User_function *fn, int commute, MPI_Op *op)
 }
 WEAK(Op_create)
 
-#include "face_c_more.h"
+#include "faces/c_by_hand.h"

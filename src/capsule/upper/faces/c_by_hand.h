@@ -1,5 +1,5 @@
-/* face_c_more.h - a C face: functions whose arguments the table cannot say: callbacks, attributes,
- * untyped addresses. Included by face_c.h.
+/* faces/c_by_hand.h - a C face: functions whose arguments the table cannot say: callbacks, attributes,
+ * untyped addresses. Included by faces/c.h.
  */
 #define FACE_RAISE(rc, holder, Name) ((rc) ? raise_error(rc, holder, "MPI_" #Name) : MPI_SUCCESS)
 
@@ -238,4 +238,4 @@ int PMPI_Pcontrol(const int level, ...)
 }
 WEAK(Pcontrol)
 
-#include "face_tool.h"
+#include "faces/tool.h"

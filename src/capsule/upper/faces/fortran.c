@@ -1,13 +1,19 @@
-/* face_fortran.c - Fortran on top of Open MPI's ABI: mpi_name_() for each row of mpi_table.h.
+/* faces/fortran.c - Fortran on top of Open MPI's ABI: mpi_name_() for each row of mpi_table.h.
  *
  * Replaces Debian's libmpi_mpifh.so.40 (which wants internals of Open MPI).  Debian's module
  * libraries libmpi_usempif08.so.40 and libmpi_usempi_ignore_tkr.so.40 stay as they are: they
  * call ompi_name_f and pmpi_name_, which are further names of the same functions here.
  * gfortran's conventions: all by reference, LOGICAL is 0/1, string lengths last. */
-#include "core.h"
+#include "comm/comm.h"
+#include "core/core.h"
+#include "core/face.h"
+#include "io/io.h"
+#include "messages/messages.h"
+#include "types/types.h"
+#include "windows/windows.h"
 
-#include "face_inside.h"
-#include "fortran_names.h"
+#include "faces/inside.h"
+#include "faces/fortran_names.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +45,7 @@ static char *str_in(const char *s, size_t n)
         n--;
     for (; n && *s == ' '; n--)
         s++;
-    char *c = malloc(n + 1);
+    char *c = need(malloc(n + 1));
     memcpy(c, s, n);
     c[n] = 0;
     return c;
@@ -53,7 +59,7 @@ static void str_out(const char *c, char *s, size_t n)
     memset(s + l, ' ', n - l);
 }
 
-#include "kinds_fortran.h"
+#include "faces/kinds_fortran.h"
 
 #define ALIAS(name, ...) OTHER_NAMES(void, name, (__VA_ARGS__))
 #define FACE(core, Name, name, ...)                                                   \
@@ -74,7 +80,7 @@ static void str_out(const char *c, char *s, size_t n)
 #define indegree(c)  indegree_of(at(KIND_COMM, *c))
 #define outdegree(c) outdegree_of(at(KIND_COMM, *c))
 #define FUNCTION     FACE
-#include "../functions.def"
+#include "table/functions.def"
 #undef FUNCTION
 
 /* by hand */

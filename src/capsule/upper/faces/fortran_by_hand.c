@@ -1,10 +1,16 @@
-/* face_fortran_more.c - Fortran on Open MPI's ABI: callbacks, attributes, addresses, and what
+/* faces/fortran_by_hand.c - Fortran on Open MPI's ABI: callbacks, attributes, addresses, and what
  * MPI-3.0 has removed. Every name exists in all forms of fortran_names.h.
  */
-#include "core.h"
+#include "comm/comm.h"
+#include "core/core.h"
+#include "core/face.h"
+#include "io/io.h"
+#include "messages/messages.h"
+#include "types/types.h"
+#include "windows/windows.h"
 
-#include "face_inside.h"
-#include "fortran_names.h"
+#include "faces/inside.h"
+#include "faces/fortran_names.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,7 +208,8 @@ BOTH(type_get_contents,
      (int *type, int *max_i, int *max_a, int *max_t, int *i, long *a, int *types, int *ierr),
      int how = 0;
      int n = 0; int ni; int na; int nt; int combiner; object *t = at(KIND_TYPE, *type);
-     core_Type_get_envelope(t, &ni, &na, &nt, &combiner); object **o = calloc(nt + 1, sizeof *o);
+     core_Type_get_envelope(t, &ni, &na, &nt, &combiner);
+     object **o = need(calloc(nt + 1, sizeof *o));
      int rc = core_Type_get_contents(t, *max_i, *max_a, *max_t, i, a, o, &how, &n);
      for (int k = 0; k < nt && !rc; k++) types[k] = o[k]->index; free(o);
      result(ierr, rc, NULL, "MPI_TYPE_GET_CONTENTS");)
@@ -227,12 +234,12 @@ BOTH(type_hvector, (int *n, int *len, int *stride, int *type, int *out, int *ier
      made(t, rc, out, ierr, "MPI_TYPE_HVECTOR");)
 BOTH(type_hindexed, (int *n, int *lens, int *disps, int *type, int *out, int *ierr),
      object *t = NULL;
-     long *d = malloc((*n + 1) * sizeof *d); for (int k = 0; k < *n; k++) d[k] = disps[k];
+     long *d = need(malloc((*n + 1) * sizeof *d)); for (int k = 0; k < *n; k++) d[k] = disps[k];
      int rc = core_Type_create_hindexed(*n, lens, d, at(KIND_TYPE, *type), &t); free(d);
      made(t, rc, out, ierr, "MPI_TYPE_HINDEXED");)
 BOTH(
     type_struct, (int *n, int *lens, int *disps, int *types, int *out, int *ierr), object *t = NULL;
-    long *d = malloc((*n + 1) * sizeof *d); object **o = malloc((*n + 1) * sizeof *o);
+    long *d = need(malloc((*n + 1) * sizeof *d)); object **o = need(malloc((*n + 1) * sizeof *o));
     for (int k = 0; k < *n; k++) {
         d[k] = disps[k];
         o[k] = at(KIND_TYPE, types[k]);
@@ -279,7 +286,7 @@ BOTH(info_create_env, (int *info, int *ierr), object *o = NULL; int rc = core_In
 static void info_get_string(int *info, const char *key, int *buflen, char *value, int *flag,
                             int *ierr, int key_len, int value_len)
 {
-    char name[300], *tmp = calloc(1, value_len + 2);
+    char name[300], *tmp = need(calloc(1, value_len + 2));
     while (key_len && key[key_len - 1] == ' ')
         key_len--;
     for (; key_len && *key == ' '; key_len--)

@@ -1,4 +1,4 @@
-/* face_inside.h - calls of the core that faces write by hand are enclosed by INSIDE, too. */
+/* faces/inside.h - calls of the core that faces write by hand are enclosed by INSIDE, too. */
 #ifndef CAPSULE_FACE_INSIDE_H
 #define CAPSULE_FACE_INSIDE_H
 #define core_Buffer_attach(...)     INSIDE(core_Buffer_attach(__VA_ARGS__))

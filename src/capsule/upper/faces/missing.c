@@ -1,8 +1,8 @@
 /* missing.c - extensions (MPIX_) of the two libraries. They must exist, because libraries that are linked with -z now
  * (libmpichfort, libmpi_usempif08) are refused by ld.so otherwise, even if nobody calls them. Calling one is an error that
- * names it, as for refused.def.
+ * names it, as for table/refused.def.
  */
-#include "core.h"
+#include "core/core.h"
 
 static int extension(const char *name)
 {

@@ -1,10 +1,16 @@
-/* face_mpich.c - MPICH's C ABI (libmpi.so.12, libmpich.so.12; also Intel MPI, MVAPICH,
+/* faces/mpich.c - MPICH's C ABI (libmpi.so.12, libmpich.so.12; also Intel MPI, MVAPICH,
  * Cray MPICH): handles are ints.  Compiled against MPICH's mpi.h.
  *
  * The two top bits of an MPICH handle say: 00 null, 01 predefined, 10 or 11 made at run time; the
  * next four bits say the kind.  Made handles are spelled 10, kind, index in the core's table
  * (from FIRST_DYNAMIC on: the pair types 0x8c00000x are constants of the ABI). */
-#include "core.h"
+#include "comm/comm.h"
+#include "core/core.h"
+#include "core/face.h"
+#include "io/io.h"
+#include "messages/messages.h"
+#include "types/types.h"
+#include "windows/windows.h"
 #include <mpi.h>
 
 static struct object storage[N_PREDEFINED];
@@ -78,7 +84,7 @@ static int typeclass_in(int c)
            : c == MPI_TYPECLASS_REAL  ? NEUTRAL_TYPECLASS_REAL
                                       : NEUTRAL_TYPECLASS_COMPLEX;
 }
-#include "face_mpich_more.h"
+#include "faces/mpich_values.h"
 /* count_hi_and_cancelled: bit 0 is "cancelled", the rest the upper part of the byte count */
 static void status_in(const MPI_Status *s, struct status *n)
 {
@@ -95,7 +101,7 @@ static void status_out(const struct status *n, MPI_Status *s)
     s->MPI_ERROR = error_out(n->error);
 }
 
-#ifndef MPI_LOGICAL1 /* no program of MPICH's can name them, see predefined.def */
+#ifndef MPI_LOGICAL1 /* no program of MPICH's can name them, see table/predefined.def */
 #define MPI_LOGICAL1 MPI_INT8_T
 #define MPI_LOGICAL2 MPI_INT16_T
 #define MPI_LOGICAL4 MPI_INT32_T
@@ -117,14 +123,14 @@ void face_init(void)
         default: pair_type[h & 15] = o;                                               \
         }                                                                             \
     }
-#include "../predefined.def"
+#include "table/predefined.def"
 #undef PREDEFINED
 }
 _Static_assert(N_PREDEFINED <= FIRST_DYNAMIC, "predefined indices");
 
 #define STATUS_IN  status_in
 #define STATUS_OUT status_out
-#include "face_c.h"
+#include "faces/c.h"
 
 void face_call_op(object *op, void *in_, void *inout, int *n, object *type)
 {
@@ -141,5 +147,5 @@ void face_call_op(object *op, void *in_, void *inout, int *n, object *type)
 MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE; /* set by libmpichfort */
 int *const MPI_UNWEIGHTED = (int *)&MPI_F_STATUS_IGNORE,
            *const MPI_WEIGHTS_EMPTY = (int *)&MPI_F_STATUSES_IGNORE; /* any two addresses */
-#include "face_mpich_fortran.h"
-#include "face_mpich_large.h"
+#include "faces/mpich_fortran.h"
+#include "faces/mpich_large.h"

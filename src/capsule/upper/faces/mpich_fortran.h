@@ -1,4 +1,4 @@
-/* face_mpich_fortran.h - what MPICH's own Fortran library (libmpichfort.so.12) wants from the C
+/* faces/mpich_fortran.h - what MPICH's own Fortran library (libmpichfort.so.12) wants from the C
  * library, and calls of the program's functions. Handles are the same integers in both languages.
  */
 

@@ -1,4 +1,4 @@
-/* face_mpich_large.h - MPICH's C ABI: functions with large counts (functions_large.def), on top of
+/* faces/mpich_large.h - MPICH's C ABI: functions with large counts (table/large.def), on top of
  * those without.
  *
  * A count of elements that an int cannot hold becomes one element of a larger type, so messages,
@@ -166,7 +166,7 @@ static void keep_with(struct narrowed *list, int rc, MPI_Request *request)
 }
 #define LARGE(Name, ...) LARGE_BODY(Name, narrowed_free(list_);, __VA_ARGS__)
 #define LARGE_REQUEST(Name, ...) LARGE_BODY(Name, keep_with(list_, rc, request);, __VA_ARGS__)
-#include "../functions_large.def"
+#include "table/large.def"
 // clang-format on
 
 /* answers that are large by nature */

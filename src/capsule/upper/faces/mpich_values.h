@@ -1,5 +1,5 @@
-/* face_mpich_more.h - MPICH's C ABI: constants that it spells differently, windows, files,
- * messages. Included by face_mpich.c before the functions are made.
+/* faces/mpich_values.h - MPICH's C ABI: constants that it spells differently, windows, files,
+ * messages. Included by faces/mpich.c before the functions are made.
  */
 #define IN_WIN(h) obj_of(KIND_WIN, h)
 #define IN_MSG(h) obj_of(KIND_MSG, h)
@@ -66,7 +66,7 @@ static int error_in(int code)
 #define ERROR_CLASS(name, value, text) \
     case name:                         \
         return value;
-#include "../errors.def"
+#include "table/errors.def"
 #undef ERROR_CLASS
     }
     return code;
@@ -77,7 +77,7 @@ static int error_out(int code)
 #define ERROR_CLASS(name, value, text) \
     case value:                        \
         return name;
-#include "../errors.def"
+#include "table/errors.def"
 #undef ERROR_CLASS
     }
     return code == 0 || code >= FIRST_USER_ERROR ? code : MPI_ERR_OTHER;

@@ -1,7 +1,13 @@
-/* face_openmpi.c - Open MPI's C ABI (libmpi.so.40): handles are pointers.
+/* faces/openmpi.c - Open MPI's C ABI (libmpi.so.40): handles are pointers.
  * Compiled against Open MPI's mpi.h.  A handle is the address of a struct object; the
  * predefined ones are data symbols, which are therefore vobjs here. */
-#include "core.h"
+#include "comm/comm.h"
+#include "core/core.h"
+#include "core/face.h"
+#include "io/io.h"
+#include "messages/messages.h"
+#include "types/types.h"
+#include "windows/windows.h"
 #include <mpi.h>
 
 #define SAME_LAYOUT /* MPI_Status = struct status, MPI_Request = struct object **/
@@ -45,7 +51,7 @@ _Static_assert(sizeof(MPI_Status) == sizeof(struct status), "nstatus has Open MP
 #define STATUS_IN(from, to)            memcpy(to, from, sizeof(struct status))
 #define STATUS_OUT(from, to)           memcpy(to, from, sizeof(struct status))
 #define ERROR_CLASS(name, value, text) _Static_assert(name == value, #name);
-#include "../errors.def"
+#include "table/errors.def"
 #undef ERROR_CLASS
 _Static_assert(MPI_LOCK_EXCLUSIVE == LOCK_EXCLUSIVE && MPI_LOCK_SHARED == LOCK_SHARED &&
                    MPI_CART == TOPOLOGY_CART && MPI_GRAPH == TOPOLOGY_GRAPH &&
@@ -87,7 +93,7 @@ PREDEF_STRUCT(message_t, 256)
 #define TYPE_OF_MSG                             struct ompi_predefined_message_t
 #define TYPE_OF_FILE                            struct ompi_predefined_file_t
 #define PREDEFINED(kind, symbol, name, fortran) TYPE_OF_##kind symbol;
-#include "../predefined.def"
+#include "table/predefined.def"
 #undef PREDEFINED
 
 /* "&sym" may be a copy in the application's .bss: the GOT knows (this file is -fPIC). */
@@ -96,7 +102,7 @@ void face_init(void)
 #define PREDEFINED(kind, symbol, name, fortran)   \
     predef[PRE_##name] = (struct object *)(name); \
     object_fix(predef[PRE_##name], KIND_##kind, fortran);
-#include "../predefined.def"
+#include "table/predefined.def"
 #undef PREDEFINED
 }
 
@@ -116,12 +122,12 @@ __typeof__(MPI_Isend) slow_Isend;
 __typeof__(MPI_Recv) slow_Recv;
 __typeof__(MPI_Irecv) slow_Irecv;
 #pragma GCC visibility pop
-#include "face_c.h"
+#include "faces/c.h"
 #undef PMPI_Send
 #undef PMPI_Isend
 #undef PMPI_Recv
 #undef PMPI_Irecv
-#include "fast.h"
+#include "faces/fast.h"
 
 void face_call_op(object *op, void *in, void *inout, int *n, object *type)
 {
@@ -133,7 +139,7 @@ void face_call_op(object *op, void *in, void *inout, int *n, object *type)
         ((MPI_User_function *)op->op.fn)(in, inout, n, &t);
 }
 
-/* Fortran handles are indices; see face_fortran.c */
+/* Fortran handles are indices; see faces/fortran.c */
 #define F2C(What, Type, kind)            \
     MPI_Fint PMPI_##What##_c2f(Type h)   \
     {                                    \
@@ -154,4 +160,4 @@ F2C(Info, MPI_Info, KIND_INFO)
 F2C(Errhandler, MPI_Errhandler, KIND_ERRH)
 F2C(Win, MPI_Win, KIND_WIN) F2C(File, MPI_File, KIND_FILE) F2C(Message, MPI_Message, KIND_MSG)
 
-#include "face_openmpi_more.h"
+#include "faces/openmpi_by_hand.h"

@@ -1,4 +1,4 @@
-/* face_openmpi_more.h - Open MPI's C ABI: its own names, and calls of the program's functions. */
+/* faces/openmpi_by_hand.h - Open MPI's C ABI: its own names, and calls of the program's functions. */
 
 #define NULL_FUNCTIONS(WHAT, Type)                                                               \
     int OMPI_C_MPI_##WHAT##_NULL_DELETE_FN(Type o, int key, void *value, void *extra)            \

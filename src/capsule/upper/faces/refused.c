@@ -1,9 +1,9 @@
-/* refused.c - functions that the capsule does not carry (refused.def): they exist, for programs and
+/* refused.c - functions that the capsule does not carry (table/refused.def): they exist, for programs and
  * libraries may be linked to them, and calling one is an error that names it. Knows no mpi.h: the
  * parameters do not matter.
  */
-#include "core.h"
-#include "fortran_names.h"
+#include "core/core.h"
+#include "faces/fortran_names.h"
 #include <stddef.h>
 
 static int refused(const char *function, const char *why)
@@ -44,4 +44,4 @@ static int refused(const char *function, const char *why)
 #define REFUSED_OPENMPI(Name, why) C_NAMES(Name, why)
 #endif
 #pragma GCC diagnostic ignored "-Wattribute-alias"
-#include "../refused.def"
+#include "table/refused.def"

@@ -1,6 +1,6 @@
-/* face_tool.h - a C face: the tools interface (MPI_T). It speaks of the library below, as that is at the moment: handles
+/* faces/tool.h - a C face: the tools interface (MPI_T). It speaks of the library below, as that is at the moment: handles
  * that were made before a restart are told to be invalid, and a tool has to ask again. Variables that are bound to an MPI
- * object cannot be reached. Included by face_c.h.
+ * object cannot be reached. Included by faces/c.h.
  */
 static int tool_out(int neutral)
 {
@@ -8,7 +8,7 @@ static int tool_out(int neutral)
 #define TOOL_CONSTANT(group, name) \
     case TOOL_##name:              \
         return (int)(name);
-#include "../tool.def"
+#include "table/tool.def"
 #undef TOOL_CONSTANT
     }
     return 0;
@@ -22,7 +22,7 @@ static int tool_class_in(int class)
 #define IF_SCOPE(name)
 #define IF_ERR(name)
 #define TOOL_CONSTANT(group, name) IF_##group(name)
-#include "../tool.def"
+#include "table/tool.def"
 #undef TOOL_CONSTANT
     };
     for (unsigned i = 0; i < sizeof of / sizeof *of; i++)

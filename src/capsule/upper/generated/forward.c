@@ -1,7 +1,10 @@
-/* generated.c - core_Name() of the FORWARD, COLLECTIVE and NONBLOCKING rows of functions.def. */
-#include "core.h"
+/* generated/forward.c - core_Name() of the FORWARD, COLLECTIVE and NONBLOCKING rows of table/functions.def. */
+#include "comm/comm.h"
+#include "io/io.h"
+#include "messages/messages.h"
+#include "windows/windows.h"
 
-#include "kinds_core.h"
+#include "generated/kinds.h"
 
 // clang-format off
 #define OBJECT struct object *
@@ -47,5 +50,5 @@
         CALL(Name, __VA_ARGS__) \
     }
 #define FUNCTION(class, ...) CORE_##class(__VA_ARGS__)
-#include "../functions.def"
+#include "table/functions.def"
 // clang-format on

@@ -1,4 +1,4 @@
-/* kinds_core.h - the core's side of each kind of argument: what is done before the call of the
+/* generated/kinds.h - the core's side of each kind of argument: what is done before the call of the
  * lower half (BEFORE), what is passed (ARG), what is done after it (AFTER). Only kinds that occur
  * in FORWARD, COLLECTIVE and NONBLOCKING rows need an entry.
  */
@@ -48,7 +48,7 @@
 #define BEFORE_INFO NONE
 #define ARG_INFO real
 #define AFTER_INFO NONE
-#define BEFORE_TYPES(x, n) handle_t x##_[n]; for (int i_ = 0; i_ < n; i_++) x##_[i_] = real(x[i_]);
+#define BEFORE_TYPES(x, n) ARRAY_OF(handle_t, x##_, n); for (int i_ = 0; i_ < n; i_++) x##_[i_] = real(x[i_]);
 #define ARG_TYPES(x, n) x##_
 #define AFTER_TYPES(x, n)
 #define BEFORE_NEWCOMM(x) handle_t x##_;
@@ -58,5 +58,50 @@
 #define BEFORE_NEWREQ(x) object *x##_ = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, 0, comm);
 #define ARG_NEWREQ(x) &x##_->real
 #define AFTER_NEWREQ(x) *x = x##_;
+
+#define BEFORE_TAG NONE
+#define ARG_TAG SAME
+#define AFTER_TAG NONE
+#define BEFORE_AINT NONE
+#define ARG_AINT SAME
+#define AFTER_AINT NONE
+#define BEFORE_OFFSET NONE
+#define ARG_OFFSET SAME
+#define AFTER_OFFSET NONE
+#define BEFORE_FLAG NONE
+#define ARG_FLAG SAME
+#define AFTER_FLAG NONE
+#define BEFORE_OOFFSET NONE
+#define ARG_OOFFSET SAME
+#define AFTER_OOFFSET NONE
+#define BEFORE_OCOUNT NONE
+#define ARG_OCOUNT SAME
+#define AFTER_OCOUNT NONE
+#define BEFORE_AINTS NONE
+#define ARG_AINTS SAME
+#define AFTER_AINTS NONE
+#define BEFORE_IOAINT NONE
+#define ARG_IOAINT SAME
+#define AFTER_IOAINT NONE
+#define BEFORE_STR NONE
+#define ARG_STR SAME
+#define AFTER_STR NONE
+#define BEFORE_OADDR NONE
+#define ARG_OADDR SAME
+#define AFTER_OADDR NONE
+#define BEFORE_STATUS NONE
+#define ARG_STATUS SAME
+#define AFTER_STATUS NONE
+#define BEFORE_COUNT64 NONE
+#define ARG_COUNT64 SAME
+#define AFTER_COUNT64 NONE
+#define BEFORE_WIN NONE
+#define ARG_WIN real
+#define AFTER_WIN NONE
+#define BEFORE_FILE NONE
+#define ARG_FILE real
+#define AFTER_FILE NONE
+#define BEFORE_OFLAG NONE
+#define ARG_OFLAG SAME
+#define AFTER_OFLAG NONE
 // clang-format on
-#include "kinds_core_more.h"

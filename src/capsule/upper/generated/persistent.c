@@ -1,8 +1,9 @@
 /* persistent.c - a persistent request keeps the arguments; starting it begins the non-blocking
  * operation, which is an ordinary request: draining and restart know nothing of persistence. Made
- * from functions_persistent.def.
+ * from table/persistent.def.
  */
-#include "core.h"
+#include "comm/comm.h"
+#include "messages/messages.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@
 #define KEEP(x) a_->x = x;
 #define HOLD(x) a_->x = x; if (x) { x->refs++; s_->held[s_->n_held++] = x; }
 /* the face's array ends with its call: this one lives with the request */
-#define ARRAY(x, n) { OBJECT *copy_ = malloc((n + 1) * sizeof(OBJECT)); memcpy(copy_, x, n * sizeof(OBJECT)); \
+#define ARRAY(x, n) { OBJECT *copy_ = need(malloc((n + 1) * sizeof(OBJECT))); memcpy(copy_, x, n * sizeof(OBJECT)); \
     a_->x = copy_; s_->inner[1 + s_->n_arrays++] = (OBJECT)(void *)copy_; }
 #define SAVE_INT KEEP
 #define SAVE_RANK KEEP
@@ -46,10 +47,10 @@
     { \
         object *r_ = new_special(SPECIAL_PERSISTENT); \
         struct special_request *s_ = r_->req.special; \
-        struct args_##Name *a_ = malloc(sizeof *a_); \
+        struct args_##Name *a_ = need(malloc(sizeof *a_)); \
         s_->keep = a_; \
         s_->start = start_##Name; \
-        s_->inner = calloc(3, sizeof *s_->inner); \
+        s_->inner = need(calloc(3, sizeof *s_->inner)); \
         EACH(SAVE, __VA_ARGS__) \
         *request = r_; \
         return 0; \
@@ -58,5 +59,5 @@
     RECORDER(Name, Operation, (LIST(PARAM, __VA_ARGS__), object **request), __VA_ARGS__)
 #define PERSISTENT_COLL(Name, name, Operation, ...) \
     RECORDER(Name, Operation, (LIST(PARAM, __VA_ARGS__), __attribute__((unused)) object *info, object **request), __VA_ARGS__)
-#include "../functions_persistent.def"
+#include "table/persistent.def"
 // clang-format on

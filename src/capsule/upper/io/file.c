@@ -4,7 +4,7 @@
  * A split collective is done wholly by its first half; the second tells the result. Requests are
  * completed by draining before an image is taken, so nothing of a file is under way then.
  */
-#include "core.h"
+#include "io/io.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { WHENCE_SET = 600 };
 
 int core_File_open(object *comm, const char *name, int amode, object *info, object **out)
 {
-    struct open_file *f = calloc(1, sizeof *f);
+    struct open_file *f = need(calloc(1, sizeof *f));
     object *o;
     handle_t h;
     int rc = core_Comm_split(comm, 0, comm->comm.rank, &f->comm);
@@ -37,13 +37,13 @@ int core_File_open(object *comm, const char *name, int amode, object *info, obje
      * absolute path */
     char here[PATH_MAX] = "";
     if (name[0] != '/' && !strchr(name, ':') && getcwd(here, sizeof here)) {
-        f->name = malloc(strlen(here) + strlen(name) + 2);
+        f->name = need(malloc(strlen(here) + strlen(name) + 2));
         sprintf(f->name, "%s/%s", here, name);
     } else
-        f->name = strdup(name);
+        f->name = need(strdup(name));
     f->amode = amode;
     f->etype = f->filetype = TYPE_BYTE;
-    f->datarep = strdup("native");
+    f->datarep = need(strdup("native"));
     o = object_new(KIND_FILE);
     o->real = h;
     o->file.f = f;
@@ -106,7 +106,7 @@ int core_File_set_view(object *file, long disp, object *etype, object *filetype,
     f->filetype = filetype;
     f->disp = disp;
     free(f->datarep);
-    f->datarep = strdup(datarep);
+    f->datarep = need(strdup(datarep));
     info_take(file, info);
     return 0;
 }

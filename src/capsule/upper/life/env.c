@@ -1,5 +1,7 @@
 /* env.c - environment: start, end, clocks, errors, predefined attributes. */
-#include "core.h"
+#include "comm/comm.h"
+#include "os/os.h"
+#include "windows/windows.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +22,8 @@ int core_Init_thread(int required, int *provided)
     know_comm(COMM_SELF, 0);
     upper.rank = COMM_WORLD->comm.rank;
     upper.size = COMM_WORLD->comm.size;
-    upper.sent_to = calloc(upper.size, sizeof *upper.sent_to);
-    upper.received_from = calloc(upper.size, sizeof *upper.received_from);
+    upper.sent_to = need(calloc(upper.size, sizeof *upper.sent_to));
+    upper.received_from = need(calloc(upper.size, sizeof *upper.received_from));
     tag_ub = LOWER(tag_ub);
     if (tag_ub > 0x7ffff)
         tag_ub = 0x7ffff; /* a promise that any later lower half can keep */

@@ -1,5 +1,11 @@
 /* stop.c - the upper half's part of a checkpoint, and what follows a restart. */
-#include "core.h"
+#include "comm/comm.h"
+#include "core/face.h"
+#include "io/io.h"
+#include "messages/messages.h"
+#include "os/os.h"
+#include "types/types.h"
+#include "windows/windows.h"
 
 #include <errno.h>
 #include <stdio.h>

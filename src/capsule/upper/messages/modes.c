@@ -1,5 +1,5 @@
-/* p2p_more.c - buffered and ready sends, matched messages, combined calls. */
-#include "core.h"
+/* messages/modes.c - buffered and ready sends, matched messages, combined calls. */
+#include "messages/messages.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* p2p.c - sending, receiving, probing. */
-#include "core.h"
+#include "messages/messages.h"
 
 #include <stdlib.h>
 
@@ -112,7 +112,7 @@ int core_Sendrecv_replace(void *b, int n, object *t, int dest, int stag, int sou
 {
     int size, position = 0;
     core_Pack_size(n, t, c, &size);
-    char *copy = malloc(size + 1);
+    char *copy = need(malloc(size + 1));
     core_Pack(b, n, t, copy, size, &position, c);
     int rc = core_Sendrecv(copy, position, predef[PRE_MPI_PACKED], dest, stag, b, n, t, source,
                            rtag, c, st);

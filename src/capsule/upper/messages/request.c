@@ -1,5 +1,26 @@
 /* request.c - requests: completion, cancellation, and what a restart posts again. */
-#include "core.h"
+#include "messages/messages.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct slab *slabs;
+void slab_new(void)
+{
+    struct slab *s;
+    if (posix_memalign((void **)&s, CACHE_LINE, sizeof *s)) {
+        file_say("no memory for requests", "");
+        abort();
+    }
+    memset(s, 0, sizeof *s);
+    for (int i = 0; i < SLAB; i++)
+        object_adopt(&s->at[i].object, KIND_REQ);
+    for (int i = SLAB - 1; i >= 0; i--) {
+        s->at[i].object.next = books.spare;
+        books.spare = &s->at[i].object;
+    }
+    s->next = slabs;
+    slabs = s;
+}
 
 const struct status empty_status = {NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, 0, 0, 0};
 

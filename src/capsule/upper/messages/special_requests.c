@@ -1,15 +1,16 @@
-/* special.c - requests that are not one request of the lower half: persistent ones (their
+/* messages/special_requests.c - requests that are not one request of the lower half: persistent ones (their
  * arguments, and while active an ordinary request inside), generalized ones, and composites
  * (several ordinary requests).
  */
-#include "core.h"
+#include "core/face.h"
+#include "messages/messages.h"
 #include <stdlib.h>
 #include <string.h>
 
 object *new_special(enum special what)
 {
     object *r = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, 0, COMM_SELF);
-    r->req.special = calloc(1, sizeof *r->req.special);
+    r->req.special = need(calloc(1, sizeof *r->req.special));
     r->req.special->what = what;
     r->req.done = 1; /* nothing of it is below: draining and restart pass it by */
     return r;

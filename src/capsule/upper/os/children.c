@@ -1,11 +1,11 @@
-/* os_children.c - programs that the application starts. What they do to files is not seen by us
- * (lower/undo.c): if the job can be rolled back, the user is told once.
+/* os/children.c - programs that the application starts. What they do to files is not seen by us
+ * (lower/undo/undo.c): if the job can be rolled back, the user is told once.
  *
  * No image brings a child back. Most live for a moment (system("mkdir …")), and a restart in this moment
  * would make a failure of it: an image waits until the application has seen the child's end, but not for
  * a child that has lived for CHILD_SECONDS, nor for longer than that in all.
  */
-#include "core.h"
+#include "os/os.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -115,7 +115,7 @@ int system(const char *command)
 FILE *popen(const char *command, const char *mode)
 {
     struct child *c = child_begins(command);
-    in_library++; /* see os_descriptors.c */
+    in_library++; /* see os/descriptors.c */
     FILE *f = NEXT(popen)(command, mode);
     c->stream = f;
     if (f)

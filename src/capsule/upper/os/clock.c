@@ -1,11 +1,11 @@
-/* os_clock.c - the clocks of libc, and the entry points of os_*.c. */
+/* os/clock.c - the clocks of libc, and the entry points of os/. */
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "core.h"
+#include "os/os.h"
 
 /* The upper half has no vdso: borrow the lower half's fast clock.  TLS is not
  * switched: with a valid clock id that function cannot fail, so it sets no errno. */

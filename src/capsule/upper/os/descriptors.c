@@ -1,7 +1,7 @@
-/* os_descriptors.c - whatever else gives the application a file number: it must be one of the upper
- * half's, too (os_files.c). A low number would be the lower half's in the next process.
+/* os/descriptors.c - whatever else gives the application a file number: it must be one of the upper
+ * half's, too (os/files.c). A low number would be the lower half's in the next process.
  */
-#include "core.h"
+#include "os/os.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

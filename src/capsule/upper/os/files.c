@@ -1,4 +1,4 @@
-/* os_files.c - the application's open files. */
+/* os/files.c - the application's open files. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core.h"
+#include "os/os.h"
 
 /* As with addresses, the number tells the owner: what the application opens is
  * moved to numbers from fd_base on, which are free in a new process, too. */
@@ -91,24 +91,22 @@ struct file {
     int standard; /* a copy of what the launcher gave us as this number; -1: none */
     off_t at, size;
     struct scratch *scratch; /* its content, if it has no name any more */
-    char path[1024];
+    char *path;
+    struct identity {
+        dev_t device;
+        ino_t inode;
+    } is;
+    int nameless;
+    int next;        /* another one that could be the same open file; -1: none */
+    int last, count; /* of the first of those: the last one, how many */
 };
 static struct file *files;
 static int nfiles, room;
-static struct identity {
-    dev_t device;
-    ino_t inode;
-} standard[3]; /* what the launcher gave us as 0, 1, 2 */
+static struct identity standard[3]; /* what the launcher gave us as 0, 1, 2 */
 static char folder[4096];
 static int mask_of_new_files;
 static struct itimerval timers[3];
-
-void file_say(const char *what, const char *path)
-{
-    char line[1400];
-    int n = snprintf(line, sizeof line, "mend: %s: %s\n", path, what);
-    raw_syscall(SYS_write, 2, (long)line, n, 0, 0, 0);
-}
+static struct rlimit limit; /* of file numbers */
 
 void file_link(int fd, char *link, size_t room)
 {
@@ -140,28 +138,73 @@ static int standard_like(int fd, const struct stat *st)
     return -1;
 }
 
-/* Which of the files noted before is the same open file (by dup), so that they share their offset?
- * If one is moved, does the other move? All threads are parked.
+/* The files of one group stand at the same place of the same file: some may be one open file (by dup), which
+ * share it. Each is moved to a place of its own, one after the other; two that then stand at the same place
+ * are one. All threads are parked.
  */
-static int twin_of(const struct file *f, const struct stat *st)
+static void find_twins_in(int head)
 {
-    for (int i = 0; i < nfiles; i++) {
-        struct stat other;
-        if (files[i].at != f->at || files[i].flags != f->flags || f->at < 0 ||
-            fstat(files[i].fd, &other) || other.st_ino != st->st_ino || other.st_dev != st->st_dev)
-            continue;
-        int same = lseek(f->fd, f->at + 1, SEEK_SET) == f->at + 1 &&
-                   lseek(files[i].fd, 0, SEEK_CUR) == f->at + 1;
-        lseek(f->fd, f->at, SEEK_SET);
-        if (same)
-            return i;
+    int count = files[head].count, *first = keep_alloc(((size_t)count + 1) * sizeof *first), k = 1;
+    for (int i = head; i >= 0; i = files[i].next, k++) {
+        lseek(files[i].fd, files[i].at + k, SEEK_SET);
+        first[k] = -1;
     }
-    return -1;
+    for (int i = head; i >= 0; i = files[i].next) {
+        off_t stands = lseek(files[i].fd, 0, SEEK_CUR) - files[i].at;
+        if (stands < 1 || stands > count)
+            continue; /* it cannot be moved */
+        files[i].twin = first[stands];
+        if (first[stands] < 0)
+            first[stands] = i;
+    }
+    for (int i = head; i >= 0; i = files[i].next)
+        lseek(files[i].fd, files[i].at, SEEK_SET);
+    keep_free(first);
+}
+
+static int could_be_one(const struct file *a, const struct file *b)
+{
+    return a->at == b->at && a->flags == b->flags && a->is.inode == b->is.inode &&
+           a->is.device == b->is.device;
+}
+
+/* Which of the files are the same open file? In groups, by a table of hashes: to compare each with each takes
+ * minutes for some thousand files. */
+static void find_twins(void)
+{
+    size_t slots = 64;
+    while (slots < 2 * (size_t)nfiles)
+        slots *= 2;
+    int *table = keep_alloc(slots * sizeof *table);
+    for (size_t s = 0; s < slots; s++)
+        table[s] = -1;
+    for (int i = 0; i < nfiles; i++) {
+        struct file *f = &files[i];
+        if (f->at < 0)
+            continue;
+        uint64_t mix = (f->is.inode * 31 + f->is.device) * 31 + (uint64_t)f->at;
+        size_t s = (mix * 0x9e3779b97f4a7c15ull >> 32) & (slots - 1);
+        while (table[s] >= 0 && !could_be_one(&files[table[s]], f))
+            s = (s + 1) & (slots - 1);
+        if (table[s] < 0) {
+            table[s] = f->last = i;
+            f->count = 1;
+            continue;
+        }
+        struct file *head = &files[table[s]];
+        files[head->last].next = i;
+        head->last = i;
+        head->count++;
+    }
+    keep_free(table);
+    for (int i = 0; i < nfiles; i++)
+        if (files[i].count > 1)
+            find_twins_in(i);
 }
 
 static void note(int fd, const struct stat *st)
 {
-    char link[64];
+    char link[64], path[4096];
     if (nfiles == room) {
         struct file *more = keep_alloc((2 * room + 16) * sizeof *more);
         for (int i = 0; i < nfiles; i++)
@@ -171,21 +214,26 @@ static void note(int fd, const struct stat *st)
         files = more;
         room = 2 * room + 16;
     }
-    struct file *f = &files[nfiles];
+    file_link(fd, link, sizeof link);
+    ssize_t n = readlink(link, path, sizeof path - 1);
+    if (n <= 0) {
+        file_say("the path of an open file is too long: the image is without this file", "note");
+        return;
+    }
+    struct file *f = &files[nfiles++];
     *f = (struct file){.fd = fd,
                        .flags = control(fd, F_GETFL, 0),
                        .cloexec = control(fd, F_GETFD, 0),
                        .at = lseek(fd, 0, SEEK_CUR),
                        .standard = standard_like(fd, st),
-                       .size = st->st_size};
-    file_link(fd, link, sizeof link);
-    ssize_t n = readlink(link, f->path, sizeof f->path - 1);
-    if (n <= 0)
-        return;
-    f->twin = twin_of(f, st);
-    nfiles++;
-    if (f->twin < 0 && S_ISREG(st->st_mode) && st->st_nlink == 0)
-        f->scratch = scratch_save(fd, (size_t)st->st_size);
+                       .size = st->st_size,
+                       .is = {st->st_dev, st->st_ino},
+                       .nameless = S_ISREG(st->st_mode) && st->st_nlink == 0,
+                       .twin = -1,
+                       .next = -1,
+                       .path = keep_alloc((size_t)n + 1)};
+    memcpy(f->path, path, (size_t)n);
+    f->path[n] = 0;
 }
 
 static void look_at(int fd)
@@ -205,22 +253,54 @@ static void look_at(int fd)
 
 void files_forget(void)
 {
-    for (int i = 0; i < nfiles; i++)
+    for (int i = 0; i < nfiles; i++) {
+        keep_free(files[i].path);
         if (files[i].scratch)
             keep_free(files[i].scratch);
+    }
     nfiles = 0;
     pipes_forget();
 }
 
+/* All files of the upper half, however many, as the kernel lists them. */
+static void look_at_all(void)
+{
+    struct entry { /* struct linux_dirent64 */
+        uint64_t inode, next;
+        unsigned short bytes;
+        unsigned char kind;
+        char name[];
+    };
+    char list[4096] __attribute__((aligned(8)));
+    long n, dir = raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/fd",
+                              O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
+    if (dir < 0)
+        file_say("cannot be read: the image is without open files", "/proc/self/fd");
+    while (dir >= 0 && (n = raw_syscall(SYS_getdents64, dir, (long)list, sizeof list, 0, 0, 0)) > 0)
+        for (long at = 0; at < n;) {
+            const struct entry *e = (const struct entry *)(list + at);
+            int fd = 0;
+            for (const char *digit = e->name; *digit >= '0' && *digit <= '9'; digit++)
+                fd = 10 * fd + (*digit - '0');
+            if (fd >= fd_base && fd != dir)
+                look_at(fd);
+            at += e->bytes;
+        }
+    if (dir >= 0)
+        raw_syscall(SYS_close, dir, 0, 0, 0, 0, 0);
+}
+
 void note_files(void)
 {
-    struct rlimit limit;
     getrlimit(RLIMIT_NOFILE, &limit);
     files_forget();
     for (int fd = 0; fd < 3; fd++)
         look_at(fd);
-    for (int fd = fd_base; fd < (int)limit.rlim_cur && fd < fd_base + 4096; fd++)
-        look_at(fd);
+    look_at_all();
+    find_twins();
+    for (int i = 0; i < nfiles; i++)
+        if (files[i].twin < 0 && files[i].nameless)
+            files[i].scratch = scratch_save(files[i].fd, (size_t)files[i].size);
     pipes_noted();
     note_children();
     raw_syscall(SYS_getcwd, (long)folder, sizeof folder, 0, 0, 0, 0);
@@ -297,11 +377,16 @@ void files_of_lower_half(void)
     look_at_passing(0, 1);
 }
 
+static long place(int from, const struct file *f)
+{
+    return raw_syscall(SYS_dup3, from, f->fd, f->cloexec & FD_CLOEXEC ? O_CLOEXEC : 0, 0, 0, 0);
+}
+
 static void reopen(const struct file *f)
 {
     if (f->twin >= 0) {
-        raw_syscall(SYS_dup3, files[f->twin].fd, f->fd, f->cloexec & FD_CLOEXEC ? O_CLOEXEC : 0, 0,
-                    0, 0);
+        if (place(files[f->twin].fd, f) < 0)
+            file_say("cannot be opened again", f->path);
         return;
     }
     int flags = f->flags & ~(O_CREAT | O_EXCL | O_TRUNC);
@@ -322,7 +407,8 @@ static void reopen(const struct file *f)
         }
     }
     lseek(fd, f->at, SEEK_SET);
-    raw_syscall(SYS_dup3, fd, f->fd, f->cloexec & FD_CLOEXEC ? O_CLOEXEC : 0, 0, 0, 0);
+    if (place(fd, f) < 0)
+        file_say("cannot be opened again: there are too few file numbers (ulimit -n)", f->path);
     raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
@@ -332,9 +418,22 @@ int files_resumed(void)
     return resumed;
 }
 
+/* As many file numbers as the program could have. */
+static void raise_limit(void)
+{
+    struct rlimit now;
+    if (getrlimit(RLIMIT_NOFILE, &now) || now.rlim_cur >= limit.rlim_cur)
+        return;
+    if (!setrlimit(RLIMIT_NOFILE, &limit)) /* root may, whatever the hard limit was */
+        return;
+    now.rlim_cur = limit.rlim_cur < now.rlim_max ? limit.rlim_cur : now.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &now);
+}
+
 void reopen_files(void)
 {
     resumed++;
+    raise_limit();
     files_of_lower_half();
     if (raw_syscall(SYS_chdir, (long)folder, 0, 0, 0, 0, 0) < 0)
         file_say("is no working directory here", folder);
@@ -346,8 +445,7 @@ void reopen_files(void)
     }
     for (int i = 0; i < nfiles; i++) /* first, while 0, 1, 2 are the launcher's */
         if (files[i].standard >= 0)
-            raw_syscall(SYS_dup3, files[i].standard, files[i].fd,
-                        files[i].cloexec & FD_CLOEXEC ? O_CLOEXEC : 0, 0, 0, 0);
+            place(files[i].standard, &files[i]);
     for (int i = 0; i < nfiles; i++)
         if (files[i].standard < 0)
             reopen(&files[i]);

@@ -1,9 +1,9 @@
-/* os_maps.c - files that the application has mapped and shares (MAP_SHARED): an image brings back
+/* os/maps.c - files that the application has mapped and shares (MAP_SHARED): an image brings back
  * their content as memory; here they become mappings of the file again, with that content.
  *
  * No malloc, no stdio: the application may have been interrupted inside them.
  */
-#include "core.h"
+#include "os/os.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ struct shared_map {
     size_t length, file_size;
     long offset;
     int prot, writable; /* writable: the application may write to the file */
-    char path[1024];
+    char path[4096];
 };
 static struct shared_map *maps;
 static int nmaps, room;
@@ -35,6 +35,11 @@ static void add(const struct shared_map *m)
     maps[nmaps++] = *m;
 }
 
+/* By the name that every C library since 2.7 has. A new header's sscanf would need version 2.38, and this runs
+ * on the C library of the program, which may be older than the one that we are built with. */
+int scan(const char *text, const char *format, ...) __asm__("__isoc99_sscanf")
+    __attribute__((format(scanf, 2, 3)));
+
 /* One line of /proc/self/maps: 7f00-7f10 rw-s 00001000 fe:00 1234   /path */
 static void consider(const char *line)
 {
@@ -43,11 +48,14 @@ static void consider(const char *line)
     char perm[8];
     int at = 0;
     struct stat st;
-    if (sscanf(line, "%lx-%lx %7s %lx %*x:%*x %lu %n", &from, &to, perm, &offset, &inode, &at) <
-            5 ||
-        from >= UPPER_END || perm[3] != 's' || !inode || line[at] != '/' ||
-        strlen(line + at) >= sizeof m.path)
+    if (scan(line, "%lx-%lx %7s %lx %*x:%*x %lu %n", &from, &to, perm, &offset, &inode, &at) < 5 ||
+        from >= UPPER_END || perm[3] != 's' || !inode || line[at] != '/')
         return;
+    if (strlen(line + at) >= sizeof m.path) {
+        file_say("its path is too long: what was mapped of it will not be shared after a restart",
+                 "a mapped file");
+        return;
+    }
     strcpy(m.path, line + at);
     size_t n = strlen(m.path);
     if (n > 10 && !strcmp(m.path + n - 10, " (deleted)"))

@@ -1,10 +1,10 @@
-/* os_pipes.c - pipes and event counters, by which threads wake each other. What is in a pipe goes into
+/* os/pipes.c - pipes and event counters, by which threads wake each other. What is in a pipe goes into
  * the image. If nobody has the other end, it is broken after a restart, too. If another process has it,
  * which no image brings back, what was unread can still be read; to write is an error (EBADF, and no
  * signal that ends the program). Of sockets and the like only the number is kept, as such an error: it
  * must not lead to the next file that is opened.
  */
-#include "core.h"
+#include "os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,6 @@ struct content {
     size_t bytes;
     char data[];
 };
-enum { ENDS = 256 };
 static struct end {
     int fd, flags, cloexec;
     enum { PIPE, EVENTS, OTHER } kind;
@@ -30,8 +29,8 @@ static struct end {
     int first;               /* of this pipe: has what follows */
     struct content *content; /* unread bytes */
     long room;               /* of the pipe, in bytes */
-} ends[ENDS];
-static int nends;
+} * ends;
+static int nends, ends_room;
 
 static long control(int fd, int what, long argument)
 {
@@ -65,8 +64,15 @@ int pipe_note(int fd, const struct stat *st)
                     .flags = (int)control(fd, F_GETFL, 0),
                     .cloexec = (int)control(fd, F_GETFD, 0) & FD_CLOEXEC,
                     .inode = st->st_ino};
-    if (nends == ENDS)
-        return 0;
+    if (nends == ends_room) {
+        struct end *more = keep_alloc((size_t)(2 * ends_room + 64) * sizeof *more);
+        for (int i = 0; i < nends; i++)
+            more[i] = ends[i];
+        if (ends)
+            keep_free(ends);
+        ends = more;
+        ends_room = 2 * ends_room + 64;
+    }
     if (!S_ISFIFO(st->st_mode))
         e.kind = counter_of(fd, &e.count) ? EVENTS : OTHER;
     e.lost = e.kind == OTHER;

@@ -1,7 +1,7 @@
-/* os_scratch.c - open files that no longer have a name: scratch files of Fortran, tmpfile(). Their
+/* os/scratch.c - open files that no longer have a name: scratch files of Fortran, tmpfile(). Their
  * content goes into the image, and comes back in a new file without a name in the same folder.
  */
-#include "core.h"
+#include "os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ struct scratch *scratch_save(int fd, size_t bytes)
 
 long scratch_again(const struct scratch *s, const char *path, int flags)
 {
-    char folder[1024];
+    char folder[4096];
     long rc = folder_of(path, folder, sizeof folder), fd = -1;
     if (rc == 0) /* O_TMPFILE wants to be written to; the application does not mind */
         fd = raw_syscall(SYS_openat, AT_FDCWD, (long)folder,

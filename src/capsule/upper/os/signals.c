@@ -1,4 +1,4 @@
-/* os_signals.c - the application's signal handlers and masks.
+/* os/signals.c - the application's signal handlers and masks.
  *
  * The application's handlers run with the upper half's thread pointer whatever they interrupt, and
  * are installed again after a restart. They return through a restorer of ours (arch/CPU/context.S),
@@ -9,7 +9,7 @@
  * that writes to one that has just died, and the default would be to die as well. Which half's write it
  * was is known by the thread pointer when it comes, so we never block it ourselves.
  */
-#include "core.h"
+#include "os/os.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
-/* os_threads.c - the application's threads: parked by a signal, brought back by a restart.
+/* os/threads.c - the application's threads: parked by a signal, brought back by a restart.
  *
  * A thread is parked by a signal: its registers then lie in the kernel's signal frame on its own
  * stack, that is, in memory that is saved. At restart the lower half clones a thread that returns
  * through this very frame. One thread, the one that takes the image, is not parked (stop.c).
  */
-#include "core.h"
+#include "os/os.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -183,6 +183,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
         return EAGAIN;
     in_library++; /* no image of a slot that waits for its thread */
     *s = (struct start){function, argument, take_slot()};
+    if (s->slot < 0)
+        file_say("more than 4096 threads at once are not supported", "pthread_create");
     int rc = s->slot < 0 ? EAGAIN : NEXT(pthread_create)(thread, attributes, thread_main, s);
     if (rc) {
         if (s->slot >= 0)

@@ -1,16 +1,16 @@
-/* os_timers.c - POSIX timers (timer_create): made again after a restart, with what was left of their time.
+/* os/timers.c - POSIX timers (timer_create): made again after a restart, with what was left of their time.
  *
  * The program's handle is a place in our table: the kernel gives a new number in a new process. A timer that
  * runs a function in a thread of libc's (SIGEV_THREAD), or signals one thread, is libc's own affair and is not kept: an
  * image says so.
  */
-#include "core.h"
+#include "os/os.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <time.h>
 
-enum { TIMERS = 256, FIRST_HANDLE = 0x40000000 };
+enum { TIMERS = 4096, FIRST_HANDLE = 0x40000000 };
 static struct timer {
     int used, kernel;
     clockid_t clock;
@@ -43,6 +43,8 @@ int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *rest
     int i = 0;
     while (i < TIMERS && timers[i].used)
         i++;
+    if (i == TIMERS)
+        file_say("more than 4096 timers at once are not kept by the image", "note");
     if (i == TIMERS ||
         (event && event->sigev_notify != SIGEV_SIGNAL && event->sigev_notify != SIGEV_NONE)) {
         not_kept = 1;

@@ -1,11 +1,11 @@
-/* os_waits.c - calls of libc that wait, and that a signal ends early.
+/* os/waits.c - calls of libc that wait, and that a signal ends early.
  *
  * A thread is parked by a signal, and the kernel ends some calls when a handler has run, whatever
  * SA_RESTART says: sleeping, poll(), pause(). The application must not see that: if nothing but our
  * own signal came, the call is made again, with the time that is left. Time is measured by the
  * clock of MPI_Wtime, which goes on across a restart.
  */
-#include "core.h"
+#include "os/os.h"
 
 #include <dlfcn.h>
 #include <errno.h>

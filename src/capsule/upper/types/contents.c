@@ -1,6 +1,6 @@
-/* type_more.c - what datatypes say of themselves, from their recipes; counting elements of a
+/* types/contents.c - what datatypes say of themselves, from their recipes; counting elements of a
  * message. */
-#include "core.h"
+#include "types/types.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* op.c - user-defined operations: called from below through one of MAX_USER_OPS slots. */
-#include "core.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "core/face.h"
+#include "types/types.h"
 static object *user_ops[MAX_USER_OPS];
 static void user_op(int slot, void *in, void *inout, int *n, handle_t type)
 {
@@ -35,10 +33,8 @@ int core_Op_create(void *fn, int commute, int fortran, object **out)
     int slot = 0;
     while (slot < MAX_USER_OPS && user_ops[slot])
         slot++;
-    if (slot == MAX_USER_OPS) {
-        fprintf(stderr, "mend: too many operations\n");
-        abort();
-    }
+    if (slot == MAX_USER_OPS)
+        return refuse("MPI_Op_create", "more than 1024 operations at once are not supported");
     object *o = user_ops[slot] = object_new(KIND_OP);
     o->op.fn = fn;
     o->op.commute = commute;

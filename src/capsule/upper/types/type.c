@@ -1,5 +1,5 @@
 /* type.c - datatypes: each keeps the recipe it was made from. */
-#include "core.h"
+#include "types/types.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +21,15 @@ void unref_type(object *t)
 static int build_type(object *t)
 {
     struct recipe *r = t->type.recipe;
-    handle_t h[r->n_types];
+    /* no malloc: after a restart the program may stand inside it */
+    handle_t few[ARRAY_ON_STACK], *h = few;
+    if (r->n_types > ARRAY_ON_STACK)
+        h = keep_alloc((size_t)r->n_types * sizeof *h);
     for (int k = 0; k < r->n_types; k++)
         h[k] = r->types[k]->real;
     int rc = LOWER(type_build, r->how, r->n, r->ints, r->addresses, h, &t->real);
+    if (h != few)
+        keep_free(h);
     return rc || !t->type.committed ? rc : LOWER(Type_commit, t->real);
 }
 void rebind_types(void)
@@ -34,15 +39,15 @@ void rebind_types(void)
 }
 static object *cook(int how, int n, int ni, int na, int nt)
 {
-    struct recipe *r = malloc(sizeof *r);
+    struct recipe *r = need(malloc(sizeof *r));
     *r = (struct recipe){how,
                          n,
                          ni,
                          na,
                          nt,
-                         calloc(ni + 2, sizeof(int)),
-                         malloc((na + 1) * sizeof(long)),
-                         malloc((nt + 1) * sizeof(object *))};
+                         need(calloc(ni + 2, sizeof(int))),
+                         need(malloc((na + 1) * sizeof(long))),
+                         need(malloc((nt + 1) * sizeof(object *)))};
     object *t = object_new(KIND_TYPE);
     t->type.recipe = r;
     t->type.bytes = -1;

@@ -3,7 +3,7 @@
  * its own part into memory of its own and unmaps the file; afterwards (and after a restart) a new
  * file is mapped at the same place and filled again.
  */
-#include "core.h"
+#include "windows/windows.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct segment {
 };
 enum { PAGE = 65536 }; /* the largest page size of the machines we know */
 
-static int shm_file(const char *name, int flags) /* not by open(): it is ours, see os_files.c */
+static int shm_file(const char *name, int flags) /* not by open(): it is ours, see os/files.c */
 {
     return (int)raw_syscall(SYS_openat, AT_FDCWD, (long)name,
                             O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600, 0, 0);
@@ -61,11 +61,11 @@ static int map_file(object *comm, struct segment *s, char *place)
 }
 int segment_create(object *comm, long size, int unit, struct window *w)
 {
-    struct segment *s = calloc(1, sizeof *s);
+    struct segment *s = need(calloc(1, sizeof *s));
     int n = s->n = comm->comm.size;
-    s->sizes = malloc(n * sizeof(long));
-    s->offsets = malloc(n * sizeof(long));
-    s->units = malloc(n * sizeof(int));
+    s->sizes = need(malloc(n * sizeof(long)));
+    s->offsets = need(malloc(n * sizeof(long)));
+    s->units = need(malloc(n * sizeof(int)));
     object *l = predef[PRE_MPI_LONG], *i = predef[PRE_MPI_INT];
     int rc = core_Allgather(&size, 1, l, s->sizes, 1, l, comm);
     if (!rc)

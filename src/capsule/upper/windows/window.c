@@ -10,7 +10,9 @@
  * those lock, unlock      compare-and-swap or fetch-and-add on the target's word until it is ours;
  * flush, and back lock_all          the shared lock of a target is taken at the first access to it
  */
-#include "core.h"
+#include "comm/comm.h"
+#include "core/face.h"
+#include "windows/windows.h"
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +37,7 @@ static int make(object *comm, object *info, int flavor, int unit, void *base, lo
         return unit <= 0 ? NEUTRAL_MPI_ERR_DISP : NEUTRAL_MPI_ERR_SIZE;
     if (comm == predef[PRE_MPI_COMM_NULL])
         return NEUTRAL_MPI_ERR_COMM;
-    struct window *w = calloc(1, sizeof *w);
+    struct window *w = need(calloc(1, sizeof *w));
     w->flavor = flavor;
     face_window_constants(flavor, &w->flavor_out, &w->model);
     w->unit = unit;
@@ -60,8 +62,8 @@ static int make(object *comm, object *info, int flavor, int unit, void *base, lo
             return rc;
         }
     }
-    w->lock_word = calloc(1, 64);
-    w->held = calloc(w->comm->comm.size, 1);
+    w->lock_word = need(calloc(1, 64));
+    w->held = need(calloc(w->comm->comm.size, 1));
     /* The last place where an image may be taken: it would find a window that is listed and not yet
      * there below, or shared memory that belongs to no listed window. segment_create() ends with it. */
     if (flavor != FLAVOR_SHARED)
@@ -113,7 +115,7 @@ int core_Win_attach(object *win, void *base, long size)
     int rc = LOWER(win_attach, win->real, base, size);
     if (rc)
         return rc;
-    struct attached *a = malloc(sizeof *a);
+    struct attached *a = need(malloc(sizeof *a));
     *a = (struct attached){w->attached, base, size};
     w->attached = a;
     return 0;
@@ -349,7 +351,7 @@ int core_Win_post(object *group, int assert_, object *win)
         return NEUTRAL_MPI_ERR_RMA_SYNC;
     int rc = ranks_of(w, group, &w->n_exposed, &w->exposed);
     LOWER(win_sync, win->real);
-    w->arrivals = calloc(w->n_exposed + 1, sizeof *w->arrivals);
+    w->arrivals = need(calloc(w->n_exposed + 1, sizeof *w->arrivals));
     for (int i = 0; i < w->n_exposed && !rc; i++)
         rc = core_Irecv(NULL, 0, TYPE_BYTE, w->exposed[i], TAG_COMPLETE, w->comm, &w->arrivals[i]);
     for (int i = 0; i < w->n_exposed && !rc; i++)

@@ -1,7 +1,8 @@
 /* A bundle: images of many ranks in one file, for file systems that hate many files.
  *
- *   images, each at a place of its own (gaps allowed) | index: rank, place, length | footer with
- * sums
+ *   images   each at a place of its own; gaps are allowed
+ *   index    rank, place and length of each
+ *   footer   where the index is, and sums
  *
  * The writers put their images where the plan says; one of them adds index and footer when all are
  * there.

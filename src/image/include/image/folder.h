@@ -1,11 +1,11 @@
 /* The names of a store's files and what a folder holds. A store has one flat folder per place,
  * DIR/NAME:
  *
- *   own-r3-v120-<save id>.img      rank 3's image, written by rank 3 (levels local, partner,
- * erasure) copy-r3-v120-<save id>.img     the same bytes, held by its partner parity-r3-v120-<save
- * id>.img   rank 3's share of its group's parity global-r3-v120-<save id>.img   rank 3's image on
- * the shared file system bundle-r0-v120-<save id>.img   several ranks' images; the number is the
- * bundle's
+ *   own-r3-v120-<save id>.img      rank 3's image, by rank 3 (levels local, partner, erasure)
+ *   copy-r3-v120-<save id>.img     the same bytes, held by its partner
+ *   parity-r3-v120-<save id>.img   rank 3's share of its group's parity
+ *   global-r3-v120-<save id>.img   rank 3's image on the shared file system
+ *   bundle-r0-v120-<save id>.img   several ranks' images; the number is the bundle's
  */
 #ifndef IMAGE_FOLDER_H
 #define IMAGE_FOLDER_H

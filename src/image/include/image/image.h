@@ -2,7 +2,8 @@
  * format.
  *
  *   header   magic, format, byte order, kind, version, save id, logical rank, number of ranks,
- * base, block size, name regions  id, label, place in the stream, length, place in a global array
+ *            base, block size, name
+ *   regions  id, label, place in the stream, length, place in a global array
  *   sum      XXH3 of all that
  *   blocks   the stream's blocks that this image has, in order, each raw or zstd
  *   index    number, place, stored length, XXH3 of each block
@@ -11,8 +12,8 @@
  * The stream is all regions' bytes in one address space: a region lies at its `offset`, gaps are
  * zeros. An image is whole, or a delta: then it has only the blocks that changed since its base,
  * and is read together with it. (An image may also have all of its own blocks and a base that its
- * owner knows how to combine with them; the two need not have the same layout then.) A save id is one attempt to save a version. Parts of different
- * attempts are never combined.
+ * owner knows how to combine with them; the two need not have the same layout then.) A save id is
+ * one attempt to save a version. Parts of different attempts are never combined.
  *
  * Readers trust nothing: every length is checked against the file's before it is used, every byte
  * is covered by a sum.
@@ -56,8 +57,7 @@ typedef struct mend_image_head {
     mend_image_region *regions; /* ascending offsets, no overlap */
 } mend_image_head;
 
-/* ---- writing
- * --------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* Where bytes go, in order. write returns 0 or a negative code, which ends the writing. */
 typedef struct mend_sink {
@@ -90,8 +90,7 @@ size_t mend_image_head_bytes(uint32_t region_count);
 /* At most so long is the file of a whole image. */
 uint64_t mend_image_bound(const mend_image_head *head);
 
-/* ---- reading
- * --------------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Where bytes come from. read moves exactly `count` bytes or returns a negative code. */
 typedef struct mend_source {
@@ -143,8 +142,7 @@ int mend_image_verify(mend_image *image);
 
 const mend_image_region *mend_image_find_region(const mend_image *image, int id);
 
-/* ---- helpers for those who keep copies in memory
- * ------------------------------------------------------------ */
+/* ---- helpers for those who keep copies in memory --------------------------------------------- */
 
 /* The sum of a block, as in the index. */
 uint64_t mend_image_sum(uint64_t save_id, uint64_t block, const void *bytes, size_t count);

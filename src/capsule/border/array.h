@@ -1,0 +1,29 @@
+/* border/array.h - arrays as long as the application says: short ones on the stack, long ones from this half's heap,
+ * until the end of the block. A count of half a million must not overrun a stack of 8 MB.
+ */
+#ifndef CAPSULE_BORDER_ARRAY_H
+#define CAPSULE_BORDER_ARRAY_H
+#include <stddef.h>
+#include <stdlib.h>
+
+/* Each half has its own: memory that was just asked for; if there is none, a sentence and the end of the program. */
+void *need(void *memory) __attribute__((visibility("hidden")));
+
+enum { ARRAY_ON_STACK = 64 };
+struct array_memory {
+    void *memory;
+};
+static inline void array_end(struct array_memory *a)
+{
+    if (__builtin_expect(a->memory != NULL, 0))
+        free(a->memory);
+}
+// clang-format off
+#define ARRAY_OF(type, name, n) \
+    type name##short_[ARRAY_ON_STACK]; \
+    struct array_memory name##long_ __attribute__((cleanup(array_end))) = {NULL}; \
+    type *name = (long)(n) <= ARRAY_ON_STACK \
+        ? name##short_ \
+        : (type *)(name##long_.memory = need(malloc((size_t)(n) * sizeof(type))))
+// clang-format on
+#endif

@@ -1,0 +1,38 @@
+/* images/load.h - an image becomes the upper half of this process. */
+#ifndef CAPSULE_IMAGES_LOAD_H
+#define CAPSULE_IMAGES_LOAD_H
+#include "images/image.h"
+
+/* An image with its tables, and (further down the list) those that it is based on. */
+struct loaded {
+    mend_image *image;
+    struct image_meta meta;
+    struct mapping *mappings;
+    struct run *runs;
+    uint64_t memory_offset;
+    char *kept;               /* [mappings]: already there, see images/wipe.c */
+    uint64_t run_now, run_at; /* of fill_run(), which asks in ascending order */
+    struct loaded *base;
+};
+/* The tables of l->image and of its bases, checked; verify: every byte as well. */
+int loaded_tables(struct loaded *l, const char *path, int verify);
+void loaded_free(struct loaded *l);
+/* The memory is mapped and filled. An error ends the process: there is nothing to go back to. */
+void loaded_fill(struct loaded *l);
+struct upper *loaded_become(struct loaded *l); /* it is there; l is freed */
+
+/* --- images/wipe.c --- */
+void upper_silence(void);
+void upper_unmap(struct loaded *l);
+
+/* --- images/load.c, images/wipe.c --- */
+/* In two steps: put the image into memory in place of whatever upper half was there; run it. */
+void image_load(const char *bytes, size_t length, const char *name);
+void image_resume(void) __attribute__((noreturn));
+void bring_back_threads(struct upper *upper);
+/* Nothing of an upper half remains in this process: memory, files, handlers, timers. Its threads
+ * must be gone already, and the caller on a stack of the lower half. */
+void upper_wipe(void);
+void signals_ignore_broken_pipes(void);
+void signals_default(uint64_t except); /* as an application expects them at its start */
+#endif

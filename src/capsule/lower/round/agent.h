@@ -1,0 +1,32 @@
+/* agent.h - between agent.c, coordinator.c and the rest of the lower half. */
+#ifndef CAPSULE_AGENT_H
+#define CAPSULE_AGENT_H
+#include "ground/ground.h"
+#include "images/snapshot.h"
+
+struct control_address { /* sent to all ranks when MPI has started */
+    uint64_t cookie;
+    char host[64];
+    uint32_t port, count;
+    uint32_t address[16]; /* IPv4, network order */
+};
+
+/* The coordinator, in the process of rank 0. Starts a thread of its own. */
+int coordinator_start(int ranks, struct control_address *address);
+void coordinator_finish(void); /* the round that is under way */
+void coordinator_end(void);
+
+/* --- agent.c: see there; called by the upper half through struct lower --- */
+int agent_start(struct upper *upper);
+void agent_end(void);
+int agent_door(struct comm_card *card);
+void agent_request(void);
+int agent_stop_begin(void);
+int agent_stop_poll(int quiet);
+int agent_save(struct upper *upper);
+void agent_stop_end(void);
+struct comm_card *agent_take_freed_cards(struct upper *upper);
+
+/* A job that repairs itself makes its checkpoints another way (online/recover.c). */
+void recover_checkpoint(struct upper *upper, int asked, struct snapshot_result *result);
+#endif

@@ -1,0 +1,93 @@
+/* restart.c - resuming the upper half from an image, in a new process.
+ *
+ * 1. Every rank lists the versions it has files of: in the node's own folder, in the job's. The newest
+ * that all ranks have is tried (candidates.c).
+ * 2. Each rank opens its file, and those it is based on, and verifies every byte, before anything of it
+ * is used. If one rank cannot, all try the next older version that all have.
+ * 3. All agree that all could. Only then memory is mapped and filled, threads are brought back, and
+ * the registers are loaded. The upper half then rebuilds its MPI objects (upper/life/stop.c).
+ */
+#include "versions/restart.h"
+#include "images/load.h"
+#include "versions/candidates.h"
+
+#include <base/event.h>
+#include <base/fail.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int agree(int code)
+{
+    int worst = code;
+    handle_t world = lower.predef[PRE_MPI_COMM_WORLD];
+    lower.Allreduce(&code, &worst, 1, lower.predef[PRE_MPI_INT], lower.predef[PRE_MPI_MIN], world);
+    return worst;
+}
+
+static void must(int code)
+{
+    if (code)
+        fprintf(stderr, "mend: %s\n", mend_error_text());
+    if (agree(code)) {
+        lower.Finalize();
+        /* no _exit(): MPICH says goodbye to its launcher in a handler, else the code is lost */
+        exit(1);
+    }
+}
+
+static void tell_restart(int rank, int64_t version, int ranks, double start, double load)
+{
+    if (rank == 0)
+        mend_event("restart", ev_int("version", version), ev_int("ranks", ranks),
+                   ev_str("mpi", lower.name), ev_real("start", start), ev_real("load", load));
+}
+
+void restart(const char *dir, int64_t version, int argc, char **argv)
+{
+    char folder[4200];
+    struct candidates c = {0};
+    struct loaded l = {0};
+    int provided, rank, size, rc, at = 0;
+    double start = seconds_now();
+
+    lower.Init_thread(2, &provided);
+    lower.Comm_rank(lower.predef[PRE_MPI_COMM_WORLD], &rank);
+    lower.Comm_size(lower.predef[PRE_MPI_COMM_WORLD], &size);
+    snprintf(folder, sizeof folder, "%s/versions", dir);
+    rc = candidates_find(&c, folder, version, rank, size);
+    int none = rc == MEND_ERR_NO_VERSION && !candidates_listed(folder, size);
+    if (argc && version < 0 && !agree(none ? 0 : -1)) {
+        relaunch_go_back(0, 0);
+        tell_restart(rank, 0, size, 0, 0);
+        relaunch_begin();
+        load_and_enter(argc, argv);
+    }
+    must(rc);
+    double ready = seconds_now();
+    for (;;) { /* step 2 */
+        rc = candidates_open(&c, at, rank, &l.image);
+        if (rc == 0)
+            rc = loaded_tables(&l, dir, 1);
+        if (rc)
+            fprintf(stderr, "mend: rank %d: version %lld: %s\n", rank,
+                    (long long)c.list[at].version, mend_error_text());
+        if (!agree(rc))
+            break;
+        loaded_free(&l);
+        if (++at == c.count)
+            must(rank == 0 ? mend_fail(MEND_ERR_NO_VERSION,
+                                       "%s holds no complete version that is "
+                                       "whole",
+                                       dir)
+                           : 0);
+    }
+    loaded_fill(&l);
+    double filled = seconds_now();
+    version = c.list[at].version;
+    free(c.list);
+    struct upper *u = loaded_become(&l);
+    relaunch_go_back(version, u->capture);
+    tell_restart(rank, version, size, ready - start, filled - ready);
+    u->doubtful = 0;
+    image_resume();
+}

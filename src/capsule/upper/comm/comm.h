@@ -1,0 +1,44 @@
+/* comm/comm.h - communicators, groups, topologies. */
+#ifndef CAPSULE_COMM_H
+#define CAPSULE_COMM_H
+#include "core/core.h"
+#pragma GCC visibility push(hidden)
+
+/* --- comm.c, group.c, topology.c --- */
+/* An object for a communicator that was just made below. It gets an id that all members compute
+ * alike, without communication: from its parent's id, `salt` (a tag, where the call has one) and
+ * the members.
+ */
+int new_comm(handle_t h, const object *parent, int salt, object **out);
+void know_comm(object *c, uint64_t id);
+int open_channels(void);       /* collective */
+void forget_freed_comms(void); /* all ranks have freed them, too */
+int compare_members(int na, const int *a, int nb, const int *b);
+int index_of(int n, const int *ranks, int r);
+object *new_group(int n, const int *world_ranks);
+void copy_topology(object *to, int ndims, const int *dims, const int *periods);
+
+/* --- topologies --- */
+enum { TOPOLOGY_CART = 1, TOPOLOGY_GRAPH, TOPOLOGY_DIST_GRAPH };
+struct topology {
+    int kind, nnodes, nedges, *index, *edges;                        /* graph */
+    int n_in, n_out, *in, *out, *in_weights, *out_weights, weighted; /* dist graph */
+    object *shadow; /* for the messages of neighbourhood collectives */
+};
+void topology_copy(object *from, object *to);
+int indegree_of(object *comm);
+int outdegree_of(object *comm);
+int neighbour_in(object *comm, int k, int *tag);
+int neighbour_out(object *comm, int k, int *tag);
+int neighbour_comm(object *comm, object **shadow);
+
+/* --- comm.c --- */
+object *new_comm_like(const object *parent);
+int new_intercomm(handle_t h, uint64_t parent, int salt, object **out);
+int new_merged(handle_t h, const object *inter, object **out);
+
+/* --- groups --- */
+int group_members(const object *g, const int **ranks);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,156 @@
+/* core/object.h - what the handles of the application stand for. */
+#ifndef CAPSULE_CORE_OBJECT_H
+#define CAPSULE_CORE_OBJECT_H
+#include "core/inside.h"
+#pragma GCC visibility push(hidden)
+
+typedef struct object object;
+
+struct recipe {
+    int how, n, n_ints, n_addresses, n_types;
+    int *ints;
+    long *addresses;
+    object **types;
+};
+
+/* What a handle of the application stands for. It lies in upper-half memory and survives a restart
+ * unchanged; only `real` is replaced.
+ */
+struct object {
+    handle_t real; /* handle of the lower half; first field */
+    object *next;  /* list of the live ones of its kind; with prev */
+    union {
+        struct {
+            int size, rank, *ranks;         /* members as world ranks */
+            int remote_size, *remote_ranks; /* inter-communicators; else 0 */
+            const int *peers;               /* whom ranks of messages mean: one of the two */
+            int n_peers;
+            struct comm_card *card;
+            int released; /* MPI_Comm_free was called: requests may hold it, nobody may probe it */
+            unsigned unmade; /* the step of a drain that found its MPI_Comm_idup incomplete */
+            int has_topology, ndims, *dims; /* dims[ndims], periods[ndims] */
+            object *errh;
+        } comm;
+        struct {
+            int size, *ranks;
+        } group;
+        struct {
+            long bytes; /* MPI_Type_size, -1: not yet */
+            struct recipe *recipe;
+            int committed;
+        } type;
+        struct {
+            void *fn;
+            int commute, fortran, slot;
+        } op;
+        struct {
+            /* one cache line, up to here: all that most requests ever need. In the order in which a
+             * new one is filled. */
+            void *buf;
+            object *type, *comm;
+            uint64_t order; /* of creation */
+            int n, peer, tag;
+            unsigned char is_recv, done, live;
+            unsigned char holds; /* references to type and comm, or something in extra */
+            /* all 0 in spare ones: */
+            int error;
+            unsigned char orphan, freed;
+            struct special_request
+                *special; /* not one request of the lower half: messages/special_requests.c */
+            struct status status;
+        } req;
+        struct {
+            int n;
+            char **words; /* key, value, key, value ... */
+        } info;
+        struct {
+            void *fn;
+            int kind, language; /* kind: of the objects it may be attached to */
+        } errh;
+        struct {
+            object *errh;
+            struct window *w;
+        } win;
+        struct {
+            object *errh;
+            struct open_file *f;
+        } file;
+        struct {
+            struct message *drained; /* brought up by a checkpoint; else still below */
+            object *comm;
+            struct status status;
+        } msg;
+    };
+    object *prev;
+    int kind, index, predefined; /* index: place in the table of its kind (integer handles) */
+    int refs;
+    struct extra *extra; /* attributes, name, hints: core/core.h */
+};
+
+/* --- objects.c --- */
+#define FIRST_DYNAMIC 128            /* indices below: predefined */
+extern object *predef[N_PREDEFINED]; /* filled by face_init() */
+extern object live[N_KINDS];         /* list heads, in order of creation */
+#define COMM_WORLD         predef[PRE_MPI_COMM_WORLD]
+#define COMM_SELF          predef[PRE_MPI_COMM_SELF]
+#define TYPE_BYTE          predef[PRE_MPI_BYTE]
+#define EACH_LIVE(o, kind) for (object *o = live[kind].next; o != &live[kind]; o = o->next)
+object *object_new(int kind);
+extern object *spare[N_KINDS];            /* freed objects, to be used again */
+static inline void object_live(object *o) /* at the end of the list of its kind */
+{
+    object *list = &live[o->kind];
+    o->prev = list->prev;
+    o->next = list;
+    o->prev->next = o;
+    list->prev = o;
+}
+static inline void object_spare(object *o)
+{
+    o->prev->next = o->next;
+    o->next->prev = o->prev;
+    o->next = spare[o->kind];
+    spare[o->kind] = o;
+}
+void object_adopt(object *o, int kind); /* memory of its own room becomes one */
+void object_delete(object *o);
+object *object_at(int kind, int index);          /* integer handle -> object; NULL: no such */
+void object_fix(object *o, int kind, int index); /* a predefined object at a given place */
+static inline handle_t real(const object *o)     /* an argument that is not significant */
+{                                                /* may be null */
+    return o ? o->real : 0;
+}
+void objects_init(void);
+void bind_predefined(void); /* to the lower half that is there now */
+
+/* --- what every room needs of communicators and types --- */
+void unref_comm(object *c);
+void unref_type(object *t);
+static inline int others_in(const object *c) /* whom a collective exchanges data with */
+{
+    return c->comm.remote_size ? c->comm.remote_size : c->comm.size;
+}
+extern object *creation_channel; /* of our own: for those who make communicators */
+static inline void collective_enter(const object *comm)
+{
+    card_enter(comm->comm.card);
+}
+
+/* Around a call that makes a communicator, from before it is counted until the new one has its card. Others
+ * may have used and freed it by then: who is inside does not know yet how far it is behind them, and the
+ * agent says so (see report_clocks). */
+static inline void creation_begin(void)
+{
+    upper.creating++;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+static inline void creation_end(void)
+{
+    __atomic_store_n(&upper.creating, upper.creating + 1, __ATOMIC_RELEASE);
+}
+
+/* One turn of a loop that waits for a message from `source`: a checkpoint may happen in it. */
+void wait_turn(const object *comm, int source);
+
+#pragma GCC visibility pop
+#endif

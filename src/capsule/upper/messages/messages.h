@@ -1,0 +1,149 @@
+/* messages/messages.h - requests, messages, and what a checkpoint drains. */
+#ifndef CAPSULE_MESSAGES_H
+#define CAPSULE_MESSAGES_H
+#include "core/core.h"
+#pragma GCC visibility push(hidden)
+
+/* --- request.c, drain.c --- */
+extern const struct status empty_status;
+extern struct books { /* what the busiest functions need, side by side */
+    object *spare;    /* requests to be used again */
+    /* Every send that was complete before its call returned has this one request: nothing is to be
+     * remembered of it, and it is never retired.
+     */
+    object *sent;
+    uint64_t made;           /* requests so far */
+    int careful;             /* one of the next two is not empty */
+    int orphans;             /* requests that the program has freed while they were under way */
+    struct message *drained; /* oldest first */
+} books;
+static inline void books_changed(void)
+{
+    books.careful = books.orphans || books.drained;
+}
+/* Requests are no list but slabs that are never given back: all that were ever live at once. */
+enum { SLAB = 64, CACHE_LINE = 64 };
+struct slab {
+    union {
+        object object;
+        char lines[(sizeof(object) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE];
+    } at[SLAB];
+    struct slab *next;
+};
+extern struct slab *slabs;
+#define EACH_REQUEST(r)                              \
+    for (struct slab *s_ = slabs; s_; s_ = s_->next) \
+        for (int i_ = 0; i_ < SLAB; i_++)            \
+            for (object *r = &s_->at[i_].object; r && r->req.live; r = NULL)
+void slab_new(void);
+object *spare_request(void); /* the first of books.spare, after some housekeeping */
+/* Take `r`, the first of books.spare. */
+static inline object *take_request(object *r, int is_recv, void *buf, int n, object *type, int peer,
+                                   int tag, object *comm)
+{
+    books.spare = r->next;
+    r->req.buf = buf;
+    r->req.type = type;
+    r->req.comm = comm;
+    r->req.order = books.made++;
+    r->req.n = n;
+    r->req.peer = peer;
+    r->req.tag = tag;
+    r->req.is_recv = is_recv != 0;
+    r->req.done = 0;
+    r->req.live = 1;
+    r->req.holds = 0;
+    if (__builtin_expect(!(type->predefined & comm->predefined), 0)) {
+        type->refs++; /* of predefined ones nobody cares for it */
+        comm->refs++;
+        r->req.holds = 1;
+    }
+    return r;
+}
+enum { TAG_MAKES_COMM = -2 }; /* of a request that is no message: MPI_Comm_idup */
+static inline object *new_request(int is_recv, void *buf, int n, object *type, int peer, int tag,
+                                  object *comm)
+{
+    object *r = books.spare;
+    if (__builtin_expect(r == NULL || books.orphans, 0))
+        r = spare_request();
+    return take_request(r, is_recv, buf, n, type, peer, tag, comm);
+}
+object *sent_request(handle_t real, const void *buf, int n, object *type, int dest, int tag,
+                     object *comm); /* for a send that the lower half has begun */
+void requests_init(void);
+/* What a blocking receive does that did not just receive (p2p.c). */
+int recv_otherwise(int got, void *b, int n, object *t, int source, int tag, object *c,
+                   const struct wait_item *item, struct status *st);
+int request_poll(object *request); /* is it complete? Never retires it. */
+void rebind_requests(void);
+void unbind_requests(void);
+void each_request(void (*visit)(handle_t real, int is_receive));
+static inline void count_send(const object *c, int dest)
+{
+    if (dest >= 0)
+        upper.sent_to[c->comm.peers[dest]]++;
+}
+static inline void count_failed_send(const object *c, int dest) /* nothing was sent after all */
+{
+    if (dest >= 0)
+        upper.sent_to[c->comm.peers[dest]]--;
+}
+static inline void count_recv_from(const object *c, int source)
+{
+    if (source >= 0)
+        upper.received_from[c->comm.peers[source]]++;
+}
+static inline void count_recv(const object *c, const struct status *s)
+{
+    count_recv_from(c, s->source);
+}
+struct message; /* received while draining, not yet asked for */
+struct message *find_drained(int source, int tag, const object *comm, int take);
+const struct status *drained_status(const struct message *m);
+int deliver_drained(struct message *m, void *buf, int n, object *type, struct status *s);
+int drain_step(void); /* 1: no send and no collective of ours is under way any more */
+
+/* --- requests that are not one request of the lower half --- */
+enum special { SPECIAL_NO, SPECIAL_PERSISTENT, SPECIAL_GENERALIZED, SPECIAL_COMPOSITE };
+struct special_request {
+    enum special what;
+    int (*start)(object *request); /* persistent: begins the operation, fills inner[0] */
+    int n;                         /* requests inside; persistent: 0 when not active */
+    object **inner;
+    int status_of;        /* composite: whose status is the status */
+    void *keep;           /* freed with it */
+    object *held[4];      /* types, communicator, operation that must live as long */
+    int n_held, n_arrays; /* inner[1…]: arrays of the arguments, freed with it */
+    /* generalized */
+    int complete;
+    void *query, *free_fn, *cancel;
+    enum language language;
+    void *extra;
+};
+object *new_special(enum special what);
+int special_inactive(const object *r);
+int special_poll(object *r, int *error);
+int special_finish(object **h, struct status *st); /* complete: status, retire or make inactive */
+int special_free(object **h);
+int special_cancel(object *r);
+int core_Grequest_start(void *query, void *free_fn, void *cancel, enum language language,
+                        void *extra, object **out);
+object *composite(int n, object **inner, int status_of, void *keep);
+
+/* --- for request.c and drain.c --- */
+int request_poll(object *r);       /* is it complete? Never retires it. */
+int request_idle(const object *r); /* null, or persistent and not active */
+void retire_request(object **h);
+struct message *new_message(size_t bytes);
+void *message_data(struct message *m);
+struct status *message_status(struct message *m);
+int drain_matched(void);
+
+/* --- messages/modes.c --- */
+int core_Buffer_attach(void *buf, int size);
+int core_Buffer_detach(void **buf, int *size);
+void rebind_buffer(void);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,98 @@
+/* Inside the head: its loop (head.c), starting nodes (head_start.c), fences, data and names (head_gather.c), streams
+ * (head_streams.c). */
+#ifndef MEND_LAUNCHER_HEAD_H
+#define MEND_LAUNCHER_HEAD_H
+
+#include "hosts.h"
+#include "job.h"
+#include "protocol.h"
+
+#include <sys/types.h>
+
+enum node_state {
+    NODE_STARTING, /* its daemon has not said hello */
+    NODE_UP,
+    NODE_LOST, /* given up: whatever it says is not heard any more */
+    NODE_BYE
+};
+struct head_node {
+    enum node_state state;
+    bool here;
+    struct link link;
+    pid_t agent;  /* on this machine: the daemon, or what has started it on another */
+    double heard; /* when */
+};
+
+enum rank_state { RANK_WAITS, RANK_RUNS, RANK_DONE, RANK_DEAD };
+
+struct fence; /* not complete yet */
+struct asked; /* a modex that was not answered */
+struct name;  /* published */
+
+struct newcomer { /* connected, not known yet */
+    struct link link;
+    double since;
+};
+enum { NEWCOMERS = 64 };
+
+struct stream { /* of ours: 1, 2 */
+    struct wire bytes;
+    size_t at;
+    uint32_t *owner; /* of each piece: its node, and how much */
+    size_t *size;
+    size_t pieces, room;
+};
+
+struct head {
+    struct hosts hosts;
+    struct job job;
+    struct head_node *nodes; /* [hosts.count] */
+    enum rank_state *ranks;
+    uint32_t left;     /* ranks that have not ended */
+    bool tell;         /* a death is told to the others; else it ends the job */
+    double start_time; /* seconds until a daemon must have said hello */
+    double began;
+    const char *agent, *interface;
+    unsigned char secret[SECRET_SIZE];
+    int listener;
+    char address[64], port[16];
+    struct newcomer newcomers[NEWCOMERS];
+    struct fence *fences;
+    struct asked *asked;
+    struct name *names;
+    uint32_t next_asked;
+    uint64_t next_number;
+    struct stream out[2];
+    bool input_open;
+    size_t input_ahead;
+    int report; /* to `mend run`, a line for each thing; -1: none */
+    bool ending;
+    double end_limit;
+    int code;
+    bool failed;             /* code is of the first failure */
+    uint64_t sent, received; /* messages of links that are closed */
+};
+
+int head_main(int argc, char **argv);
+int head_serve(struct head *h); /* until the end of the job: its exit code */
+void head_report(struct head *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void head_lose(struct head *h, uint32_t node, const char *how);
+void head_end(struct head *h); /* ask all nodes to end their ranks */
+
+bool start_all(struct head *h);
+void start_accept(struct head *h);
+void start_hear(struct head *h, struct newcomer *c); /* of one who has just come */
+void start_tick(struct head *h, double now);
+
+void gather_fence(struct head *h, uint32_t node, struct wire_reader *r);
+void gather_check(struct head *h); /* after a death: some may be complete now */
+void gather_lost(struct head *h, uint32_t node);
+void gather_modex(struct head *h, uint32_t node, struct wire_reader *r);
+void gather_give(struct head *h, uint32_t node, struct wire_reader *r);
+void gather_name(struct head *h, uint32_t node, uint32_t kind, struct wire_reader *r);
+
+void streams_output(struct head *h, uint32_t node, struct wire_reader *r);
+void streams_write(struct head *h, int stream); /* not more than can be written at once */
+void streams_input(struct head *h);
+bool streams_wanted(const struct head *h); /* more input could be sent on */
+#endif

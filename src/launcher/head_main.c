@@ -1,0 +1,114 @@
+/* The head's command line, which only `mend run` writes, and what it begins with. */
+#include "head.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static bool take_option(struct head *h, const char *name, const char *value, char **avoid)
+{
+    if (!strcmp(name, "-n"))
+        h->job.ranks = (uint32_t)atol(value);
+    else if (!strcmp(name, "--host"))
+        return hosts_add_list(&h->hosts, value);
+    else if (!strcmp(name, "--hostfile"))
+        return hosts_add_file(&h->hosts, value);
+    else if (!strcmp(name, "--avoid"))
+        *avoid = strdup(value);
+    else if (!strcmp(name, "--agent"))
+        h->agent = value;
+    else if (!strcmp(name, "--interface"))
+        h->interface = value;
+    else if (!strcmp(name, "--node-timeout"))
+        h->job.timeout_ms = (uint32_t)(1000 * atof(value));
+    else if (!strcmp(name, "--start-timeout"))
+        h->start_time = atof(value);
+    else if (!strcmp(name, "--on-death"))
+        h->tell = !strcmp(value, "tell");
+    else if (!strcmp(name, "--bind"))
+        h->job.bind = !strcmp(value, "core");
+    else if (!strcmp(name, "--report"))
+        h->report = atoi(value);
+    else
+        return false;
+    return true;
+}
+
+/* Nodes that were lost before are left out, unless there are no others. */
+static void avoid_hosts(struct hosts *hosts, char *list)
+{
+    char *rest = list;
+    for (char *name; list && (name = strsep(&rest, ","));)
+        if (hosts->count > 1)
+            hosts_remove(hosts, name);
+}
+
+static bool begin(struct head *h, char *avoid)
+{
+    char here[256] = "localhost", name[64];
+    uint64_t random;
+    if (h->hosts.count == 0) {
+        gethostname(here, sizeof here - 1);
+        char one[320];
+        snprintf(one, sizeof one, "%s:%u", here, h->job.ranks < 65536 ? h->job.ranks : 65536);
+        hosts_add_list(&h->hosts, one);
+    }
+    avoid_hosts(&h->hosts, avoid);
+    if (getrandom(&random, sizeof random, 0) != sizeof random)
+        return false;
+    snprintf(name, sizeof name, "mend-%016llx", (unsigned long long)random);
+    h->job.name = strdup(name);
+    h->job.folder = getcwd(NULL, 0);
+    h->job.nodes = h->hosts.count;
+    h->job.node_names = h->hosts.name;
+    h->job.node_of = hosts_place(&h->hosts, h->job.ranks);
+    h->job.environment = environ;
+    h->job.mask = umask(0);
+    umask((mode_t)h->job.mask);
+    h->left = h->job.ranks;
+    h->ranks = calloc(h->job.ranks, sizeof *h->ranks);
+    h->nodes = calloc(h->hosts.count, sizeof *h->nodes);
+    for (uint32_t i = 0; i < h->hosts.count; i++)
+        h->nodes[i].link.fd = -1;
+    for (int i = 0; i < NEWCOMERS; i++)
+        h->newcomers[i].link.fd = -1;
+    /* a terminal whose foreground is another group would stop us */
+    h->input_open = !isatty(0) || tcgetpgrp(0) == getpgrp();
+    return h->job.folder && h->ranks && h->nodes;
+}
+
+int head_main(int argc, char **argv)
+{
+    struct head h = {
+        .report = -1, .listener = -1, .agent = "ssh -x", .start_time = 60, .tell = true};
+    char *avoid = NULL;
+    h.job.ranks = 1;
+    h.job.timeout_ms = 5000;
+    int i = 0;
+    for (; i + 1 < argc && strcmp(argv[i], "--") != 0; i += 2)
+        if (!take_option(&h, argv[i], argv[i + 1], &avoid)) {
+            fprintf(stderr, "mend-node: %s %s is not valid\n", argv[i], argv[i + 1]);
+            return 2;
+        }
+    if (i + 1 >= argc || strcmp(argv[i], "--") != 0 || h.job.ranks < 1 ||
+        h.job.ranks > JOB_RANKS_MAX || h.job.timeout_ms < 100) {
+        fputs("mend-node: started by hand; it is a part of mend run\n", stderr);
+        return 2;
+    }
+    h.job.program = argv + i + 1;
+    if (h.report >= 0)
+        fcntl(h.report, F_SETFD, FD_CLOEXEC);
+    if (!begin(&h, avoid)) {
+        fprintf(stderr, "mend-node: cannot begin: %s\n", strerror(errno));
+        return 1;
+    }
+    free(avoid);
+    return head_serve(&h);
+}

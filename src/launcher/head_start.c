@@ -1,0 +1,281 @@
+/* Starting the nodes' daemons, and finding out who has come.
+ *
+ *  1. On this machine the daemon is a child, and its connection a pair of sockets that nobody else can reach.
+ *  2. For other machines the head listens on one address, the one that leads to them.
+ *  3. An agent (ssh, srun, what the user names) runs `mend-node daemon` there. Its standard input gets one line: the
+ *     address, the node's number, a secret. No command line and no environment has the secret.
+ *  4. The daemon connects and says hello. Who says anything else, more than a few bytes, or nothing for a while is
+ *     cut off; of too many, the oldest one is.
+ */
+#include "head.h"
+
+#include "node.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+extern char **environ;
+static const double hello_time = 10; /* seconds */
+
+/* ---- where we listen ------------------------------------------------------------------------- */
+
+static bool set_port(struct sockaddr_storage *a, in_port_t port)
+{
+    if (a->ss_family == AF_INET)
+        ((struct sockaddr_in *)a)->sin_port = port;
+    else if (a->ss_family == AF_INET6)
+        ((struct sockaddr_in6 *)a)->sin6_port = port;
+    else
+        return false;
+    return true;
+}
+
+/* Our address as seen from `host`: the one that packets to it would leave from. */
+static bool address_towards(const char *host, struct sockaddr_storage *own, socklen_t *size)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found;
+    if (getaddrinfo(host, "9", &hints, &found))
+        return false;
+    int fd = socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    *size = sizeof *own;
+    bool ok = fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) == 0 &&
+              getsockname(fd, (struct sockaddr *)own, size) == 0;
+    if (fd >= 0)
+        close(fd);
+    freeaddrinfo(found);
+    return ok;
+}
+
+static bool address_of_interface(const char *name, struct sockaddr_storage *own, socklen_t *size)
+{
+    struct ifaddrs *all, *i;
+    bool ok = false;
+    if (getifaddrs(&all))
+        return false;
+    for (i = all; i && !ok; i = i->ifa_next)
+        if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET && !strcmp(i->ifa_name, name)) {
+            *size = sizeof(struct sockaddr_in);
+            memcpy(own, i->ifa_addr, *size);
+            ok = true;
+        }
+    freeifaddrs(all);
+    return ok;
+}
+
+static bool listen_for(struct head *h, const char *host)
+{
+    struct sockaddr_storage own = {0};
+    socklen_t size;
+    bool found = h->interface ? address_of_interface(h->interface, &own, &size)
+                              : address_towards(host, &own, &size);
+    if (!found) {
+        fprintf(stderr, "mend-node: %s %s\n",
+                h->interface ? "no address of interface" : "no way to",
+                h->interface ? h->interface : host);
+        return false;
+    }
+    set_port(&own, 0);
+    h->listener = socket(own.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (h->listener < 0 || bind(h->listener, (struct sockaddr *)&own, size) ||
+        listen(h->listener, 1024) || getsockname(h->listener, (struct sockaddr *)&own, &size) ||
+        getnameinfo((struct sockaddr *)&own, size, h->address, sizeof h->address, h->port,
+                    sizeof h->port, NI_NUMERICHOST | NI_NUMERICSERV)) {
+        fprintf(stderr, "mend-node: cannot listen for nodes: %s\n", strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+/* ---- starting -------------------------------------------------------------------------------- */
+
+static bool start_here(struct head *h, uint32_t i)
+{
+    int ends[2];
+    struct head_node *n = &h->nodes[i];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+        return false;
+    n->agent = fork();
+    if (n->agent == 0) {
+        for (uint32_t k = 0; k < h->hosts.count; k++)
+            if (h->nodes[k].link.fd >= 0)
+                close(h->nodes[k].link.fd);
+        if (h->listener >= 0)
+            close(h->listener);
+        if (h->report >= 0)
+            close(h->report);
+        close(ends[0]);
+        int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        dup2(nothing, 0);
+        node_serve(ends[1], i);
+        _exit(0);
+    }
+    close(ends[1]);
+    if (n->agent < 0) {
+        close(ends[0]);
+        return false;
+    }
+    link_open(&n->link, ends[0], LINK_LIMIT);
+    return true;
+}
+
+static void become_agent(struct head *h, const char *host, int in)
+{
+    enum { WORDS = 64 };
+    char *word[WORDS + 4], *rest = NULL, own[4096];
+    int count = 0;
+    sigset_t none;
+    ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[n > 0 ? n : 0] = 0;
+    for (char *w = strtok_r(strdup(h->agent), " \t", &rest); w && count < WORDS;
+         w = strtok_r(NULL, " \t", &rest))
+        word[count++] = w;
+    word[count++] = (char *)host;
+    word[count++] = own;
+    word[count++] = (char *)"daemon";
+    word[count] = NULL;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setpgid(0, 0);
+    dup2(in, 0);
+    dup2(2, 1); /* what the agent says is not the program's output */
+    execvp(word[0], word);
+    dprintf(2, "mend-node: cannot run %s: %s\n", word[0], strerror(errno));
+    _exit(127);
+}
+
+static bool start_there(struct head *h, uint32_t i)
+{
+    struct head_node *n = &h->nodes[i];
+    char line[512];
+    int ends[2], size = snprintf(line, sizeof line, "mend 1 %s %s %u ", h->address, h->port, i);
+    for (int k = 0; k < SECRET_SIZE; k++)
+        size += snprintf(line + size, sizeof line - (size_t)size, "%02x", h->secret[k]);
+    line[size++] = '\n';
+    if (pipe2(ends, O_CLOEXEC))
+        return false;
+    bool ok = write(ends[1], line, (size_t)size) == size;
+    n->agent = fork();
+    if (n->agent == 0)
+        become_agent(h, h->hosts.name[i], ends[0]);
+    close(ends[0]);
+    close(ends[1]);
+    return ok && n->agent > 0;
+}
+
+bool start_all(struct head *h)
+{
+    char own[4096];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = 0;
+    if (getrandom(h->secret, sizeof h->secret, 0) != sizeof h->secret) {
+        fputs("mend-node: no random bytes for a secret\n", stderr);
+        return false;
+    }
+    for (uint32_t i = 0; i < h->hosts.count; i++) {
+        h->nodes[i].here = hosts_is_here(h->hosts.name[i]);
+        if (h->nodes[i].here)
+            continue;
+        if (own[strcspn(own, " \t\"'$`\\;&|<>()*?~#")]) {
+            fprintf(stderr,
+                    "mend-node: the path %s has characters that an agent's shell would change\n",
+                    own);
+            return false;
+        }
+        if (h->listener < 0 && !listen_for(h, h->hosts.name[i]))
+            return false;
+    }
+    h->began = launcher_clock();
+    for (uint32_t i = 0; i < h->hosts.count; i++) /* the others first: their agents take a while */
+        if (!h->nodes[i].here && !start_there(h, i))
+            return false;
+    for (uint32_t i = 0; i < h->hosts.count; i++)
+        if (h->nodes[i].here && !start_here(h, i))
+            return false;
+    return true;
+}
+
+/* ---- who has come ---------------------------------------------------------------------------- */
+
+void start_accept(struct head *h)
+{
+    for (int fd; (fd = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;) {
+        struct newcomer *oldest = &h->newcomers[0], *free_one = NULL;
+        for (int i = 0; i < NEWCOMERS && !free_one; i++) {
+            if (h->newcomers[i].link.fd < 0)
+                free_one = &h->newcomers[i];
+            else if (h->newcomers[i].since < oldest->since)
+                oldest = &h->newcomers[i];
+        }
+        if (!free_one) {
+            link_close(&oldest->link);
+            free_one = oldest;
+        }
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+        link_open(&free_one->link, fd, LINK_BEFORE_HELLO);
+        free_one->since = launcher_clock();
+    }
+}
+
+static bool same(const unsigned char *a, const unsigned char *b, size_t size)
+{
+    unsigned char differ = 0;
+    for (size_t i = 0; i < size; i++)
+        differ |= (unsigned char)(a[i] ^ b[i]);
+    return differ == 0;
+}
+
+static bool is_known(const struct head *h, uint32_t kind, struct wire_reader *r, uint32_t *node)
+{
+    size_t size;
+    uint32_t magic = wire_get_u32(r), version = wire_get_u32(r);
+    *node = wire_get_u32(r);
+    const void *half = wire_get_bytes(r, &size);
+    return wire_ended(r) && kind == SAY_HELLO && magic == PROTOCOL_MAGIC &&
+           version == PROTOCOL_VERSION && size == SECRET_SIZE / 2 && same(half, h->secret, size) &&
+           *node < h->hosts.count && !h->nodes[*node].here &&
+           h->nodes[*node].state == NODE_STARTING && h->nodes[*node].link.fd < 0;
+}
+
+void start_hear(struct head *h, struct newcomer *c)
+{
+    uint32_t kind, node;
+    struct wire_reader r;
+    bool open = link_receive(&c->link) && c->link.in.size <= LINK_BEFORE_HELLO;
+    int rc = open ? link_next(&c->link, &kind, &r) : -1;
+    if (rc == 0)
+        return;
+    if (rc < 0 || !is_known(h, kind, &r, &node)) {
+        link_close(&c->link);
+        return;
+    }
+    struct wire w = {0};
+    h->nodes[node].link = c->link;
+    h->nodes[node].link.limit = LINK_LIMIT;
+    c->link = (struct link){.fd = -1};
+    wire_put_bytes(&w, h->secret + SECRET_SIZE / 2, SECRET_SIZE / 2);
+    link_send(&h->nodes[node].link, SAY_WELCOME, &w);
+    wire_free(&w);
+}
+
+void start_tick(struct head *h, double now)
+{
+    for (int i = 0; i < NEWCOMERS; i++)
+        if (h->newcomers[i].link.fd >= 0 && now - h->newcomers[i].since > hello_time)
+            link_close(&h->newcomers[i].link);
+    for (uint32_t i = 0; i < h->hosts.count; i++)
+        if (h->nodes[i].state == NODE_STARTING && now - h->began > h->start_time)
+            head_lose(h, i, "no answer");
+}

@@ -1,0 +1,23 @@
+/* The job as the head describes it to the nodes. */
+#ifndef MEND_LAUNCHER_JOB_H
+#define MEND_LAUNCHER_JOB_H
+
+#include "wire.h"
+
+enum { JOB_RANKS_MAX = 1 << 20 };
+
+struct job {
+    char *name; /* the PMIx namespace: new for every launch */
+    char *folder;
+    uint32_t ranks, nodes, mask; /* umask */
+    uint32_t timeout_ms;         /* silence that means death */
+    uint32_t bind;               /* each rank on a core of its own */
+    char **node_names;           /* [nodes] */
+    uint32_t *node_of;           /* [ranks] */
+    char **program, **environment;
+};
+
+void job_put(struct wire *w, const struct job *job);
+bool job_get(struct wire_reader *r, struct job *job); /* false: not one; then it is empty */
+void job_free(struct job *job);
+#endif

@@ -1,0 +1,17 @@
+/* mend-node: the launcher of `mend run`. `mend-node head …` is started by it, once a launch; `mend-node daemon` by the
+ * head, once a machine. */
+#include "head.h"
+#include "node.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "head") == 0)
+        return head_main(argc - 2, argv + 2);
+    if (argc > 1 && strcmp(argv[1], "daemon") == 0)
+        return node_connect_and_serve();
+    fputs("mend-node: started by hand; it is a part of mend run\n", stderr);
+    return 2;
+}

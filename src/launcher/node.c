@@ -1,0 +1,402 @@
+/* A node's daemon.
+ *
+ *  1. connected to the head: wait for the job;
+ *  2. the job has come: a PMIx server for its ranks here, then the ranks;
+ *  3. until the end: messages of the head, of the PMIx server, ends of ranks, output, input, beats;
+ *  4. the head says END, or is gone, or the lease is over: end the ranks (they get a moment for last words, unless the
+ *     lease is over), remove what is theirs, good-bye.
+ * Nothing that is left of the job outlives this process: its ranks die with it (PR_SET_PDEATHSIG).
+ */
+#include "node.h"
+
+#include "server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const double last_words = 0.5; /* seconds between SIGTERM and SIGKILL */
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+    (void)st;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+/* ---- messages of the head -------------------------------------------------------------------- */
+
+static void refuse(struct node *n, const char *why)
+{
+    struct wire w = {0};
+    wire_put_text(&w, why);
+    link_send(&n->head, SAY_REFUSED, &w);
+    wire_free(&w);
+    n->ending = true;
+    n->kill_at = 0;
+}
+
+/* The user's, as it is where `mend run` was called: MPI's libraries read it before we start them. */
+static void take_environment(char **list)
+{
+    clearenv();
+    for (char **e = list; *e; e++)
+        putenv(*e);
+}
+
+static void begin_job(struct node *n, struct wire_reader *r)
+{
+    char why[512] = "";
+    if (n->job.name || !job_get(r, &n->job) || n->index >= n->job.nodes) {
+        refuse(n, "the job's description is garbled");
+        return;
+    }
+    take_environment(n->job.environment);
+    n->lease = launcher_clock() + 1e-3 * n->job.timeout_ms;
+    const char *tmp = getenv("TMPDIR");
+    snprintf(n->folder, sizeof n->folder, "%.90s/mend-node-XXXXXX",
+             tmp && access(tmp, W_OK) == 0 ? tmp : "/tmp");
+    if (!mkdtemp(n->folder)) {
+        snprintf(why, sizeof why, "cannot make %s: %s", n->folder, strerror(errno));
+        n->folder[0] = 0;
+        refuse(n, why);
+    } else if (!server_open(&n->job, n->index, n->folder, why, sizeof why) ||
+               !ranks_start(n, why, sizeof why))
+        refuse(n, why);
+}
+
+static void tell_dead(struct wire_reader *r)
+{
+    uint32_t count = wire_get_u32(r);
+    if (r->bad || count == 0 || count > r->left / 4)
+        return;
+    uint32_t *ranks = launcher_memory(NULL, count * sizeof *ranks);
+    for (uint32_t i = 0; i < count; i++)
+        ranks[i] = wire_get_u32(r);
+    server_tell_dead(ranks, count);
+    free(ranks);
+}
+
+static void take_input(struct node *n, struct wire_reader *r)
+{
+    size_t size;
+    const void *bytes = wire_get_bytes(r, &size);
+    if (size)
+        wire_put_bare(&n->waiting_input, bytes, size);
+    else
+        n->input_ended = true;
+    ranks_feed(n);
+}
+
+static void begin_end(struct node *n, bool at_once)
+{
+    if (n->ending && !at_once)
+        return;
+    if (!n->ending && !at_once) {
+        ranks_signal(n, SIGTERM);
+        ranks_signal(n, SIGCONT);
+    }
+    n->ending = true;
+    n->kill_at = launcher_clock() + (at_once ? 0 : last_words);
+}
+
+static void hear(struct node *n, uint32_t kind, struct wire_reader *r)
+{
+    if (kind == SAY_JOB) {
+        begin_job(n, r);
+        return;
+    }
+    if (!n->job.name && kind != SAY_END)
+        return;
+    switch (kind) {
+    case SAY_ECHO: {
+        double until = 1e-6 * (double)wire_get_u64(r) + 1e-3 * n->job.timeout_ms;
+        if (until > n->lease)
+            n->lease = until;
+        break;
+    }
+    case SAY_DEAD: tell_dead(r); break;
+    case SAY_FENCED:
+    case SAY_MODEX_ASK:
+    case SAY_MODEX_DONE:
+    case SAY_GOT: server_answer(kind, r); break;
+    case SAY_TAKEN: {
+        uint32_t taken = wire_get_u32(r);
+        n->ahead -= taken < n->ahead ? taken : n->ahead;
+        break;
+    }
+    case SAY_INPUT: take_input(n, r); break;
+    case SAY_SIGNAL: ranks_signal(n, (int)wire_get_u32(r)); break;
+    case SAY_END: begin_end(n, false); break;
+    default: break; /* of a newer head */
+    }
+}
+
+static void listen_to_head(struct node *n)
+{
+    uint32_t kind;
+    struct wire_reader fields;
+    int rc = 0;
+    bool open = link_receive(&n->head);
+    while ((rc = link_next(&n->head, &kind, &fields)) > 0)
+        hear(n, kind, &fields);
+    if (!open || rc < 0) {
+        link_close(&n->head);
+        begin_end(n, true);
+    }
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+static void beat(struct node *n, double now)
+{
+    if (!n->job.name || now < n->next_beat)
+        return;
+    double period = 1e-3 * n->job.timeout_ms / 5;
+    n->next_beat = now + (period < 1 ? period : 1);
+    struct wire w = {0};
+    wire_put_u64(&w, (uint64_t)(1e6 * now));
+    link_send(&n->head, SAY_BEAT, &w);
+    wire_free(&w);
+}
+
+static void note_leaving(struct node *n, const struct wire *fields)
+{
+    struct wire_reader r = {fields->bytes, fields->size, false};
+    uint32_t rank = wire_get_u32(&r);
+    for (uint32_t i = 0; i < n->count; i++)
+        n->ranks[i].leaves |= n->ranks[i].rank == rank;
+}
+
+static void pass_on_server(struct node *n)
+{
+    uint32_t kind;
+    struct wire fields;
+    while (server_take(&kind, &fields)) {
+        if (kind == SAY_ABORT)
+            note_leaving(n, &fields);
+        link_send(&n->head, kind, &fields);
+        wire_free(&fields);
+    }
+}
+
+struct sources {
+    struct pollfd *fd;
+    struct node_rank **rank;
+    int *stream;
+    int count;
+};
+enum { FROM_HEAD, FROM_SIGNALS, FROM_SERVER, TO_INPUT, FROM_RANKS };
+
+static void collect(struct node *n, struct sources *s, int signals)
+{
+    size_t most = FROM_RANKS + 2 * (size_t)n->count;
+    s->fd = launcher_memory(s->fd, most * sizeof *s->fd);
+    s->rank = launcher_memory(s->rank, most * sizeof *s->rank);
+    s->stream = launcher_memory(s->stream, most * sizeof *s->stream);
+    s->fd[FROM_HEAD] =
+        (struct pollfd){n->head.fd, (short)(POLLIN | (link_pending(&n->head) ? POLLOUT : 0)), 0};
+    s->fd[FROM_SIGNALS] = (struct pollfd){signals, POLLIN, 0};
+    s->fd[FROM_SERVER] = (struct pollfd){n->job.name ? server_wake() : -1, POLLIN, 0};
+    s->fd[TO_INPUT] =
+        (struct pollfd){n->input_at < n->waiting_input.size ? n->input : -1, POLLOUT, 0};
+    s->count = FROM_RANKS;
+    for (uint32_t i = 0; i < n->count && n->ahead < STREAM_WINDOW; i++)
+        for (int stream = 0; stream < 2; stream++)
+            if (n->ranks[i].streams[stream] >= 0) {
+                s->rank[s->count] = &n->ranks[i];
+                s->stream[s->count] = stream;
+                s->fd[s->count++] = (struct pollfd){n->ranks[i].streams[stream], POLLIN, 0};
+            }
+}
+
+static int time_left(const struct node *n, double now)
+{
+    double until = now + 1;
+    if (n->ending)
+        until = now + 0.005;
+    else if (n->job.name) {
+        until = n->next_beat < until ? n->next_beat : until;
+        until = n->lease < until ? n->lease : until;
+    }
+    return until <= now ? 0 : (int)(1000 * (until - now)) + 1;
+}
+
+static void one_turn(struct node *n, struct sources *s, int signals)
+{
+    struct signalfd_siginfo signal;
+    collect(n, s, signals);
+    if (poll(s->fd, (nfds_t)s->count, time_left(n, launcher_clock())) < 0 && errno != EINTR)
+        return;
+    if (s->fd[FROM_SIGNALS].revents && read(signals, &signal, sizeof signal) > 0 &&
+        signal.ssi_signo != SIGCHLD)
+        begin_end(n, false);
+    ranks_reap(n);
+    if (n->job.name)
+        pass_on_server(n);
+    for (int i = FROM_RANKS; i < s->count; i++)
+        if (s->fd[i].revents)
+            ranks_read(n, s->rank[i], s->stream[i], false);
+    if (s->fd[TO_INPUT].revents)
+        ranks_feed(n);
+    if (n->head.fd >= 0 && s->fd[FROM_HEAD].revents & (POLLIN | POLLHUP | POLLERR))
+        listen_to_head(n);
+    double now = launcher_clock();
+    beat(n, now);
+    if (n->job.name && now > n->lease && n->head.fd >= 0) {
+        link_close(&n->head); /* given up by now, or soon */
+        begin_end(n, true);
+    }
+    if (n->head.fd >= 0 && !link_flush(&n->head)) {
+        link_close(&n->head);
+        begin_end(n, true);
+    }
+}
+
+/* 4. Whatever is left in the pipes goes to the head, then the last word. */
+static void say_bye(struct node *n)
+{
+    double limit = launcher_clock() + 2;
+    for (uint32_t i = 0; i < n->count; i++)
+        for (int stream = 0; stream < 2; stream++)
+            ranks_read(n, &n->ranks[i], stream, true);
+    link_send(&n->head, SAY_BYE, NULL);
+    while (n->head.fd >= 0 && link_flush(&n->head) && link_pending(&n->head) &&
+           launcher_clock() < limit)
+        poll(&(struct pollfd){n->head.fd, POLLOUT, 0}, 1, 100);
+}
+
+int node_serve(int fd, uint32_t index)
+{
+    struct node n = {.index = index, .input = -1};
+    struct sources s = {0};
+    sigset_t caught;
+    sigemptyset(&caught);
+    for (int i = 0; i < 5; i++)
+        sigaddset(&caught, (int[]){SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT}[i]);
+    sigprocmask(SIG_BLOCK, &caught, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    int signals = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_NAME, "mend-node");
+    link_open(&n.head, fd, LINK_LIMIT);
+    while (!n.ending || (n.left > 0 && launcher_clock() < n.kill_at))
+        one_turn(&n, &s, signals);
+    while (!ranks_end(&n))
+        usleep(1000);
+    say_bye(&n);
+    link_close(&n.head);
+    if (n.job.name && server_wake() >= 0) {
+        alarm(2);       /* it may wait for clients that were killed */
+        server_close(); /* removes what the ranks' MPI library has left in shared memory */
+    }
+    if (n.folder[0])
+        nftw(n.folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    _exit(0);
+}
+
+/* ---- a node on another machine --------------------------------------------------------------- */
+
+static int connect_to(const char *address, const char *port)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST}, *found;
+    if (getaddrinfo(address, port, &hints, &found))
+        return -1;
+    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
+    socklen_t size = sizeof error;
+    int rc = fd < 0 ? -1 : connect(fd, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    if (rc &&
+        (fd < 0 || errno != EINPROGRESS || poll(&(struct pollfd){fd, POLLOUT, 0}, 1, 20000) <= 0 ||
+         getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) || error)) {
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    return fd;
+}
+
+static bool greet(int fd, uint32_t index, const unsigned char *secret)
+{
+    struct link l;
+    struct wire w = {0};
+    struct wire_reader r;
+    uint32_t kind = 0;
+    int rc = 0;
+    link_open(&l, fd, LINK_BEFORE_HELLO);
+    wire_put_u32(&w, PROTOCOL_MAGIC);
+    wire_put_u32(&w, PROTOCOL_VERSION);
+    wire_put_u32(&w, index);
+    wire_put_bytes(&w, secret, SECRET_SIZE / 2);
+    link_send(&l, SAY_HELLO, &w);
+    wire_free(&w);
+    /* one byte at a time: what follows the answer is not ours to read */
+    bool ok = link_flush(&l);
+    double limit = launcher_clock() + 20;
+    while (ok && (rc = link_next(&l, &kind, &r)) == 0 && launcher_clock() < limit) {
+        unsigned char byte;
+        poll(&(struct pollfd){fd, POLLIN, 0}, 1, 1000);
+        ssize_t n = recv(fd, &byte, 1, MSG_DONTWAIT);
+        ok = n == 1 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+        if (n == 1)
+            wire_put_bare(&l.in, &byte, 1);
+    }
+    size_t size = 0;
+    const void *half = rc > 0 ? wire_get_bytes(&r, &size) : NULL;
+    ok = ok && rc > 0 && kind == SAY_WELCOME && size == SECRET_SIZE / 2 &&
+         memcmp(half, secret + SECRET_SIZE / 2, size) == 0;
+    wire_free(&l.in);
+    wire_free(&l.out);
+    return ok;
+}
+
+int node_connect_and_serve(void)
+{
+    char line[512] = "", address[128], port[16], hex[2 * SECRET_SIZE + 1];
+    unsigned char secret[SECRET_SIZE];
+    unsigned index;
+    size_t n = 0;
+    /* "mend 1 ADDRESS PORT INDEX SECRET"; a byte at a time, a line at most */
+    while (n < sizeof line - 1 && read(0, line + n, 1) == 1 && line[n] != '\n')
+        n++;
+    if (sscanf(line, "mend 1 %127s %15s %u %64s", address, port, &index, hex) != 4 ||
+        strlen(hex) != sizeof hex - 1) {
+        fputs("mend-node: started by hand; it is a part of mend run\n", stderr);
+        return 2;
+    }
+    for (int i = 0; i < SECRET_SIZE; i++) {
+        unsigned byte = 0;
+        sscanf(hex + 2 * i, "%2x", &byte);
+        secret[i] = (unsigned char)byte;
+    }
+    int fd = connect_to(address, port);
+    if (fd < 0 || !greet(fd, index, secret)) {
+        fprintf(stderr, "mend-node: %s at %s port %s\n",
+                fd < 0 ? "cannot reach the job's head" : "not welcome to the job's head", address,
+                port);
+        return 1;
+    }
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    dup2(nothing, 0);
+    setsid(); /* a daemon: not of the agent's terminal or group, and not ended with it */
+    explicit_bzero(line, sizeof line);
+    explicit_bzero(hex, sizeof hex);
+    return node_serve(fd, index);
+}

@@ -1,0 +1,261 @@
+/* The processes of a node: started, heard, ended. */
+#include "node.h"
+
+#include "server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- starting -------------------------------------------------------------------------------- */
+
+static void add_variable(char ***list, const char *name, uint32_t value)
+{
+    char text[96];
+    size_t n = 0;
+    while ((*list)[n])
+        n++;
+    snprintf(text, sizeof text, "%s=%u", name, value);
+    *list = launcher_memory(*list, (n + 2) * sizeof **list);
+    (*list)[n] = strdup(text);
+    (*list)[n + 1] = NULL;
+}
+
+/* As Open MPI's launcher names them: programs and scripts look at these. */
+static void add_place(char ***list, const struct node *n, uint32_t local)
+{
+    add_variable(list, "OMPI_COMM_WORLD_RANK", n->ranks[local].rank);
+    add_variable(list, "OMPI_COMM_WORLD_SIZE", n->job.ranks);
+    add_variable(list, "OMPI_COMM_WORLD_LOCAL_RANK", local);
+    add_variable(list, "OMPI_COMM_WORLD_LOCAL_SIZE", n->count);
+    add_variable(list, "OMPI_COMM_WORLD_NODE_RANK", local);
+    add_variable(list, "OMPI_UNIVERSE_SIZE", n->job.ranks);
+}
+
+/* The local-th of the cores that this process may use. More ranks than cores: none is bound. */
+static void bind_to_core(uint32_t local, uint32_t count)
+{
+    cpu_set_t all, one;
+    if (sched_getaffinity(0, sizeof all, &all) || CPU_COUNT(&all) < (int)count)
+        return;
+    CPU_ZERO(&one);
+    for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &all) && seen++ == (int)local)
+            CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+/* In the child; only calls that are allowed between fork and exec. */
+static void become_rank(const struct node *n, uint32_t local, const int fds[3], pid_t parent,
+                        char **environment)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    setpgid(0, 0);
+    for (int i = 0; i < 3; i++)
+        dup2(fds[i], i);
+    if (n->job.bind)
+        bind_to_core(local, n->count);
+    umask((mode_t)n->job.mask);
+    if (chdir(n->job.folder) == 0)
+        execvpe(n->job.program[0], n->job.program, environment);
+    dprintf(2, "mend-node: cannot run %s in %s on %s: %s\n", n->job.program[0], n->job.folder,
+            n->job.node_names[n->index], strerror(errno));
+    _exit(127);
+}
+
+static void say_started(struct node *n, const struct node_rank *r)
+{
+    struct wire w = {0};
+    wire_put_u32(&w, r->rank);
+    wire_put_u32(&w, (uint32_t)r->pid);
+    link_send(&n->head, SAY_STARTED, &w);
+    wire_free(&w);
+}
+
+static bool start_one(struct node *n, uint32_t local)
+{
+    struct node_rank *r = &n->ranks[local];
+    int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
+    bool reads = r->rank == 0;
+    if ((reads ? pipe2(in, O_CLOEXEC) : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0) ||
+        pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
+        return false;
+    char **environment = server_environment(r->rank, n->job.environment);
+    add_place(&environment, n, local);
+    pid_t parent = getpid();
+    r->pid = fork();
+    if (r->pid == 0)
+        become_rank(n, local, (int[]){in[0], out[1], err[1]}, parent, environment);
+    wire_free_list(environment);
+    close(in[0]);
+    close(out[1]);
+    close(err[1]);
+    r->streams[0] = out[0];
+    r->streams[1] = err[0];
+    for (int i = 0; i < 2; i++)
+        fcntl(r->streams[i], F_SETFL, O_NONBLOCK);
+    if (reads) {
+        n->input = in[1];
+        fcntl(n->input, F_SETFL, O_NONBLOCK);
+    }
+    if (r->pid < 0) {
+        r->pid = 0;
+        return false;
+    }
+    n->left++;
+    say_started(n, r);
+    return true;
+}
+
+bool ranks_start(struct node *n, char *why, size_t size)
+{
+    for (uint32_t r = 0; r < n->job.ranks; r++)
+        n->count += n->job.node_of[r] == n->index;
+    n->ranks = launcher_memory(NULL, n->count * sizeof *n->ranks);
+    uint32_t local = 0;
+    for (uint32_t r = 0; r < n->job.ranks; r++)
+        if (n->job.node_of[r] == n->index)
+            n->ranks[local++] = (struct node_rank){.rank = r, .streams = {-1, -1}};
+    for (uint32_t i = 0; i < n->count; i++)
+        if (!start_one(n, i)) {
+            snprintf(why, size, "cannot start rank %u: %s", n->ranks[i].rank, strerror(errno));
+            return false;
+        }
+    return true;
+}
+
+/* ---- ending ---------------------------------------------------------------------------------- */
+
+static void note_end(struct node *n, struct node_rank *r, int status)
+{
+    int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    struct wire w = {0};
+    r->pid = 0;
+    n->left--;
+    /* at once, those beside it; the head tells the other nodes */
+    if ((signal || code) && !n->ending)
+        server_tell_dead(&r->rank, 1);
+    wire_put_u32(&w, r->rank);
+    wire_put_u32(&w, (uint32_t)signal);
+    wire_put_u32(&w, (uint32_t)code);
+    wire_put_u32(&w, server_said_goodbye(r->rank));
+    link_send(&n->head, SAY_ENDED, &w);
+    wire_free(&w);
+}
+
+void ranks_reap(struct node *n)
+{
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+        for (uint32_t i = 0; i < n->count; i++)
+            if (n->ranks[i].pid == pid)
+                note_end(n, &n->ranks[i], status);
+}
+
+void ranks_signal(struct node *n, int signal)
+{
+    for (uint32_t i = 0; i < n->count; i++)
+        if (n->ranks[i].pid > 0 && !(n->ranks[i].leaves && signal == SIGTERM))
+            kill(n->ranks[i].pid, signal);
+}
+
+/* What a rank has started and left behind is ours by now (PR_SET_CHILD_SUBREAPER). */
+static bool kill_children(void)
+{
+    char text[1 << 14];
+    int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
+    if (fd >= 0)
+        close(fd);
+    text[size > 0 ? size : 0] = 0;
+    char *rest = NULL, *word = strtok_r(text, " \n", &rest);
+    bool any = word != NULL;
+    for (; word; word = strtok_r(NULL, " \n", &rest)) {
+        pid_t pid = (pid_t)atoi(word);
+        if (pid > 1)
+            kill(pid, SIGKILL);
+    }
+    return any;
+}
+
+bool ranks_end(struct node *n)
+{
+    if (kill_children())
+        ranks_reap(n);
+    return n->left == 0 && waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD;
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+void ranks_read(struct node *n, struct node_rank *r, int stream, bool all)
+{
+    char bytes[STREAM_CHUNK];
+    while (r->streams[stream] >= 0 && (all || n->ahead < STREAM_WINDOW)) {
+        ssize_t size = read(r->streams[stream], bytes, sizeof bytes);
+        if (size < 0 && errno == EINTR)
+            continue;
+        if (size < 0 && errno == EAGAIN)
+            return;
+        if (size <= 0) {
+            close(r->streams[stream]);
+            r->streams[stream] = -1;
+            return;
+        }
+        struct wire w = {0};
+        wire_put_u32(&w, r->rank);
+        wire_put_u32(&w, (uint32_t)stream + 1);
+        wire_put_bytes(&w, bytes, (size_t)size);
+        link_send(&n->head, SAY_OUTPUT, &w);
+        wire_free(&w);
+        n->ahead += (size_t)size;
+    }
+}
+
+void ranks_feed(struct node *n)
+{
+    size_t before = n->input_at;
+    while (n->input >= 0 && n->input_at < n->waiting_input.size) {
+        ssize_t size = write(n->input, n->waiting_input.bytes + n->input_at,
+                             n->waiting_input.size - n->input_at);
+        if (size < 0 && errno == EINTR)
+            continue;
+        if (size < 0 && errno == EAGAIN)
+            break;
+        if (size < 0) { /* nobody reads it any more */
+            close(n->input);
+            n->input = -1;
+            break;
+        }
+        n->input_at += (size_t)size;
+    }
+    if (n->input < 0)
+        n->input_at = n->waiting_input.size;
+    if (n->input_at > before) {
+        struct wire w = {0};
+        wire_put_u32(&w, (uint32_t)(n->input_at - before));
+        link_send(&n->head, SAY_INPUT_TAKEN, &w);
+        wire_free(&w);
+    }
+    if (n->input_at < n->waiting_input.size)
+        return;
+    n->waiting_input.size = n->input_at = 0;
+    if (n->input_ended && n->input >= 0) {
+        close(n->input);
+        n->input = -1;
+    }
+}

@@ -1,0 +1,13 @@
+/* Plans for failures that are not exponential. */
+#ifndef PLAN_WEIBULL_H
+#define PLAN_WEIBULL_H
+
+#include <mend/plan.h>
+
+/* `plan` was made as if failures were exponential. With the method best it is improved by the
+ * simulator; in any case what is expected of it becomes what is simulated.
+ * Errors: those of mend_plan_simulate. */
+int mend_plan_weibull(const mend_plan_model *model, const mend_plan_request *request,
+                      mend_plan *plan);
+
+#endif

@@ -1,0 +1,22 @@
+/* Parameters of Open MPI that must be there before MPI_Init: the rows SETTING of cures.def. */
+#include <ulfm/ulfm.h>
+
+#include <stdlib.h>
+
+static const struct {
+    const char *variable, *value;
+} settings[] = {
+#define SETTING(cure, variable, value) {variable, value},
+#include <ulfm/cures.def>
+};
+
+/* When the library is loaded; only in jobs with fault tolerance; what the user has set stays. Named by ulfm.c, so
+ * that no linker leaves it out of a program that is linked with an archive. */
+__attribute__((constructor)) void mend_ulfm_set_parameters(void)
+{
+    const char *enabled = getenv("OMPI_MCA_mpi_ft_enable");
+    if (!enabled || enabled[0] == '0')
+        return;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        setenv(settings[i].variable, settings[i].value, 0);
+}

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# launcher.sh CASE: Mend's own launcher by itself. Cases:
+#   owner   mend run is killed, hung up, quit: the job ends with it, and nobody is left
+#   detach  a job without a terminal, and those who look at it
+#   daemon  the only node's daemon is killed: launched again
+#   door    who may connect: garbage, guesses, a replay, a flood, another user; the job does not notice
+#   streams exit codes, signals, input and output as they should be
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+[ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
+scratch=$(mktemp -d) || exit 1
+cd "$scratch" || exit 1
+trap 'rm -rf "$scratch"' EXIT
+runner=
+fail() { echo "FAIL: $*"; tail -20 err 2>/dev/null; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
+for p in odd steady; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -lm -pthread || exit 1; done
+native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 "$@"; }
+start() { rm -rf job; "$MEND" run --launcher mend --dir job "$@" >got 2>err & runner=$!; }
+count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
+await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
+gone() { for _ in $(seq 100); do pgrep -f "$PWD/job" >/dev/null || return 0; sleep 0.1; done; pgrep -af "$PWD/job"; return 1; }
+head_of() { awk '{print $1}' "/proc/$1/task/$1/children"; }
+node=$MEND_BUILD/lib/mend/mend-node
+
+case $1 in
+owner)
+    start -n 2 --every 100ms -- ./odd wait
+    await '"level":"memory"' 4; kill -9 $runner; wait $runner 2>/dev/null
+    gone || fail "killed: processes are left"
+    for s in HUP QUIT; do
+        start -n 2 --every 100ms --levels memory,partner,global:1 -- ./odd wait
+        await '"level":"global"' 4; kill -$s $runner; wait $runner && fail "$s: code 0"
+        gone || fail "$s: processes are left"
+        grep -q "mend restart .* goes on" err || fail "$s: no sentence"
+    done ;;
+detach)
+    native -n 2 ./steady 1000 4096 >want || exit 1
+    "$MEND" run --launcher mend --dir job --detach -n 2 --every 100ms -- ./steady 1000 4096 >got 2>err || fail "code $?"
+    grep -q 'mend attach .*/job shows it' err || fail "no sentence: $(cat err)"
+    "$MEND" attach job >/dev/null 2>&1 & first=$!; sleep 0.5
+    kill $first; wait $first 2>/dev/null # it has no part in the job
+    "$MEND" attach job >got 2>err || fail "attach: code $?"
+    cmp got want || fail "the output differs"
+    "$MEND" attach job 2>/dev/null | cmp - want || fail "attached after its end"
+    "$MEND" run --launcher mend --dir job2 --detach -n 2 -- ./odd exit 3 2>/dev/null; "$MEND" attach job2 >got 2>err; [ $? = 1 ] || fail "a job that failed: code $?"
+    "$MEND" attach . 2>err && fail "attached to nothing"
+    grep -q 'is no folder of a job' err || fail "no sentence: $(cat err)" ;;
+daemon)
+    native -n 2 ./steady 2000 4096 >want || exit 1
+    start -n 2 --every 100ms --levels memory,partner,global:1 -- ./steady 2000 4096
+    await '"level":"global"' 4; kill -9 "$(head_of "$(head_of $runner)")" || fail "no daemon"
+    wait $runner || fail "code $?"
+    cmp got want || fail "the output differs"
+    grep -q '"launch.lost"' job/events.jsonl || fail "not said"
+    [ "$(count run.launch)" = 2 ] || fail "launched $(count run.launch) times" ;;
+door)
+    cat >agent <<'AGENT'
+#!/bin/sh
+read -r line; echo "$line" >line.new; mv line.new line
+until [ -e go ]; do sleep 0.05; done
+shift; echo "$line" | exec "$@"
+AGENT
+    chmod +x agent
+    "$node" head -n 2 --host 127.0.0.2:2 --agent ./agent --report 3 -- sh -c 'echo "rank $OMPI_COMM_WORLD_RANK"; cat; sleep 1' 3>report >got 2>err <<<"a line of input" & runner=$!
+    until [ -e line ]; do kill -0 $runner || fail "it ended"; sleep 0.02; done
+    read -r _ _ address port _ secret <line
+    [ "$address" = 127.0.0.1 ] || fail "it listens at $address"
+    for f in cmdline environ; do grep -lasF "$secret" /proc/[0-9]*/$f && fail "the secret is in a $f"; done
+    half=$(sed 's/../\\x&/g' <<<"${secret:0:32}")
+    hello() { printf '\x20\0\0\0\1\0\0\0mend\1\0\0\0\0\0\0\0\x10\0\0\0'"$1"; }
+    cut_off() { # WHAT BYTES: the connection is closed, within a while
+        exec 7<>"/dev/tcp/$address/$port" || fail "$1: cannot connect"
+        printf "$2" >&7 2>/dev/null
+        timeout 8 cat <&7 >answer 2>/dev/null; [ $? != 124 ] || fail "$1: still connected"
+        [ ! -s answer ] || fail "$1: answered"
+        exec 7>&-
+    }
+    cut_off "garbage" 'GET / HTTP/1.0\r\n\r\n'
+    cut_off "a long frame" '\xff\xff\xff\x7f\1\0\0\0mend'
+    cut_off "another message first" '\0\0\0\0\x1a\0\0\0'
+    cut_off "a guess" "$(hello AAAAAAAAAAAAAAAA | sed 's/\\/\\\\/g' | od -An -v -tx1 | tr -d '\n' | sed 's/ /\\x/g')"
+    for i in $(seq 200); do exec 8<>"/dev/tcp/$address/$port" || fail "flood"; done # each one closes the one before
+    if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+        setpriv --reuid=65534 --regid=65534 --clear-groups bash -c "exec 7<>/dev/tcp/$address/$port && printf '\x20\0\0\0\1\0\0\0mend\1\0\0\0\0\0\0\0\x10\0\0\0BBBBBBBBBBBBBBBB' >&7 && timeout 8 cat <&7" >answer 2>/dev/null
+        [ $? != 124 ] && [ ! -s answer ] || fail "another user was not refused"
+        setpriv --reuid=65534 --regid=65534 --clear-groups cat "/proc/$runner/environ" "$PWD/line" >answer 2>/dev/null
+        [ ! -s answer ] || fail "another user reads our secrets"
+    else echo "(another user: not tried, this user may not become one)"; fi
+    : >go
+    until grep -q started report; do kill -0 $runner || fail "it ended"; sleep 0.02; done
+    cut_off "a replay" "$(printf '\\x20\\0\\0\\0\\1\\0\\0\\0mend\\1\\0\\0\\0\\0\\0\\0\\0\\x10\\0\\0\\0%s' "$half")"
+    wait $runner || fail "code $?"
+    sort got >sorted; printf '%s\n' "a line of input" "rank 0" "rank 1" | cmp - sorted || fail "the output: $(cat got)" ;;
+streams)
+    "$node" head -n 3 --on-death end -- sh -c 'exit $((OMPI_COMM_WORLD_RANK == 1 ? 7 : 0))' 2>err; [ $? = 7 ] || fail "exit code $?"
+    "$node" head -n 2 --on-death end -- sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || kill -9 $$; sleep 100' 2>err; [ $? = 137 ] || fail "signal: code $?"
+    "$node" head -n 2 -- ./nothing 2>err; [ $? = 127 ] || fail "no program: code $?"
+    grep -q 'cannot run ./nothing' err || fail "no sentence"
+    head -c 3000000 /dev/urandom >input
+    "$node" head -n 1 -- cat <input >got || fail "cat: code $?"
+    cmp input got || fail "input and output"
+    "$node" head -n 4 -- sh -c 'head -c 1000000 /dev/zero' </dev/null | { sleep 1; wc -c; } >got
+    [ "$(cat got)" = 4000000 ] || fail "a slow reader: $(cat got) bytes"
+    "$node" head -n 2 -- sh -c 'trap "echo got it; exit 0" USR1; echo ready; while :; do sleep 0.1; done' >got & runner=$!
+    until [ "$(grep -c ready got)" = 2 ]; do kill -0 $runner || fail "it ended"; sleep 0.02; done
+    kill -USR1 $runner; wait $runner || fail "USR1: code $?"
+    [ "$(grep -c 'got it' got)" = 2 ] || fail "USR1: $(cat got)"
+    "$node" head -n 2 -- sh -c 'sleep 1000 & setsid sleep 1000 & exit 0'; for _ in $(seq 50); do pgrep -P 1 -x sleep >/dev/null || break; sleep 0.1; done
+    mkdir here; cd here; umask 027; V=value "$node" head -n 1 -- sh -c 'pwd; umask; echo $V' >../got; cd ..
+    printf '%s\n' "$PWD/here" 0027 value | cmp - got || fail "folder, mask, environment: $(cat got)" ;;
+*) echo "no case $1"; exit 2 ;;
+esac
+echo PASS

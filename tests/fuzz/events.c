@@ -1,0 +1,67 @@
+/* What `mend report` makes of a job's folder that anybody may have written: job.json up to a line "---", then events.
+ * The page has no tags but the report's own, no attribute ends early, its size follows that of the input, and the
+ * JSON is JSON. */
+#include "../../tools/mend/jobfile.h"
+#include "../../tools/mend/report/report.h"
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const tags[] = {"!doctype", "html",  "head", "meta", "title", "style",  "body",
+                                   "section",  "h1",    "h2",   "h3",   "p",     "div",    "b",
+                                   "span",     "svg",   "line", "text", "rect",  "circle", "ul",
+                                   "li",       "table", "tr",   "th",   "td",    "footer", "g"};
+
+static void check_page(const char *page)
+{
+    for (const char *p = page; (p = strchr(p, '<')); p++) {
+        const char *name = p[1] == '/' ? p + 2 : p + 1;
+        size_t length = strcspn(name, " >/"), known = 0;
+        for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
+            known += strlen(tags[i]) == length && strncmp(tags[i], name, length) == 0;
+        const char *end = strchr(p, '>'), *next = strchr(p + 1, '<');
+        if (!known || !end || (next && next < end))
+            abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1), *page = NULL, *json = NULL;
+    size_t page_size, json_size;
+    memcpy(text, data, size);
+    text[size] = 0;
+    char *events = strstr(text, "\n---\n");
+    if (events) {
+        *events = 0;
+        events += 5;
+    }
+    struct report r = {.dir = "<the folder>"};
+    report_note_events(&r, events ? events : text);
+    json_t *job;
+    if (events && jobfile_parse(text, strlen(text), "job.json", &job) == 0) {
+        report_note_job(&r, job);
+        json_decref(job);
+    }
+    FILE *out = open_memstream(&page, &page_size);
+    report_page(out, &r);
+    fclose(out);
+    check_page(page);
+    if (page_size > 4000000 + 4000 * size)
+        abort();
+    out = open_memstream(&json, &json_size);
+    report_json(out, &r);
+    fclose(out);
+    json_error_t error;
+    json_t *parsed = json_loads(json, 0, &error);
+    if (!parsed)
+        abort();
+    json_decref(parsed);
+    report_free(&r);
+    free(page);
+    free(json);
+    free(text);
+    return 0;
+}

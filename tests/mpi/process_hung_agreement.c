@@ -1,0 +1,51 @@
+/* Preloaded: an agreement of the MPI library that does not end, as seen on overloaded machines.
+ *
+ * HUNG_CALL shrink: in the HUNG_HIT-th call of MPIX_Comm_shrink the ranks HUNG_RANKS ("all", or a list
+ * as "1,3") wait for ever, without having taken part. HUNG_CALL agree: in the HUNG_HIT-th call of
+ * MPIX_Comm_agree they take part, and then wait for ever for a result that is lost. */
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool hangs(const char *call)
+{
+    static int hits;
+    const char *which = getenv("HUNG_CALL"), *ranks = getenv("HUNG_RANKS"),
+               *hit = getenv("HUNG_HIT"), *me = getenv("OMPI_COMM_WORLD_RANK");
+    if (!which || strcmp(which, call) || ++hits != atoi(hit))
+        return false;
+    if (!strcmp(ranks, "all"))
+        return true;
+    for (const char *at = ranks; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (atoi(at) == atoi(me))
+            return true;
+    return false;
+}
+
+static void for_ever(void)
+{
+    for (int flag;;)
+        PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+}
+
+int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *alive);
+int PMPIX_Comm_shrink(MPI_Comm comm, MPI_Comm *alive)
+{
+    int (*next)(MPI_Comm, MPI_Comm *) =
+        (int (*)(MPI_Comm, MPI_Comm *))dlsym(RTLD_NEXT, "PMPIX_Comm_shrink");
+    if (hangs("shrink"))
+        for_ever();
+    return next(comm, alive);
+}
+
+int PMPIX_Comm_agree(MPI_Comm comm, int *flags);
+int PMPIX_Comm_agree(MPI_Comm comm, int *flags)
+{
+    int (*next)(MPI_Comm, int *) = (int (*)(MPI_Comm, int *))dlsym(RTLD_NEXT, "PMPIX_Comm_agree");
+    int rc = next(comm, flags);
+    if (hangs("agree"))
+        for_ever();
+    return rc;
+}

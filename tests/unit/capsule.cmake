@@ -1,0 +1,16 @@
+# Rooms of the capsule's lower half that are nearly pure, without MPI.
+set(lower ${CMAKE_SOURCE_DIR}/src/capsule/lower)
+function(capsule_unit_test name)
+    cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
+    list(TRANSFORM ARG_SOURCES PREPEND ${lower}/)
+    mend_unit_test(NAME capsule_${name} SOURCES test_capsule_${name}.c ${lower}/ground/ground.c ${ARG_SOURCES}
+        LABELS capsule)
+    target_include_directories(test_capsule_${name} PRIVATE ${CMAKE_SOURCE_DIR}/src/capsule ${lower}
+        ${CMAKE_CURRENT_SOURCE_DIR}/without_mpi)
+    mend_quick(unit.capsule_${name})
+endfunction()
+capsule_unit_test(plan SOURCES online/plan.c)
+capsule_unit_test(versions SOURCES versions/retention.c versions/candidates.c)
+capsule_unit_test(collect SOURCES round/collect.c)
+capsule_unit_test(images SOURCES images/check.c images/selection.c)
+capsule_unit_test(undo SOURCES undo/undo.c undo/log.c undo/apply.c undo/shared.c)

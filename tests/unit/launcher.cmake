@@ -1,0 +1,4 @@
+# The launcher's messages, and who is placed where.
+set(launcher ${CMAKE_SOURCE_DIR}/src/launcher)
+mend_unit_test(NAME launcher SOURCES test_launcher.c ${launcher}/wire.c ${launcher}/job.c ${launcher}/hosts.c LABELS launcher)
+target_include_directories(test_launcher PRIVATE ${launcher})

@@ -1,0 +1,262 @@
+/* Files that are changed by system calls are noted, and put back as they were: by the calls that a program makes,
+ * and by random ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "scratch.h"
+#include "undo/undo.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+/* no file is open by MPI-IO */
+int outside_has(const struct stat *st)
+{
+    (void)st;
+    return 0;
+}
+void undo_outside_begin(void)
+{
+}
+
+static long call(long number, long a, long b, long c, long d, long e)
+{
+    unsigned long arguments[6] = {(unsigned long)a, (unsigned long)b, (unsigned long)c,
+                                  (unsigned long)d, (unsigned long)e, 0};
+    return undo_call(number, arguments);
+}
+
+static long open_by_call(const char *path, int flags)
+{
+    return call(SYS_openat, AT_FDCWD, (long)path, flags, 0600, 0);
+}
+
+static void write_by_call(const char *path, int flags, const char *text, long offset)
+{
+    long fd = open_by_call(path, flags);
+    assert_true(fd >= 0);
+    assert_int_equal(call(SYS_pwrite64, fd, (long)text, (long)strlen(text), offset, 0),
+                     strlen(text));
+    close((int)fd);
+}
+
+static void assert_content(const char *name, const char *wanted)
+{
+    char have[256] = "";
+    FILE *f = fopen(in_scratch(name), "r");
+    if (!wanted) {
+        assert_null(f);
+        return;
+    }
+    assert_non_null(f);
+    size_t n = fread(have, 1, sizeof have - 1, f);
+    fclose(f);
+    assert_int_equal(n, strlen(wanted));
+    assert_string_equal(have, wanted);
+}
+
+static void go_back(int version)
+{
+    for (int v = undo_newest(0); v >= version; v--) {
+        undo_contents(0, v);
+        undo_others(0, v);
+        undo_lengths(0, v);
+        if (v > version)
+            undo_remove(0, v);
+    }
+    undo_remove(0, version);
+}
+
+static int setup(void **state)
+{
+    if (scratch_setup(state))
+        return -1;
+    undo_open(scratch);
+    return 0;
+}
+
+static void bytes_lengths_and_names(void **state)
+{
+    (void)state;
+    put_file(in_scratch("over"), "0123456789");
+    put_file(in_scratch("longer"), "abc");
+    put_file(in_scratch("cut"), "to be cut");
+    put_file(in_scratch("gone"), "not for ever");
+    put_file(in_scratch("from"), "renamed");
+    put_file(in_scratch("to"), "replaced");
+    undo_begin(0, 1);
+    write_by_call(in_scratch("over"), O_WRONLY, "XYZ", 4);
+    write_by_call(in_scratch("longer"), O_WRONLY, "def", 3);
+    close((int)open_by_call(in_scratch("cut"), O_WRONLY | O_TRUNC));
+    call(SYS_unlinkat, AT_FDCWD, (long)in_scratch("gone"), 0, 0, 0);
+    call(SYS_renameat2, AT_FDCWD, (long)in_scratch("from"), AT_FDCWD, (long)in_scratch("to"), 0);
+    write_by_call(in_scratch("new"), O_WRONLY | O_CREAT, "made since", 0);
+    assert_content("over", "0123XYZ789");
+    assert_content("to", "renamed");
+    assert_null(undo_impossible(0, 1));
+    go_back(1);
+    assert_content("over", "0123456789");
+    assert_content("longer", "abc");
+    assert_content("cut", "to be cut");
+    assert_content("gone", "not for ever");
+    assert_content("from", "renamed");
+    assert_content("to", "replaced");
+    assert_content("new", NULL);
+}
+
+static void several_versions(void **state)
+{
+    (void)state;
+    put_file(in_scratch("f"), "one");
+    undo_begin(0, 11);
+    write_by_call(in_scratch("f"), O_WRONLY, "two", 0);
+    undo_begin(0, 12);
+    write_by_call(in_scratch("f"), O_WRONLY, "three", 0);
+    undo_begin(0, 13);
+    write_by_call(in_scratch("f"), O_WRONLY, "four!!", 0);
+    go_back(12);
+    assert_content("f", "two");
+    assert_int_equal(undo_newest(0), 11);
+    go_back(11);
+    assert_content("f", "one");
+    assert_int_equal(undo_newest(0), -1);
+}
+
+/* A kill may come in the middle: all of it happens again, with the same result. */
+static void twice_is_as_good_as_once(void **state)
+{
+    (void)state;
+    put_file(in_scratch("twice"), "before");
+    put_file(in_scratch("old"), "old");
+    undo_begin(0, 20);
+    write_by_call(in_scratch("twice"), O_WRONLY, "after and longer", 0);
+    call(SYS_renameat2, AT_FDCWD, (long)in_scratch("old"), AT_FDCWD, (long)in_scratch("moved"), 0);
+    undo_contents(0, 20);
+    undo_contents(0, 20);
+    undo_lengths(0, 20);
+    undo_contents(0, 20);
+    undo_lengths(0, 20);
+    undo_remove(0, 20);
+    assert_content("twice", "before");
+    assert_content("old", "old");
+    assert_content("moved", NULL);
+}
+
+/* The last record was cut short by a kill: its change has not happened, the others are undone. */
+static void a_record_that_is_cut_short(void **state)
+{
+    (void)state;
+    char log[PATH_MAX + 64];
+    put_file(in_scratch("short"), "0123456789");
+    undo_begin(0, 30);
+    write_by_call(in_scratch("short"), O_WRONLY, "A", 0);
+    write_by_call(in_scratch("short"), O_WRONLY, "B", 5);
+    snprintf(log, sizeof log, "%s/0/30", undo_folder);
+    struct stat st;
+    assert_int_equal(stat(log, &st), 0);
+    assert_int_equal(truncate(log, st.st_size - 1), 0);
+    go_back(30);
+    assert_content("short", "01234B6789");
+}
+
+static void what_was_not_kept_is_refused(void **state)
+{
+    (void)state;
+    put_file(in_scratch("large"), "more than may be kept");
+    uint64_t limit = log_limit;
+    log_limit = 40;
+    undo_begin(0, 40);
+    write_by_call(in_scratch("large"), O_WRONLY, "overwritten", 0);
+    assert_non_null(undo_impossible(0, 40));
+    log_limit = limit;
+    undo_remove(0, 40);
+}
+
+static void nobody_goes_behind_what_is_forgotten(void **state)
+{
+    (void)state;
+    put_file(in_scratch("floor"), "x");
+    undo_begin(0, 50);
+    write_by_call(in_scratch("floor"), O_WRONLY, "y", 0);
+    undo_begin(0, 51);
+    undo_forget(0, 51);
+    assert_int_equal(undo_floor(0), 51);
+    assert_non_null(undo_impossible(0, 50));
+    assert_null(undo_impossible(0, 51));
+    undo_remove_floor(0);
+}
+
+/* Any calls on four files: going back gives what was there. */
+static void random_calls(void **state)
+{
+    (void)state;
+    unsigned seed = 7;
+    static const char *const name[] = {"r0", "r1", "r2", "r3"};
+    for (int round = 0; round < 60; round++) {
+        char before[4][256], text[32];
+        int there[4];
+        undo_begin(0, 100 + round);
+        for (int i = 0; i < 4; i++) {
+            FILE *f = fopen(in_scratch(name[i]), "r");
+            there[i] = f != NULL;
+            before[i][f ? fread(before[i], 1, 255, f) : 0] = 0;
+            if (f)
+                fclose(f);
+        }
+        for (int k = rand_r(&seed) % 12; k > 0; k--) {
+            const char *path = in_scratch(name[rand_r(&seed) % 4]);
+            const char *other = in_scratch(name[rand_r(&seed) % 4]);
+            long fd;
+            switch (rand_r(&seed) % 5) {
+            case 0:
+            case 1:
+                snprintf(text, sizeof text, "<%d>", rand_r(&seed) % 1000);
+                fd = open_by_call(path, O_WRONLY | O_CREAT);
+                call(SYS_pwrite64, fd, (long)text, (long)strlen(text), rand_r(&seed) % 40, 0);
+                close((int)fd);
+                break;
+            case 2: call(SYS_unlinkat, AT_FDCWD, (long)path, 0, 0, 0); break;
+            case 3:
+                if (strcmp(path, other) != 0)
+                    call(SYS_renameat2, AT_FDCWD, (long)path, AT_FDCWD, (long)other, 0);
+                break;
+            default:
+                fd = open_by_call(path, O_WRONLY);
+                if (fd >= 0)
+                    call(SYS_ftruncate, fd, rand_r(&seed) % 30, 0, 0, 0);
+                close((int)fd);
+            }
+        }
+        if (round % 3 == 0)
+            continue; /* it stands */
+        assert_null(undo_impossible(0, 100 + round));
+        go_back(100 + round);
+        for (int i = 0; i < 4; i++) {
+            char now[256];
+            FILE *f = fopen(in_scratch(name[i]), "r");
+            assert_int_equal(f != NULL, there[i]);
+            now[f ? fread(now, 1, 255, f) : 0] = 0;
+            if (f)
+                fclose(f);
+            assert_string_equal(now, before[i]);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_lengths_and_names),
+        cmocka_unit_test(several_versions),
+        cmocka_unit_test(twice_is_as_good_as_once),
+        cmocka_unit_test(a_record_that_is_cut_short),
+        cmocka_unit_test(what_was_not_kept_is_refused),
+        cmocka_unit_test(nobody_goes_behind_what_is_forgotten),
+        cmocka_unit_test(random_calls),
+    };
+    return cmocka_run_group_tests(tests, setup, scratch_teardown);
+}

@@ -1,0 +1,8 @@
+#ifndef MEND_ARGUMENTS_H
+#define MEND_ARGUMENTS_H
+
+/* Bring the words of the subcommand argv[0] into the form that options.def describes.
+ * Returns TOOL_OK, or what the process ends with after a wrong use was reported. */
+int tool_arguments(int *argc, char ***argv);
+
+#endif

@@ -1,0 +1,26 @@
+/* job.json: what a job of `mend run` was asked for, so that it can be resumed exactly so.
+ *
+ * Program arguments and paths are bytes, not text. What is valid UTF-8 is stored as a JSON string; what is
+ * not, as {"hex": "…"}, two digits a byte. Nothing is dropped or replaced.
+ */
+#ifndef MEND_JOBFILE_H
+#define MEND_JOBFILE_H
+
+#include <jansson.h>
+
+/* A JSON value that stands for exactly these bytes; NULL: no memory. */
+json_t *jobfile_bytes(const char *bytes);
+/* The bytes that a value stands for, valid as long as the value; NULL: it stands for none. */
+const char *jobfile_text(json_t *value);
+/* The same of the member `key` of an object. */
+const char *jobfile_member(json_t *object, const char *key);
+
+/* Read DIR/job.json. MEND_ERR_NOT_FOUND: there is none. MEND_ERR_PERMISSION: it belongs to another user, or
+ * others may write to it. MEND_ERR_DAMAGED: it is not what jobfile_write wrote. */
+int jobfile_read(const char *dir, json_t **job);
+/* The same from a text; `path` is what messages call it. */
+int jobfile_parse(const char *text, size_t size, const char *path, json_t **job);
+/* Replace DIR/job.json as one step. */
+int jobfile_write(const char *dir, json_t *job);
+
+#endif

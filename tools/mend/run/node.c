@@ -1,0 +1,145 @@
+/* Our own launcher: its command line, and what it reports while the job runs. */
+#include "launch.h"
+#include "run.h"
+
+#include <base/event.h>
+#include <base/fail.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool run_is_ours(const struct run_job *job)
+{
+    return strcmp(job->launcher, "mpirun") != 0;
+}
+
+/* Flags of mpirun that name parameters of Open MPI are variables here; how it places ranks is our own business. */
+static bool set_parameters(struct run_words *flags)
+{
+    for (int i = 0; i < flags->count; i++) {
+        char **w = flags->word + i;
+        char name[256];
+        if (strcmp(*w, "--mca") == 0 && i + 2 < flags->count) {
+            snprintf(name, sizeof name, "OMPI_MCA_%.240s", w[1]);
+            setenv(name, w[2], 1);
+            i += 2;
+        } else if (strcmp(*w, "--with-ft") == 0 && i + 1 < flags->count)
+            setenv("OMPI_MCA_mpi_ft_enable", "1", 1), i++;
+        else if (strcmp(*w, "--bind-to") == 0 && i + 1 < flags->count)
+            i++;
+        else if (strcmp(*w, "--oversubscribe") != 0)
+            return mend_fail(MEND_ERR_ARGUMENT,
+                             "%s is an argument of mpirun; with --launcher mend only --mca NAME "
+                             "VALUE is known",
+                             *w),
+                   false;
+    }
+    return true;
+}
+
+static bool set_flags(const struct run_job *job)
+{
+    struct run_words flags = {0};
+    bool several = job->host || job->hostfile;
+    if (run_add_flags(&flags, job->online ? "openmpi" : "openmpi-relaunch") ||
+        run_add_flags(&flags, several ? "openmpi-nodes" : "openmpi-one-node"))
+        return false;
+    if (job->launcher_args)
+        run_add_split(&flags, job->launcher_args);
+    bool ok = set_parameters(&flags);
+    for (int i = 0; i < flags.count; i++)
+        free(flags.word[i]);
+    free(flags.word);
+    return ok;
+}
+
+static void add_option(struct run_words *w, const char *name, const char *value)
+{
+    if (!value || !value[0])
+        return;
+    run_add(w, name);
+    run_add(w, value);
+}
+
+bool run_node_command(const struct run_job *job, struct run_words *w)
+{
+    char path[4400], number[32];
+    if (!tool_find_file("lib/mend/mend-node", path, sizeof path))
+        return mend_fail(MEND_ERR_NOT_FOUND, "mend-node is missing: this Mend was built without "
+                                             "libpmix; use --launcher mpirun"),
+               false;
+    if (!set_flags(job))
+        return false;
+    run_add(w, path);
+    run_add(w, "head");
+    snprintf(number, sizeof number, "%d", job->ranks + (job->online ? job->spares : 0));
+    add_option(w, "-n", number);
+    snprintf(number, sizeof number, "%d", RUN_REPORT_FD);
+    add_option(w, "--report", number);
+    snprintf(number, sizeof number, "%g", job->node_timeout);
+    add_option(w, "--node-timeout", number);
+    add_option(w, "--on-death", job->online ? "tell" : "end");
+    add_option(w, "--host", job->host);
+    add_option(w, "--hostfile", job->hostfile);
+    add_option(w, "--avoid", job->avoid);
+    add_option(w, "--bind", job->bind);
+    add_option(w, "--interface", job->interface);
+    const char *agent = strcmp(job->launcher, "mend") != 0 ? job->launcher
+                        : getenv("SLURM_JOB_ID")           ? "srun --overlap -N1 -n1 -w"
+                                                           : "ssh -x";
+    add_option(w, "--agent", agent);
+    run_add(w, "--");
+    return true;
+}
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+static void note_lost(struct run_job *job, const char *host, int count, const char *how)
+{
+    size_t used = strlen(job->avoid);
+    mend_event("launch.lost", ev_str("host", host), ev_int("processes", count), ev_str("how", how));
+    if (!job->quiet)
+        fprintf(stderr, "\nmend: node %s is lost (%s), with %d processes\n", host, how, count);
+    snprintf(job->avoid + used, sizeof job->avoid - used, "%s%s", used ? "," : "", host);
+}
+
+static void note(struct run_job *job, struct run_follower *f, const char *line)
+{
+    char host[256], how[16];
+    int rank, n, used = 0;
+    if (sscanf(line, "lost %255s %d %n", host, &n, &used) == 2 && used)
+        note_lost(job, host, n, line + used);
+    else if (sscanf(line, "ended %d %15s %d", &rank, how, &n) == 3) {
+        bool badly = n != 0;
+        if (badly)
+            mend_event("launch.ended", ev_int("process", rank), ev_str("by", how),
+                       ev_int("code", n));
+        f->now.fell |= badly;
+    } else if (sscanf(line, "messages %d %d", &rank, &n) == 2)
+        mend_event("launch.messages", ev_int("sent", rank), ev_int("received", n));
+}
+
+void run_node_reports(struct run_job *job, struct run_follower *f, int report)
+{
+    for (;;) {
+        ssize_t n = read(report, f->told + f->told_size, sizeof f->told - 1 - f->told_size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return;
+        f->told_size += (size_t)n;
+        f->told[f->told_size] = 0;
+        char *line = f->told;
+        for (char *end; (end = strchr(line, '\n')); line = end + 1) {
+            *end = 0;
+            note(job, f, line);
+        }
+        f->told_size -= (size_t)(line - f->told);
+        memmove(f->told, line, f->told_size + 1);
+        if (f->told_size == sizeof f->told - 1)
+            f->told_size = 0; /* no line is that long */
+    }
+}
