@@ -21,23 +21,24 @@ static const struct {
 
 int main(void)
 {
-    puts("# Open MPI's faults and Mend's cures\n\n"
-         "For contributors. Mend needs more of Open MPI's fault tolerance than Open MPI tests. "
-         "This page lists\n"
-         "every fault that we have met and what Mend does about it. The source is the table\n"
-         "`src/ulfm/include/ulfm/cures.def`; this page is printed from it "
-         "(`build/tools/faults_manual`), and\n"
-         "`cli.cures` fails when the two differ, when a test named here does not exist, or when a "
-         "file is missing.\n\n"
-         "`src/ulfm` is the only room that includes `mpi-ext.h`. The layers above it (process, "
-         "store, capsule) use\n"
-         "its names, so each of them has each cure. Settings are put into the environment before "
-         "`MPI_Init`, in\n"
-         "jobs with fault tolerance, unless the user has set them; Open MPI ignores a parameter it "
-         "does not know.\n\n"
-         "Mend has been run with Open MPI 5.0.7 only. On any other version assume that a fault is "
-         "still there until\n"
-         "its test passes without the cure.");
+    puts(
+        "# Open MPI's faults and Mend's cures\n\n"
+        "For contributors. Mend relies on more of Open MPI's fault tolerance than Open MPI tests. "
+        "This page lists\n"
+        "every fault that we have met and what Mend does about it. `build/tools/faults_manual` "
+        "prints it from the table\n"
+        "`src/ulfm/include/ulfm/cures.def`. `cli.cures` fails when the two differ, or when a test "
+        "or a file named here\n"
+        "does not exist.\n\n"
+        "`src/ulfm` is the only room that includes `mpi-ext.h`. The layers above it (process, "
+        "store, capsule) use\n"
+        "its names, so each of them has each cure. In jobs with fault tolerance, Mend puts the "
+        "settings into the\n"
+        "environment before `MPI_Init`, unless the user has set them. Open MPI ignores a parameter "
+        "it does not know.\n\n"
+        "Mend has been run with Open MPI 5.0.7 only. On any other version, assume that a fault is "
+        "still there until\n"
+        "its test passes without the cure.");
     for (size_t i = 0; i < sizeof cures / sizeof *cures; i++) {
         printf("\n## %s\n\n%s.\n\n| | |\n|---|---|\n", cures[i].name, cures[i].fault);
         printf("| seen in | Open MPI %s |\n| how to see it | %s |\n| cure | %s |\n",
