@@ -14,12 +14,12 @@ static const struct key {
 
 static const char head[] =
     "mend.conf(5)\n\n# NAME\n\nmend.conf - configuration of Mend\n\n# DESCRIPTION\n\n"
-    "An INI file, named by *MEND_CONFIG* or by an option. Each key can also be given as an "
+    "The file is an INI file, named by *MEND_CONFIG* or by an option. Each key is also an "
     "environment\n"
-    "variable, which wins over the file; an option of a command wins over both. An unknown key or "
+    "variable, which overrides the file. A command's option overrides both. An unknown key or "
     "a value\n"
     "that does not parse is an error that names the file and the line.\n\n"
-    "Times are written as 90, 90 s, 250 ms, 5 min, 2 h or 1 d; sizes as 4096, 64 MiB or 2 G; "
+    "Write times as 90, 90 s, 250 ms, 5 min, 2 h or 1 d, sizes as 4096, 64 MiB or 2 G, "
     "switches as\n"
     "yes or no.\n";
 
