@@ -445,8 +445,8 @@ static bool all_active_dead(mend_process *p)
 
 /* The active ranks revoke the base when they need their spares or have finished. That is all a
  * spare must see; another spare's death concerns nobody. If no active rank is left to revoke it,
- * the spares must find out by themselves. Naps are ended by the bell of the node's board; 2 ms is
- * the delay of a spare on a node without active ranks. */
+ * the spares must find out by themselves. Naps are ended by the bell of the node's board; 5 ms is
+ * the longest delay of a spare on a node without active ranks. */
 int mend_process_idle(mend_process *p)
 {
     const long nap_us = 5000;
