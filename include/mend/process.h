@@ -72,9 +72,9 @@ typedef enum mend_policy {
 } mend_policy;
 #define MEND_POLICIES 4
 
-/* The present generation, as this process knows it. All fields but role, comm, rank, caused_by and
- * detected are agreed: equal on all ranks. Owned by the layer, valid until the next repair. Later
- * versions add fields at the end: do not keep arrays of it. */
+/* The present generation, as this process knows it. All fields but role, comm, rank, caused_by,
+ * detected and repaired are agreed: equal on all ranks. Owned by the layer, valid until the next
+ * repair. Later versions add fields at the end: do not keep arrays of it. */
 typedef struct mend_repair {
     int generation;      /* 0 after the start, one more with every agreed repair */
     mend_role role;      /* of this process */
