@@ -1,8 +1,9 @@
 /* Mend: errors.
  *
  * Every function of the library returns 0 or a positive result on success and one of the negative
- * codes below on failure. The library never prints to stdout, never exits, and never calls
- * MPI_Abort unless that policy was chosen. mend_error_text() tells what happened, with the facts.
+ * codes below on failure, unless it says otherwise. The library never prints to stdout, never exits,
+ * and never calls MPI_Abort unless you chose that policy. mend_error_text() says what happened, with
+ * the facts.
  */
 #ifndef MEND_ERROR_H
 #define MEND_ERROR_H
@@ -69,16 +70,17 @@ enum mend_error {
 #undef MEND_ERROR_ENUM
 };
 
-/* The code's name ("MEND_ERR_IO") and its general sentence; never NULL. Not collective. */
+/* The code's name ("MEND_ERR_IO") and its general description; never NULL. Not collective. No
+ * errors. */
 MEND_API const char *mend_error_name(int code);
 MEND_API const char *mend_error_sentence(int code);
 
 /* The last failure of this thread, with its facts (path, rank, errno). Valid until the next
- * failing call of this thread; "" if none. Not collective. */
+ * failing call of this thread; "" if none. Not collective. No errors. */
 MEND_API const char *mend_error_text(void);
 
 /* The library's version, as "major.minor.patch"; that of the headers is in mend/version.h. Not
- * collective. */
+ * collective. No errors. */
 MEND_API const char *mend_version_text(void);
 
 #ifdef __cplusplus

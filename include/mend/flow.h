@@ -1,4 +1,4 @@
-/* mend/flow.h: a program that survives failures by four changed lines.
+/* mend/flow.h: survive failures with four changed lines.
  *
  *     #include <mend/flow.h>                      // instead of <mpi.h>
  *     ...
@@ -8,40 +8,45 @@
  *         ...
  *     }
  *
- * mend_point() at the top of a loop is a safe point: it saves the views when that is due and
- * restores them when that is needed, then the loop's condition is evaluated. `break`, `continue`
- * and `return` keep their meaning. When a process dies, survivors jump back to the safe point of
- * the newest complete version; a spare takes the place of the dead rank, runs the program's set-up,
- * and joins them there. A job that is started again in the same folder finds its last version and
- * goes on from it, by the same code.
+ * mend_point() at the top of a loop is a safe point: it saves the views when a save is due and
+ * restores them after a failure; then the program evaluates the loop's condition. `break`,
+ * `continue` and `return` keep their meaning. When a process dies, survivors jump back to the safe
+ * point of the newest complete version. A spare takes the place of the dead rank, runs the program's
+ * set-up, and joins them there. A job that is restarted in the same folder finds its last version
+ * and resumes from it, by the same code.
  *
- * With this header MPI_COMM_WORLD means the communicator of the working ranks, which is repaired
- * after a failure; MPI_Init holds back spares (MEND_FLOW_SPARES processes, the last ones);
- * MPI_Finalize ends only when all ranks have come to it. Define MEND_FLOW_NO_WORLD before including
+ * With this header MPI_COMM_WORLD means the communicator of the working ranks, which Mend repairs
+ * after a failure. MPI_Init holds back spares (MEND_FLOW_SPARES processes, the last ones).
+ * MPI_Finalize returns only when all ranks have called it. Define MEND_FLOW_NO_WORLD before including
  * it to keep MPI's own meaning, and use a context (mend_flow_open and the mend_flow_ functions).
  *
  * RULES
- *  - Everything that changes from one safe point to the next and is read afterwards must be a view. Locals
- *    of the function with the safe point that are not views keep an unspecified value after a failure if
- *    they change inside the loop.
- *  - Set-up before the first safe point is run again by a replacement, alone. What communicates in
- * it belongs into `if (mend_first()) ...`; what makes a communicator into mend_rebuild().
+ *  - Everything that changes from one safe point to the next and is read afterwards must be a view.
+ *    Locals of the function with the safe point that are not views have an unspecified value after a
+ *    failure if they change inside the loop.
+ *  - A replacement runs the set-up before the first safe point again, alone. Put code that
+ *    communicates there into `if (mend_first()) ...`, and code that makes a communicator into
+ *    mend_rebuild().
  *  - The communicators derived from MPI_COMM_WORLD die with it: make them by mend_rebuild().
- *  - MPI_Init and MPI_Finalize are called by the function that holds the loop or by one of its
- * callers.
- *  - Between entering a function again and its first safe point, call mend_leave() if that function
- * had safe points in an earlier call and communicates first.
- *  - All ranks pass the same safe points in the same order. One thread (that of MPI_Init) does.
+ *  - The function that holds the loop, or one of its callers, calls MPI_Init and MPI_Finalize.
+ *  - If a function had safe points in an earlier call and communicates before its first safe point,
+ *    call mend_leave() when it is entered again.
+ *  - All ranks pass the same safe points in the same order, on one thread (that of MPI_Init).
  *  - free() a view's memory after MPI_Finalize, directly before it, or after mend_view_remove().
  *
  * SEVERAL LOOPS. Each mend_point() in the source is a place of its own. A replacement that meets a
- * place other than that of the version to restore goes on to it: out of a loop that is over
+ * place other than that of the version to restore continues to it: out of a loop that is over
  * (mend_point() returns 0), into one that is still open (views are restored, so its condition
  * holds). A loop counts as open if it was met again after the inner place, or entered once so far.
+ *
+ * DEATHS. A peer's death shows in the next MPI call or at the next safe point. Survivors then leave
+ * whatever they do by a jump, recover together, and continue at the safe point of the version. Calls
+ * that are not collective do not notice a death.
  *
  * ERRORS. Functions with a context return 0 or a negative MEND_ERR_* code. The short forms, made
  * for programs that check nothing, print the reason to stderr and end the job (MPI_Abort), unless
  * MEND_FLOW_ON_ERROR=return: then mend_point() returns 0 for ever and mend_status() has the code.
+ * Such a code stops the context: later calls that name views return it, too.
  *
  * CONFIGURATION (variables, or [flow] in the file of MEND_CONFIG): every, spares, name, learn,
  * rollback, report, process, on_error; the store's keys apply too. See mend-flow(7).
@@ -57,7 +62,7 @@
 #include <stdio.h>
 
 /* Every safe point is a _setjmp, and gcc warns of each local that it keeps in a register across
- * one, changed or not. RULES above say which locals matter. */
+ * one, changed or not. RULES above tell which locals matter. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wclobbered"
 #endif
@@ -71,41 +76,41 @@ typedef struct mend_flow mend_flow; /* opaque; NULL stands for the context that 
 /* ---- views: what must survive ---------------------------------------------------------------- */
 
 enum {
-    MEND_CONTROL =
-        1, /* steers the program (a loop counter); with partial rollback agreed by all ranks */
-    MEND_CONSTANT =
-        2, /* set-up makes it and nothing changes it: only its hash is saved, and checked */
-    MEND_SCRATCH = 4, /* dead at safe points: named for the report, never saved */
-    MEND_KEEP = 8,    /* survivors keep their content, only a replacement restores it */
-    MEND_TRY = 16, /* learn mode may try it though its type is not floating point: zeros in it do no
-                      harm */
+    MEND_CONTROL = 1, /* steers the program (a loop counter); agreed by all in a partial rollback */
+    MEND_CONSTANT = 2, /* made by set-up, never changed: only its hash is saved, and checked */
+    MEND_SCRATCH = 4,  /* dead at safe points: named for the report, never saved */
+    MEND_KEEP = 8,     /* survivors keep their content, only a replacement restores it */
+    MEND_TRY = 16,     /* learn mode may fill it with zeros though it is not floating point */
 };
 
-/* Name `count` elements of `type` at `address`. The same label again: it has moved or changed its
- * length. Views that overlap are found by address and saved once. The memory stays the caller's.
- * Not collective, but all ranks have views with the same labels; lengths may differ.
- * Errors: MEND_ERR_VIEW (null pointer, empty or too long label, two labels with the same hash),
- * MEND_ERR_NO_MEMORY, MEND_ERR_STATE. */
+/* Name `count` elements of `type` at `address`. Use the same label again if the data has moved or
+ * changed its length. Mend finds overlapping views by address and saves them once. The memory stays
+ * the caller's. Not collective, but all ranks need views with the same labels; lengths may differ.
+ * Errors: MEND_ERR_VIEW (null pointer, bad label, type or flags, two labels with the same hash),
+ * MEND_ERR_NO_MEMORY, MEND_ERR_STATE (outside MPI_Init and MPI_Finalize), or the error that stopped
+ * the context. */
 MEND_API int mend_flow_view(mend_flow *flow, const char *label, void *address, size_t count,
                             MPI_Datatype type, unsigned flags);
 
-/* A view whose memory comes from malloc and changes: *count elements of `size` bytes at *pointer,
- * looked at whenever needed. A restore reallocates it to the saved length and sets *pointer and
- * *count. Several views may share one count. */
+/* A view whose memory comes from malloc and changes: *count elements of `size` bytes at *pointer. Mend
+ * reads both whenever it needs them. A restore reallocates it to the saved length and sets *pointer
+ * and *count. Several views may share one count. Not collective. Errors: as mend_flow_view(). */
 MEND_API int mend_flow_view_dynamic(mend_flow *flow, const char *label, void *pointer,
                                     size_t *count, size_t size, unsigned flags);
 
 /* A view that is this rank's part of an array over all ranks: `count` elements from element
  * `offset` of `total`. Only such views (and control views) can be restored on another number of
- * ranks, each part as it is registered there. */
+ * ranks, each part as it is registered there. Not collective. Errors: as mend_flow_view();
+ * MEND_ERR_VIEW also if the part is not inside the array. */
 MEND_API int mend_flow_view_global(mend_flow *flow, const char *label, void *address, size_t count,
                                    MPI_Datatype type, uint64_t offset, uint64_t total,
                                    unsigned flags);
 
-/* `label` holds the same data as `of` at safe points (a swap space): it is not saved. */
+/* `label` holds the same data as `of` at safe points (a swap space): it is not saved. Not
+ * collective. Errors: MEND_ERR_VIEW (not two known views). */
 MEND_API int mend_flow_alias(mend_flow *flow, const char *label, const char *of);
 
-/* Forget a view, before its memory goes. Errors: MEND_ERR_VIEW (no such label). */
+/* Forget a view, before its memory is freed. Not collective. Errors: MEND_ERR_VIEW (no such label). */
 MEND_API int mend_flow_view_remove(mend_flow *flow, const char *label);
 
 /* A variable at file scope, as a view with its own name; no call is needed. */
@@ -122,23 +127,23 @@ typedef struct mend_state {
 extern mend_state __start_mend_state[] __attribute__((weak, visibility("hidden")));
 extern mend_state __stop_mend_state[] __attribute__((weak, visibility("hidden")));
 
-/* Everything of the program is state: its heap, its variables, and the stack from the safe point up
- * to main(). For programs whose data are lists, trees and tables. One line at file scope, in one
- * file of the program:
+/* Save the whole program: its heap, its variables, and the stack from the safe point up to main().
+ * For programs whose data are lists, trees and tables. Add one line at file scope, in one file of the
+ * program:
  *
  *     MEND_STATE_ALL;
  *
- * No view is needed (those named are accepted and do nothing), and neither set-up nor mend_first():
- * a version is the whole program, and any process of the job can go on from it in the middle of the
- * loop. The executable's calls of malloc and its relatives go to a heap at a fixed address; rand() and
- * drand48() go back with a version, too.
+ * It needs no views (they are accepted and do nothing), no second set-up and no mend_first(): a
+ * version is the whole program, and any process of the job can continue from it in the middle of the
+ * loop. The executable's calls of malloc and its relatives go to a heap at a fixed address. rand() and
+ * drand48() return to their state in the version, too.
  *  - C only; libmend as a shared library; the same executable and libraries on all nodes. Before
- *    main() the program starts itself again with fixed addresses. Where a process finds others than
- *    those of the version, it says so and the job stops.
+ *    main() the program restarts itself with fixed addresses. If a process finds others than those of
+ *    the version, it reports that and the job stops.
  *  - Handles of MPI (also a copy of MPI_COMM_WORLD), FILE pointers and memory of libraries are not
- *    saved. Those that live across safe points are made by mend_rebuild(), which runs after the
- *    memory was restored; it finds NULL in them. Pointers to such memory that nobody makes anew are
- *    an error that names the address.
+ *    saved. Make those that live across safe points by mend_rebuild(), which runs after the memory
+ *    was restored and finds NULL in them. A pointer to such memory that nobody made again is an
+ *    error that names the address.
  *  - Not with partial rollback, learn mode, or another number of ranks. */
 #define MEND_STATE_ALL                                                                        \
     __attribute__((constructor(101), used)) static void mend_state_all(int argc, char **argv, \
@@ -147,7 +152,8 @@ extern mend_state __stop_mend_state[] __attribute__((weak, visibility("hidden"))
         mend_flow_everything(argc, argv, envp);                                               \
     }                                                                                         \
     extern int mend_state_all_needs_a_semicolon
-MEND_API void mend_flow_everything(int argc, char **argv, char **envp); /* for the macro */
+MEND_API void mend_flow_everything(int argc, char **argv,
+                                   char **envp); /* for the macro; not collective */
 
 /* ---- safe points: when, and where to come back to -------------------------------------------- */
 
@@ -157,62 +163,69 @@ typedef struct mend_site {
     void *inner; /* the library's */
 } mend_site;
 
-/* 1: go on. 0: leave the loop (see SEVERAL LOOPS, ERRORS).
- * Collective in effect: all ranks pass it in the same order; it communicates only when a save is
- * due, when it has to be decided whether one is, and after a failure. If a peer dies, this call
- * starts the recovery. */
+/* A safe point. 1: continue. 0: leave the loop (see SEVERAL LOOPS, ERRORS).
+ * Collective: all ranks pass the same points in the same order. It communicates only when a save is
+ * due, when rank 0 decides whether one is, and after a failure. The result is not agreed: a
+ * replacement on its way gets 0 where others get 1. If a peer dies, this call starts the recovery.
+ * Errors, by mend_flow_status(): MEND_ERR_STATE (outside MPI_Init and MPI_Finalize), MEND_ERR_THREAD,
+ * MEND_ERR_NO_MEMORY, MEND_ERR_MPI, those of the store's save and restore, of the repair and of
+ * builders, MEND_ERR_PROGRAM and MEND_ERR_VIEW (the program or its views differ from the saved
+ * ones), MEND_ERR_RANK_COUNT, MEND_ERR_NO_VERSION (nothing to go back to, and no start over). */
 #define mend_flow_point(flow)                                                 \
     (__extension__({                                                          \
         static mend_site mend_site_here = {__FILE__, __func__, __LINE__, 0};  \
         mend_flow_arrive((flow), &mend_site_here, __builtin_frame_address(0), \
                          _setjmp(*mend_flow_buffer(flow)));                   \
     }))
-MEND_API jmp_buf *mend_flow_buffer(mend_flow *flow); /* for the macro */
+MEND_API jmp_buf *mend_flow_buffer(mend_flow *flow); /* for the macro; not collective */
 MEND_API int mend_flow_arrive(mend_flow *flow, mend_site *site, void *frame,
-                              int jumped); /* for the macro */
+                              int jumped); /* for the macro; as the macro */
 
-/* Is this the first time that the job runs this code? 0 while this process, a replacement or a job
- * that was started again, is on its way to the point where the job is. Not collective. */
+/* 1 if the job runs this code for the first time; 0 while this process (a replacement, or part of a
+ * restarted job) is on its way to the job's safe point. Not collective. No errors. */
 MEND_API int mend_flow_first(mend_flow *flow);
 
-/* Run build(arg) now and again after every repair, before views are restored; it makes derived
+/* Run build(arg) now and again after every repair, before views are restored. It makes derived
  * communicators from MPI_COMM_WORLD (mend_flow_world). The same pair again replaces itself.
- * Collective. Errors: MEND_ERR_ARGUMENT, MEND_ERR_NO_MEMORY, or what build returned. */
+ * Collective. The result is that of this rank's build(), not agreed. A death inside build() starts
+ * the recovery. Errors: MEND_ERR_ARGUMENT (NULL), MEND_ERR_NO_MEMORY, MEND_ERR_MPI (build returned
+ * another value than 0). */
 typedef int mend_flow_builder(void *arg);
 MEND_API int mend_flow_rebuild(mend_flow *flow, mend_flow_builder *build, void *arg);
 
-/* Save at the next safe point. All ranks call it between the same two points. Not collective. */
+/* Save at the next safe point. All ranks call it between the same two points, but it does not
+ * communicate: not collective. Errors: MEND_ERR_STATE (before MPI_Init). */
 MEND_API int mend_flow_save_now(mend_flow *flow);
 
-/* The newest version that this process saved or restored; -1: none. Not collective. */
+/* The newest version that this process saved or restored; -1: none. Not collective. No errors. */
 MEND_API long mend_flow_version(const mend_flow *flow);
 
-/* How often this process has been brought back: repairs in which it took part. Not collective. */
+/* The number of repairs in which this process took part. Not collective. No errors. */
 MEND_API int mend_flow_repairs(const mend_flow *flow);
 
-/* The loop with the last safe point is over: a failure before the next one goes back by way of
- * MPI_Init. */
+/* The loop with the last safe point is over: after a failure before the next one, the process goes
+ * back by way of MPI_Init. Not collective. Always 0. */
 MEND_API int mend_flow_leave(mend_flow *flow);
 
-/* Learn mode runs iterations more than once: is this one of those whose effects on views are
- * undone? A program may use it to print only once. Not collective. */
+/* 1 in an iteration whose effects on views learn mode will undo, else 0. A program may use it to print
+ * only once. Not collective. No errors. */
 MEND_API int mend_flow_rehearsal(const mend_flow *flow);
 
-/* 0, or the error that stopped the context. Not collective. */
+/* 0, or the error that stopped the context. Not collective, not agreed. */
 MEND_API int mend_flow_status(const mend_flow *flow);
 
 /* The communicator of the working ranks, as repaired. Valid until the next repair. Not collective.
- */
+ * No errors. */
 MEND_API MPI_Comm mend_flow_world(const mend_flow *flow);
 
 /* Write what is saved, skipped, aliased, dead or constant, view by view, as text; NULL: stderr. Not
- * collective. */
+ * collective. Errors: MEND_ERR_NO_MEMORY, MEND_ERR_VIEW (a dynamic view with a null pointer). */
 MEND_API int mend_flow_report(const mend_flow *flow, FILE *to);
 
 /* ---- contexts -------------------------------------------------------------------------------- */
 
-/* A store of the user's own. All calls are collective over the bound communicator and agreed, but
- * for size, read and end. Codes are Mend's; MEND_ERR_PEER_FAILED starts a recovery. */
+/* A store of the user's own. All calls are collective over the bound communicator and agreed, except
+ * size, read and end. Codes are Mend's; MEND_ERR_PEER_FAILED starts a recovery. */
 typedef struct mend_flow_part {
     int id;
     const char *label;
@@ -230,14 +243,14 @@ typedef struct mend_flow_store {
     int (*read)(void *arg, int id, size_t offset, void *to, size_t bytes);
     int (*end)(void *arg, long version);
     int (*close)(void *arg);
-    int (*saved_ranks)(void *arg, int *ranks); /* may be NULL, then ... */
-    int (*redistribute)(void *arg, long version, const mend_flow_part *parts,
-                        int count); /* ... so is this */
+    /* for another number of ranks; both, or both NULL */
+    int (*saved_ranks)(void *arg, int *ranks);
+    int (*redistribute)(void *arg, long version, const mend_flow_part *parts, int count);
 } mend_flow_store;
 
-/* A repair of the user's own: `broken` has failed; give the repaired communicator of all that go
- * on. Collective over those. A process that it starts or wakes opens its context with `joining`
- * set. */
+/* A repair of the user's own: `broken` has failed; return the repaired communicator of all processes
+ * that continue. Collective over those. A process that it starts or wakes opens its context with
+ * `joining` set. */
 typedef struct mend_flow_repair {
     void *arg;
     int (*repair)(void *arg, MPI_Comm broken, MPI_Comm *repaired);
@@ -249,9 +262,9 @@ typedef enum mend_on_error { MEND_ON_ERROR_RETURN, MEND_ON_ERROR_ABORT } mend_on
 
 typedef struct mend_flow_options {
     size_t size;      /* sizeof(mend_flow_options), set by mend_flow_defaults() */
-    const char *name; /* of the store; a job that is started again finds its versions by it */
+    const char *name; /* of the store; a restarted job finds its versions by it */
     long every;       /* save at every n-th point; 0: by seconds */
-    double seconds;   /* save every so many seconds; 0: never, but for mend_flow_save_now() */
+    double seconds;   /* save every so many seconds; 0: only by mend_flow_save_now() */
     int automatic;    /* 1: the planner's interval, from measured costs and observed failures */
     double mtbf;      /* prior for `automatic`, seconds */
     int learn;        /* find dead and constant views by experiment */
@@ -259,20 +272,25 @@ typedef struct mend_flow_options {
     mend_on_error on_error;
     int joining;                    /* this process takes the place of a dead one */
     const mend_flow_store *store;   /* NULL: Mend's store, by its configuration */
-    const mend_flow_repair *repair; /* NULL: none; a failure is what MPI makes of it */
+    const mend_flow_repair *repair; /* NULL: none; MPI decides what a failure does */
 } mend_flow_options;
 
-/* Fill from the configuration. Not collective. Errors: MEND_ERR_CONFIG. */
+/* Fill from the configuration. Not collective. Errors: MEND_ERR_CONFIG, MEND_ERR_ARGUMENT (NULL). */
 MEND_API int mend_flow_defaults_sized(mend_flow_options *options, size_t size);
 static inline int mend_flow_defaults(mend_flow_options *options)
 { /* the size that this header gives the options, so that later versions can add fields */
     return mend_flow_defaults_sized(options, sizeof *options);
 }
 
-/* Open a context on comm, close it. Collective; agreed. comm stays the caller's and is not freed
- * after a repair. The function that opens must not return before the context is closed if a start
- * over should be possible; else use mend_flow_open directly, and a failure before the first version
- * is MEND_ERR_NO_VERSION. */
+/* Open a context on comm; close it, with a mark that the job has finished. comm stays the caller's
+ * and is not freed after a repair. A failure before the first version is MEND_ERR_NO_VERSION.
+ *
+ * Collective over comm. Agreed, except MEND_ERR_ARGUMENT, MEND_ERR_CONFIG and MEND_ERR_UNSUPPORTED. If
+ * a peer dies inside, open recovers with the repair of the options or, without one, returns
+ * MEND_ERR_PEER_FAILED; close returns MEND_ERR_PEER_FAILED and the context is gone.
+ * Errors: MEND_ERR_ARGUMENT (no communicator, no place for the handle, options not from
+ * mend_flow_defaults()), MEND_ERR_CONFIG, MEND_ERR_UNSUPPORTED, MEND_ERR_NO_MEMORY, MEND_ERR_MPI,
+ * MEND_ERR_PEER_FAILED, MEND_ERR_PROGRAM; those of mend_store_open() and mend_store_save(). */
 MEND_API int mend_flow_open(MPI_Comm comm, const mend_flow_options *options, mend_flow **flow);
 MEND_API int mend_flow_close(mend_flow *flow);
 
@@ -296,15 +314,21 @@ MEND_API int mend_flow_close(mend_flow *flow);
 #define mend_rehearsal()         mend_flow_rehearsal(0)
 #define mend_status()            mend_flow_status(0)
 #define mend_report(file)        mend_flow_report(0, file)
-MEND_API int mend_flow_checked(int code); /* applies the policy for errors */
+/* Applies the policy for errors to a negative code. Not collective. Returns the code, or ends the
+ * job. */
+MEND_API int mend_flow_checked(int code);
 
+/* For the macros MPI_Init and MPI_Finalize below. Collective over all processes of the job, spares
+ * included (they return when they are needed, or end the process). If a peer dies inside, survivors
+ * recover; a death inside MPI's own MPI_Init is MPI's to handle. Return MPI_SUCCESS or, with
+ * MEND_FLOW_ON_ERROR=return, MPI_ERR_OTHER; mend_status() has the code. */
 MEND_API int mend_flow_init(int *argc, char ***argv, mend_state *first, mend_state *last,
                             void *frame, int jumped);
 MEND_API int mend_flow_finalize(int jumped);
 
-/* From here on MPI_COMM_WORLD is an expression, the repaired communicator of the moment: it cannot
+/* From here on MPI_COMM_WORLD is an expression, the current repaired communicator. It cannot
  * initialise a static variable (`static MPI_Comm c = MPI_COMM_WORLD;` does not compile), and a copy
- * of it is old after a repair. Assign it inside a function that mend_rebuild() calls, or define
+ * of it is stale after a repair. Assign it inside a function that mend_rebuild() calls, or define
  * MEND_FLOW_NO_WORLD and use mend_flow_world(). */
 #ifndef MEND_FLOW_NO_WORLD
 #undef MPI_COMM_WORLD

@@ -1,10 +1,10 @@
-/* mend/plan.h: how often to checkpoint, at which level, on how many cores, and is it true.
+/* mend/plan.h: how often to checkpoint, at which level, on how many cores, and a check of the answer.
  *
- * The planner knows a job as a model: an amount of work, a speedup curve, and up to eight
- * checkpoint levels, each with a cost to write, a cost to recover and a rate of failures that need
- * it. From this it makes a plan (the number of cores and of intervals of every level), computes the
- * exact expected time of any plan, and plays it out at random to confirm the figure. A second,
- * small part follows a running job and answers one question: is a save due now, and at which level?
+ * The planner models a job as an amount of work, a speedup curve, and up to eight checkpoint levels,
+ * each with a cost to write, a cost to recover and a rate of failures that need it. From this it
+ * makes a plan (the number of cores and of intervals of every level), computes the exact expected
+ * time of any plan, and simulates it to confirm the figure. A second, small part follows a running
+ * job and answers one question: is a checkpoint due now, and at which level?
  *
  * What the model means:
  *  - a failure of level i destroys the checkpoints below level i; the job goes back to its newest
@@ -15,10 +15,13 @@
  *  - the end of the run needs no checkpoint: x intervals have x - 1 checkpoints.
  *
  * All times are seconds, all work is in core-seconds, levels count from 1. Structures are plain
- * values without pointers, save mend_plan_trace. Nothing here uses MPI, and no function is
- * collective: in a job one rank decides and tells the others (a mend_plan_online may be broadcast
- * as bytes). Functions return 0 or a negative MEND_ERR_ code with a sentence in mend_error_text().
- * All functions are thread-safe as long as two threads do not use the same object.
+ * values without pointers, except mend_plan_trace and mend_plan_trial.
+ *
+ * Not collective: that holds for every function here. Nothing uses MPI, so nothing is agreed and the
+ * death of a peer has no effect. In a job one rank decides and tells the others (a mend_plan_online
+ * may be broadcast as bytes). Functions that return int return 0 or a negative MEND_ERR_ code with a
+ * message in mend_error_text(), unless they say otherwise; all others cannot fail. All functions are
+ * thread-safe as long as two threads do not use the same object.
  */
 #ifndef MEND_PLAN_H
 #define MEND_PLAN_H
@@ -62,13 +65,13 @@ typedef struct mend_plan_level {
     double total_per_core; /* or: failures per core over the whole run, however long it takes */
 } mend_plan_level;
 
-/* What is written where several levels fall due together. Those that are written commit one by one,
- * the lowest first, and hold the same work: while a high one is being written, failures go back no
- * further than to the lower ones written just before it. Mend's store works like this (all). */
+/* Which levels to write when several fall due together. They commit one by one, the lowest first,
+ * and hold the same work: while a high one is being written, failures go back no further than the
+ * lower ones written just before it. Mend's store works like this (all). */
 typedef enum mend_plan_write {
-    MEND_PLAN_HIGHEST, /* the highest only */
+    MEND_PLAN_HIGHEST, /* only the highest */
     MEND_PLAN_ALL,     /* all of them */
-    MEND_PLAN_CHOSEN,  /* the highest, and before it those that the plan says (default) */
+    MEND_PLAN_CHOSEN,  /* the highest, and before it those that the plan chooses (default) */
 } mend_plan_write;
 
 typedef struct mend_plan_model {
@@ -77,60 +80,61 @@ typedef struct mend_plan_model {
     double cores;                /* 0: free between min_cores and max_cores */
     double min_cores, max_cores; /* used when cores is 0 */
     double allocation;           /* seconds to get new resources after a failure */
-    double cores_per_node;       /* free cores are made whole nodes; 0: there are no nodes */
-    double rates_at;             /* the scale at which a failure trace was recorded */
+    double cores_per_node;       /* free cores are rounded to whole nodes; 0: no nodes */
+    double rates_at;             /* the number of cores of a recorded failure trace */
     int levels;
     mend_plan_level level[MEND_PLAN_LEVELS];
     mend_plan_write write;
     double watts_compute, watts_io, watts_idle; /* per core, for the energy objective */
     double weibull_shape;                       /* of failures in the simulator; 1: exponential */
     double jitter; /* in the simulator: costs vary by up to this share */
-    /* Free cores and another objective than the time, for which very few cores would be best: the plan
-     * with the least of it that is expected to end in time; or, without a deadline, the fastest that
-     * has at most this share more than the least possible (0.1 by default). */
+    /* With free cores, very few would be best for an objective other than the time. So the planner
+     * takes the least that is expected to end before the deadline; or, without one, the fastest plan
+     * that costs at most this share (slack, 0.1 by default) more than the least possible. */
     double deadline; /* seconds; 0: none */
     double slack;
-    /* Which of Mend's levels each is: memory, local, partner, erasure or global; empty: not said. */
+    /* The level of Mend that each is: memory, local, partner, erasure or global; empty: unknown. */
     char name[MEND_PLAN_LEVELS][16];
 } mend_plan_model;
 
-/* A model with one free core count, no level yet and the defaults above. */
+/* A model with a free number of cores, no level yet and the defaults above. */
 MEND_API void mend_plan_model_init(mend_plan_model *model);
 
-/* Is every number of the model usable? Names the first that is not.
- * Errors: MEND_ERR_CONFIG. */
+/* Check every number of the model. Errors: MEND_ERR_CONFIG (names the first that is wrong). */
 MEND_API int mend_plan_model_check(const mend_plan_model *model);
 
-/* Read a model from an INI file (see mend-plan(1)). The sentence of an error has file and line.
- * Errors: MEND_ERR_IO, MEND_ERR_CONFIG. */
+/* Read a model from an INI file (see mend-plan(1)). Messages name file and line.
+ * Errors: MEND_ERR_IO, MEND_ERR_NOT_FOUND, MEND_ERR_PERMISSION, MEND_ERR_CONFIG, MEND_ERR_NO_MEMORY. */
 MEND_API int mend_plan_model_read(mend_plan_model *model, const char *path);
 
-/* The same from memory; `name` stands for the file in sentences. Other files cannot be named in it.
- */
+/* The same from memory; `name` stands for the file in messages. The text cannot name other files.
+ * Errors: MEND_ERR_CONFIG, MEND_ERR_NO_MEMORY. */
 MEND_API int mend_plan_model_parse(mend_plan_model *model, const char *name, const char *text,
                                    size_t bytes);
 
+/* Seconds, and speedup, on `cores` cores. */
 MEND_API double mend_plan_cost_at(const mend_plan_cost *cost, double cores);
 MEND_API double mend_plan_speedup_at(const mend_plan_speedup *speedup, double cores);
 
-/* The scale beyond which more cores do not help; infinity for linear and Amdahl. */
+/* The number of cores beyond which more do not help; infinity for linear and Amdahl. */
 MEND_API double mend_plan_speedup_peak(const mend_plan_speedup *speedup);
 
-/* The sum over all levels of rate * (checkpoint / 2 + allocation + recovery) at a scale. From 1 on the
- * first-order formulas have no answer, and the methods built on them make no plan; the method best
- * does, as long as there is one. Levels whose failures are given for the whole run add nothing. */
+/* The sum over all levels of rate * (checkpoint / 2 + allocation + recovery) on `cores` cores. From 1
+ * on the first-order formulas have no answer, and the methods built on them make no plan; the method
+ * best does, as long as there is one. Levels whose failures are given for the whole run add nothing. */
 MEND_API double mend_plan_load(const mend_plan_model *model, double cores);
 
 /* ---- fits of measurements, by least squares ------------------------------------------------- */
 
-/* Errors of all fits: MEND_ERR_CONFIG (too few points, or points that no such curve fits). */
+/* Errors of all four: MEND_ERR_CONFIG (too few or too many points, or points that no such curve
+ * fits), MEND_ERR_ARGUMENT (a curve that cannot be fitted). */
 MEND_API int mend_plan_fit_mean(mend_plan_cost *cost, const double *seconds, int count);
 MEND_API int mend_plan_fit_cost(mend_plan_cost *cost, const double *cores, const double *seconds,
                                 int count);
 /* `curve` is linear, quadratic or amdahl. */
 MEND_API int mend_plan_fit_speedup(mend_plan_speedup *speedup, mend_plan_curve curve,
                                    const double *cores, const double *speedups, int count);
-/* The points as they are. */
+/* The measured points as they are, without a fit. */
 MEND_API int mend_plan_speedup_table(mend_plan_speedup *speedup, const double *cores,
                                      const double *speedups, int count);
 
@@ -140,8 +144,8 @@ typedef enum mend_plan_method {
     MEND_PLAN_BEST,            /* search with the exact evaluator */
     MEND_PLAN_ALGORITHM1,      /* the paper's algorithm, converged */
     MEND_PLAN_ALGORITHM1_ONCE, /* the paper's algorithm, one pass (as its Table III) */
-    MEND_PLAN_YOUNG,           /* highest level only, sqrt(2 C M), all cores */
-    MEND_PLAN_DALY,            /* highest level only, Daly's higher-order interval, all cores */
+    MEND_PLAN_YOUNG,           /* only the highest level, sqrt(2 C M), all cores */
+    MEND_PLAN_DALY,            /* only the highest level, Daly's higher-order interval, all cores */
 } mend_plan_method;
 
 typedef enum mend_plan_objective {
@@ -152,7 +156,7 @@ typedef enum mend_plan_objective {
 
 typedef struct mend_plan_request {
     mend_plan_method method;
-    mend_plan_objective objective; /* other than time: method best only */
+    mend_plan_objective objective; /* other than time: only with method best */
     int single_level;              /* algorithm 1 with the highest level for all failures */
 } mend_plan_request;
 
@@ -172,11 +176,11 @@ typedef struct mend_plan {
     mend_plan_method method;
     double cores;
     double intervals[MEND_PLAN_LEVELS]; /* x of every level; 1: the level is not used */
-    /* Bit k: where this level is written and level k + 1 falls due too, that is written just before.
-     * With MEND_PLAN_ALL every lower level is, whatever stands here. */
+    /* Bit k: where this level is written and level k + 1 falls due too, level k + 1 is written just
+     * before. With MEND_PLAN_ALL every lower level is, whatever this field says. */
     unsigned first[MEND_PLAN_LEVELS];
     double last;                /* nested: the last interval, which needs no checkpoint, is so many
-                                   times as long as the others; 0: as long as they are */
+                                   times as long as the others; 0: as long as the others */
     int nested;                 /* 1: whole counts, each a multiple of the next higher level's;
                                    0: every level on a grid of its own */
     int iterations;             /* passes of the method */
@@ -188,10 +192,11 @@ typedef struct mend_plan {
     double least, least_cores;  /* of the objective, if a deadline or slack made it more; else 0 */
 } mend_plan;
 
-/* Make a plan. Failures that are not exponential: the method best plans with the simulator, and
- * what is expected of any plan is simulated.
- * Errors: MEND_ERR_CONFIG, MEND_ERR_INFEASIBLE (no plan leaves a millionth of the time for work, or
- * meets the deadline; methods but best: the value of mend_plan_load is 1 or more). */
+/* Make a plan. If failures are not exponential, the method best plans with the simulator, and the
+ * expected time of any plan is simulated.
+ * Errors: MEND_ERR_CONFIG, MEND_ERR_ARGUMENT (unknown method or objective), MEND_ERR_INFEASIBLE (no
+ * plan leaves a millionth of the time for work, or meets the deadline; other methods than best:
+ * mend_plan_load is 1 or more), MEND_ERR_NO_MEMORY. */
 MEND_API int mend_plan_make(const mend_plan_model *model, const mend_plan_request *request,
                             mend_plan *plan);
 
@@ -204,8 +209,8 @@ MEND_API double mend_plan_period(const mend_plan_model *model, const mend_plan *
 MEND_API int mend_plan_expect(const mend_plan_model *model, const mend_plan *plan,
                               mend_plan_outcome *outcome);
 
-/* The paper's first-order expected time of the same, a / (1 - h); infinity when h >= 1. A level that
- * is not used counts as not there: its failures belong to the next one that is. */
+/* The paper's first-order expected time of the same plan, a / (1 - h); infinity when h >= 1. Failures
+ * of an unused level count for the next higher level that is used. */
 MEND_API double mend_plan_first_order(const mend_plan_model *model, const mend_plan *plan);
 
 /* Value of an objective: seconds, core-hours or joules. */
@@ -216,7 +221,7 @@ MEND_API double mend_plan_value(mend_plan_objective objective, double cores,
 MEND_API double mend_plan_young(double checkpoint, double mtbf);
 MEND_API double mend_plan_daly(double checkpoint, double mtbf);
 
-/* "best", "algorithm1", …; NULL for an unknown value. And back: 0, or MEND_ERR_CONFIG. */
+/* "best", "algorithm1", …; NULL for an unknown value. And back. Errors: MEND_ERR_CONFIG. */
 MEND_API const char *mend_plan_method_name(mend_plan_method method);
 MEND_API int mend_plan_method_parse(const char *name, mend_plan_method *method);
 MEND_API const char *mend_plan_objective_name(mend_plan_objective objective);
@@ -230,14 +235,15 @@ typedef struct mend_plan_event {
 } mend_plan_event;
 
 /* Failures recorded on `rates_at` cores of the model. A run starts at a random place of the trace
- * and goes round; on fewer cores every failure hits with probability cores / rates_at. */
+ * and wraps around; on fewer cores every failure hits with probability cores / rates_at. */
 typedef struct mend_plan_trace {
     mend_plan_event *events;
     size_t count;
     double seconds; /* length of the trace */
 } mend_plan_trace;
 
-/* Read "seconds level" lines. Errors: MEND_ERR_IO, MEND_ERR_CONFIG, MEND_ERR_NO_MEMORY. */
+/* Read "seconds level" lines, from a file or from memory; free them. Errors: MEND_ERR_IO,
+ * MEND_ERR_NOT_FOUND, MEND_ERR_PERMISSION (files only), MEND_ERR_CONFIG, MEND_ERR_NO_MEMORY. */
 MEND_API int mend_plan_trace_read(mend_plan_trace *trace, const char *path);
 MEND_API int mend_plan_trace_parse(mend_plan_trace *trace, const char *name, const char *text,
                                    size_t bytes);
@@ -246,7 +252,7 @@ MEND_API void mend_plan_trace_free(mend_plan_trace *trace);
 typedef struct mend_plan_trial {
     int runs;
     uint64_t seed;
-    const mend_plan_trace *trace; /* NULL: failures at random */
+    const mend_plan_trace *trace; /* NULL: random failures */
     double *seconds;              /* NULL, or room for the time of every run */
 } mend_plan_trial;
 
@@ -259,7 +265,7 @@ typedef struct mend_plan_sample {
     double fastest, slowest;
 } mend_plan_sample;
 
-/* Play the plan out `runs` times. The same seed gives the same result on every machine.
+/* Simulate the plan `runs` times. The same seed gives the same result on every machine.
  * Errors: MEND_ERR_CONFIG, MEND_ERR_INFEASIBLE (a run did not end within ten million
  * failures), MEND_ERR_NO_MEMORY. */
 MEND_API int mend_plan_simulate(const mend_plan_model *model, const mend_plan *plan,
@@ -267,15 +273,14 @@ MEND_API int mend_plan_simulate(const mend_plan_model *model, const mend_plan *p
 
 /* ---- while the job runs ---------------------------------------------------------------------- */
 
-/* What is believed before anything was measured. Level i is the i-th of the levels that the job
- * writes, cheapest first; a failure of level i is one that only a checkpoint of level i or higher
- * survives. */
+/* Assumptions before anything was measured. Level i is the i-th of the levels that the job writes,
+ * cheapest first; only a checkpoint of level i or higher survives a failure of level i. */
 typedef struct mend_plan_online_options {
     int levels;
-    double mtbf[MEND_PLAN_LEVELS];       /* believed mean time between failures of every level */
-    double prior_failures;               /* weight of that belief, in failures; 0: 1 */
-    double checkpoint[MEND_PLAN_LEVELS]; /* believed seconds that a save stops the job; 0: 1 s */
-    double recovery[MEND_PLAN_LEVELS];   /* believed seconds of a recovery; 0: as checkpoint */
+    double mtbf[MEND_PLAN_LEVELS];       /* assumed mean time between failures of every level */
+    double prior_failures;               /* weight of that assumption, in failures; 0: 1 */
+    double checkpoint[MEND_PLAN_LEVELS]; /* assumed seconds that a save stops the job; 0: 1 s */
+    double recovery[MEND_PLAN_LEVELS];   /* assumed seconds of a recovery; 0: as checkpoint */
     double allocation;
     double gain;       /* re-plan only when it saves this share of the overhead; 0: 0.1 */
     double min_period; /* never save more often than this; 0: no limit */
@@ -289,9 +294,9 @@ typedef struct mend_plan_online {
     double failures[MEND_PLAN_LEVELS];                               /* failures observed */
     double checkpoint[MEND_PLAN_LEVELS], recovery[MEND_PLAN_LEVELS]; /* measured, smoothed */
     int64_t saves[MEND_PLAN_LEVELS], recoveries[MEND_PLAN_LEVELS];
-    double beside[MEND_PLAN_LEVELS]; /* of computing that a save took while the job went on */
+    double beside[MEND_PLAN_LEVELS]; /* core seconds that a save used while the job continued */
     int64_t besides[MEND_PLAN_LEVELS];
-    double clock;                    /* last time that was told */
+    double clock;                    /* the last `now` */
     double done;                     /* seconds of work done that are not lost */
     double safe[MEND_PLAN_LEVELS];   /* `done` at the newest save of this level or higher */
     double retry;                    /* no save before `done` reaches this */
@@ -299,7 +304,7 @@ typedef struct mend_plan_online {
     double step;                     /* seconds of work between two questions, smoothed */
     double period[MEND_PLAN_LEVELS]; /* the plan in force; 0: level not used */
     double planned_rate[MEND_PLAN_LEVELS], planned_checkpoint[MEND_PLAN_LEVELS];
-    double planned_recovery[MEND_PLAN_LEVELS]; /* the beliefs at the last look at the plan */
+    double planned_recovery[MEND_PLAN_LEVELS]; /* the estimates at the last review of the plan */
     int64_t plans;                             /* how often the plan changed */
     int working;                               /* 0: in a save or recovery, time is not work */
 } mend_plan_online;
@@ -307,21 +312,20 @@ typedef struct mend_plan_online {
 /* Every `now` is in seconds of one clock that never runs back (for example MPI_Wtime of the rank
  * that decides). A `now` before the last one counts as the last one. */
 
-/* Start to follow a job that begins its work now, and make a first plan.
- * Errors: MEND_ERR_CONFIG. */
+/* Start to follow a job that begins its work now, and make a first plan. Errors: MEND_ERR_CONFIG. */
 MEND_API int mend_plan_online_start(mend_plan_online *online,
                                     const mend_plan_online_options *options, double now);
 
-/* Is a save due now? Returns its level, or 0. Ask at every safe point; the mean distance of the
- * questions is used to save at the safe point nearest to the due time. */
+/* Is a save due now? Returns its level, or 0. Never negative. Ask at every safe point: from the mean
+ * time between two questions it chooses the safe point nearest to the due time. */
 MEND_API int mend_plan_online_due(mend_plan_online *online, double now);
 
 /* A save of `level` stopped the job from `began` to `ended`, and is safe. */
 MEND_API void mend_plan_online_saved(mend_plan_online *online, int level, double began,
                                      double ended);
 
-/* A save of `level` took `seconds` of computing from the job while it went on: what is done in the
- * background uses cores, too. That counts as cost like the time for which it stopped the job. */
+/* A save of `level` used `seconds` of the job's cores in the background. That counts as cost, like the
+ * time for which it stopped the job. */
 MEND_API void mend_plan_online_beside(mend_plan_online *online, int level, double seconds);
 
 /* A save was tried and failed; it is due again one period of the lowest level later. */
@@ -342,7 +346,7 @@ MEND_API double mend_plan_online_period(const mend_plan_online *online, int leve
  * NULL) its standard deviation. */
 MEND_API double mend_plan_online_rate(const mend_plan_online *online, int level, double *deviation);
 
-/* Expected share of time that is not work, under the plan in force and the present beliefs. */
+/* Expected share of time that is not work, under the plan in force and the present estimates. */
 MEND_API double mend_plan_online_overhead(const mend_plan_online *online);
 
 #ifdef __cplusplus
