@@ -7,15 +7,15 @@
  *
  *   1. Copy all views (the shadow).
  *   2. Reference: run the iteration. At the next arrival take the hash of every view; put the
- * shadow back.
+ *      shadow back.
  *   3. Control (in the first experiment): run it again. Other hashes: the program does not repeat
- * itself bitwise or has state that is no view; learning ends with a warning.
+ *      itself bitwise or has state that is no view; learning ends with a warning.
  *   4. Trial: fill a candidate with zeros, run the iteration, compare the hashes of all views on
- * all ranks, put the shadow back. In the first experiment each candidate by itself, then always all
- * dead ones together.
+ *      all ranks, put the shadow back. In the first experiment each candidate by itself, then
+ *      always all dead ones together.
  *   5. Save. Views that passed are left out, and a restore fills them with zeros. So the first
- * iteration after a restore has been run already, at this very point, and has given bitwise the
- * state that it should.
+ *      iteration after a restore has been run already, at this very point, and has given bitwise
+ *      the state that it should.
  *
  * That makes it safe for state that is read rarely: nothing is concluded from one point for
  * another.

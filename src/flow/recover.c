@@ -1,10 +1,12 @@
 /* After a failure, and at the start of a job: which version, and who restores what.
  *
  * Stage A, the meeting. Every process of the repaired world runs it at once: survivors where they
- * landed, replacements inside MPI_Init. A1. Repair the communicator (not at the start). A2. Bind
- * the store to it. A3. Agree on the highest version number that anybody has used. A4. Ask the store
- * for the newest version that all ranks can have; make this rank's part readable; read its
- *       description. If it is damaged, the next older one.
+ * landed, replacements inside MPI_Init.
+ *   A1. Repair the communicator (not at the start).
+ *   A2. Bind the store to it.
+ *   A3. Agree on the highest version number that anybody has used.
+ *   A4. Ask the store for the newest version that all ranks can restore; make this rank's part
+ *       readable; read its description. If it is damaged, the next older one.
  *   A5. Agree that all have read it. No version at all: the program starts over, on all ranks.
  * A death inside A sends everybody back to A1; nothing of the program's data has been touched.
  *

@@ -1,7 +1,7 @@
 /* Fenix' data functions: a ring of numbers that is computed through kills, and every call once.
  *
- *   compat_fenix_data MODE KILLS    MODE 1 or 5: in-memory RAID; KILLS: 0 or more ranks die one by
- * one
+ *   compat_fenix_data MODE KILLS    MODE 1 or 5: in-memory RAID
+ *                                   KILLS: 0 or more ranks die one by one
  */
 #include <fenix.h>
 #include <mpi.h>

@@ -5,9 +5,9 @@
  *   2. mem copies the chosen regions: the program may change them before end, as with VeloC.
  *      Route_file hands out a path in scratch that the program writes to.
  *   3. end: all ranks agree that each had success; then one save with the copies and the files'
- *      contents as streams. It is the store's save that is atomic: a death anywhere before its
- * commit leaves the version before. VELOC_Checkpoint needs no copy of its own: its regions are
- * streamed from where they are.
+ *      contents as streams. The store's save is atomic: a death anywhere before its commit leaves
+ *      the version before.
+ * VELOC_Checkpoint needs no copy of its own: its regions are streamed from where they are.
  */
 #include "client.h"
 

@@ -1,11 +1,11 @@
 /* mend run: an unmodified MPI program that survives the death of its processes.
  *
- * 1. The ranks and the spares are launched; each is a capsule (src/capsule). With ULFM they repair
- * the job by themselves, and this command only prints what has become final and watches.
- * 2. If the job is torn down all the same (the launcher or a daemon killed, no process left for a
- *    rank), it is launched again from the newest version on disk, up to --retries times.
+ *   1. The ranks and the spares are launched; each is a capsule (src/capsule). With ULFM they repair
+ *      the job by themselves, and this command only prints what has become final and watches.
+ *   2. If the job is torn down all the same (the launcher or a daemon killed, no process left for a
+ *      rank), it is launched again from the newest version on disk, up to --retries times.
  * The job has ended well when every rank says so in the events; the launcher's exit code alone is
- * not believed.
+ * not trusted.
  */
 #include "jobfile.h"
 #include "run.h"

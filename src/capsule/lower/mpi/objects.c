@@ -85,10 +85,11 @@ int lower_comm_from_ranks(handle_t parent, int n, const int *ranks, int tag, han
 }
 /* Make the communicators of the upper half again: collective over all ranks.
  *
- * 1. Each rank proposes the smallest id among its communicators that are still to be made.
- * 2. A communicator whose members all propose it is made in this turn, by one MPI_Comm_split of the
- * world for all that are ready: their members are disjoint. The smallest id of all is always ready.
- * 3. Until nobody has one left.
+ *   1. Each rank proposes the smallest id among its communicators that are still to be made.
+ *   2. A communicator whose members all propose it is made in this turn, by one MPI_Comm_split of
+ *      the world for all that are ready: their members are disjoint. The smallest id of all is
+ *      always ready.
+ *   3. Until nobody has one left.
  */
 static int by_id(const void *a, const void *b)
 {

@@ -3,14 +3,15 @@
  * It answers for a rank that is blocked inside MPI, and interrupts one that computes outside it.
  * All it knows of the upper half is struct upper. A round:
  *
- * 1. COLLECT comes: stop_phase = STOP_COLLECTING; membarrier(): from here on each collective either
- * is in the counts that we read, or comes to agent_door(). Report the counts whenever they change.
- * 2. TARGETS come: ranks that wait at a door and are behind may pass.
- * 3. STOP comes: stop_phase = STOP_HERE. The application's thread comes to agent_stop_begin(): from
- * an MPI call, from a loop that waits, or from a signal that we send. Report what it has sent. A
- * thread inside a blocking send cannot come; its counts are final, too: report them.
- * 4. EXPECT comes: what was sent to us. The application's thread drains until that has arrived.
- * 5. SAVE comes: the application's thread writes the image. GO_ON comes: the round is over.
+ *   1. COLLECT comes: stop_phase = STOP_COLLECTING; membarrier(): from here on each collective
+ *      either is in the counts that we read, or comes to agent_door(). Report the counts whenever
+ *      they change.
+ *   2. TARGETS come: ranks that wait at a door and are behind may pass.
+ *   3. STOP comes: stop_phase = STOP_HERE. The application's thread comes to agent_stop_begin():
+ *      from an MPI call, from a loop that waits, or from a signal that we send. Report what it has
+ *      sent. A thread inside a blocking send cannot come; its counts are final, too: report them.
+ *   4. EXPECT comes: what was sent to us. The application's thread drains until that has arrived.
+ *   5. SAVE comes: the application's thread writes the image. GO_ON comes: the round is over.
  *
  * A GO_ON may come at any point: the round was given up. If the coordinator dies, we give it up
  * ourselves.

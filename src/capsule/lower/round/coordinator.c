@@ -3,21 +3,24 @@
  * A thread in the process of rank 0; the agents of all ranks (agent.c) are connected to it. One
  * round:
  *
- * 1. COLLECTING  Every agent reports how many collectives its rank has begun on each communicator.
- * The target of a communicator is the largest number reported. Ranks behind a target run on and may
- * pass through further collectives, which raises further targets; ranks that are even wait at the
- * door of their next collective. The targets never run away: a rank begins a collective only if it
- * is behind somewhere, so only the causal past of collectives that had begun is completed. An even
- * rank may be waited for by one that is behind (a message it would send after its door): when
- * nothing moves, such doors are opened by raising their target (open_doors).
- * 2. STOPPING    All are even, nobody is inside a collective for long. Ranks stop at once; each
- * reports how many messages it has sent to each other; they drain until all these have arrived.
- * 3. SAVING      All drained: nothing of the application is in flight. Images are written, one file
- * per rank, under a save id of this round.
- *    In the background: all go on as soon as each has its copy, and no new round begins before the
- *    files are there.
- * 4. The version counts as soon as the files of all ranks are there (image/folder.h): the last
- * rename commits it. All go on; older versions are removed. (Who is to leave leaves after that.)
+ *   1. COLLECTING  Every agent reports how many collectives its rank has begun on each communicator.
+ *                  The target of a communicator is the largest number reported. Ranks behind a
+ *                  target run on and may pass through further collectives, which raises further
+ *                  targets; ranks that are even wait at the door of their next collective. The
+ *                  targets never run away: a rank begins a collective only if it is behind
+ *                  somewhere, so only the causal past of collectives that had begun is completed.
+ *                  A rank that is behind may wait for an even one (for a message that it would send
+ *                  after its door): when nothing moves, such doors are opened by raising their
+ *                  target (open_doors).
+ *   2. STOPPING    All are even, nobody is inside a collective for long. Ranks stop at once; each
+ *                  reports how many messages it has sent to each other; they drain until all these
+ *                  have arrived.
+ *   3. SAVING      All drained: nothing of the application is in flight. Each rank writes one image,
+ *                  under a save id of this round. In the background: all go on as soon as each has
+ *                  its copy, and no new round begins before the files are there.
+ *   4. COMMIT      The version counts as soon as the files of all ranks are there (image/folder.h):
+ *                  the last rename commits it. All go on; older versions are removed. A rank that
+ *                  has to leave leaves after that.
  *
  * A rank that cannot be stopped in time (it is inside a call that waits for ranks which were
  * stopped) makes the coordinator give up the round: all go on, and a new round begins a little

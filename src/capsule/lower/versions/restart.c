@@ -1,11 +1,12 @@
 /* restart.c - resuming the upper half from an image, in a new process.
  *
- * 1. Every rank lists the versions it has files of: in the node's own folder, in the job's. The newest
- * that all ranks have is tried (candidates.c).
- * 2. Each rank opens its file, and those it is based on, and verifies every byte, before anything of it
- * is used. If one rank cannot, all try the next older version that all have.
- * 3. All agree that all could. Only then memory is mapped and filled, threads are brought back, and
- * the registers are loaded. The upper half then rebuilds its MPI objects (upper/life/stop.c).
+ *   1. Every rank lists the versions it has files of: in the node's own folder, in the job's. The
+ *      newest that all ranks have is tried (candidates.c).
+ *   2. Each rank opens its file, and those it is based on, and verifies every byte, before anything
+ *      of it is used. If one rank cannot, all try the next older version that all have.
+ *   3. All agree that all could. Only then memory is mapped and filled, threads are brought back,
+ *      and the registers are loaded. The upper half then rebuilds its MPI objects
+ *      (upper/life/stop.c).
  */
 #include "versions/restart.h"
 #include "images/load.h"

@@ -5,15 +5,15 @@
  * with others. No barrier is added to normal work: collective_enter() counts, and looks at one
  * variable.
  *
- * 1. When a checkpoint is wanted, every rank's agent (lower/round/agent.c) sets stop_phase to
- *    STOP_COLLECTING and reports the counts on its cards.
- * 2. The coordinator (lower/round/coordinator.c) finds the target of each communicator: the largest
- * count.
- * 3. A rank that has reached all its targets waits at the door of the next collective. Others go
- * on, through further collectives if need be: that raises the targets of these.
- *    A rank inside a call that makes a communicator may be behind on one that it does not know yet: nothing
- *    is decided until it is out.
- * 4. When all are even, the phase becomes STOP_HERE, and each MPI call is a place to stop (stop.c).
+ *   1. When a checkpoint is wanted, every rank's agent (lower/round/agent.c) sets stop_phase to
+ *      STOP_COLLECTING and reports the counts on its cards.
+ *   2. The coordinator (lower/round/coordinator.c) finds the target of each communicator: the
+ *      largest count.
+ *   3. A rank that has reached all its targets waits at the door of the next collective. Others go
+ *      on, through further collectives if need be: that raises the targets of these. A rank inside a
+ *      call that makes a communicator may be behind on one that it does not know yet: nothing is
+ *      decided until it is out.
+ *   4. When all are even, the phase becomes STOP_HERE, and each MPI call is a place to stop (stop.c).
  *
  * The agent may read a count between our increment and our look at the phase: then it was reported,
  * and agent_door() lets us pass, as if we had come a moment earlier.

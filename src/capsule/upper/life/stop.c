@@ -92,11 +92,11 @@ static void leave_for_good(void)
 
 /* Stop here, if a checkpoint is under way.
  *
- * 1. Tell the agent: from now on this rank sends nothing, its counts are final.
- * 2. Drain until the agent knows that what was sent to us is here and what we sent is gone.
- * 3. When all ranks are that far, write the image. It is written at this very place: a restart
- * comes back here.
- * 4. Wait until the version is complete (or given up), and go on.
+ *   1. Tell the agent: from now on this rank sends nothing, its counts are final.
+ *   2. Drain until the agent knows that what was sent to us is here and what we sent is gone.
+ *   3. When all ranks are that far, write the image. It is written at this very place: a restart
+ *      comes back here.
+ *   4. Wait until the version is complete (or given up), and go on.
  */
 void stop_now(void)
 {

@@ -6,9 +6,10 @@
  *
  *   fence             flush all; barrier
  *   post, start       a message to each origin; nothing
- *   complete, wait    await the messages of the targets, flush, a message to each target; await
- * those lock, unlock      compare-and-swap or fetch-and-add on the target's word until it is ours;
- * flush, and back lock_all          the shared lock of a target is taken at the first access to it
+ *   complete, wait    await the messages of the targets, flush, a message to each target; await those
+ *   lock, unlock      compare-and-swap or fetch-and-add on the target's word until it is ours;
+ *                     flush, and back
+ *   lock_all          the shared lock of a target is taken at the first access to it
  */
 #include "comm/comm.h"
 #include "core/face.h"
