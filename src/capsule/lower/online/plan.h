@@ -16,7 +16,7 @@ struct card { /* what a process shows in a meeting */
     uint64_t id; /* the time by this process' clock: the latest names the meeting */
     unsigned host;
     uint64_t machine; /* processes with the same number see each other's /proc */
-    int pid; /* there */
+    int pid;          /* there */
     struct {
         int rank, version;
     } image[IMAGES_HELD];
