@@ -25,6 +25,39 @@ MEND_ENV_ENTERED=none PATH=/nonexistent "$scratch/bin/mend-alone" doctor --dir "
 [ $? = 1 ] || fail "no MPI is not noticed"
 has '^NO  openmpi' && has 'Open MPI 5 or newer is needed'
 
+# several machines: an agent that runs the command here plays machines that are like this one and such that are not
+cat >"$scratch/agent" <<'AGENT'
+#!/usr/bin/env bash
+host=$1; shift
+case $host in
+    gone) echo "no route to gone" >&2; exit 255 ;;
+    rude) printf 'mend-answer {"mend": 1' ; exit 0 ;;
+    old) "$@" | sed 's/"mend":"[^"]*"/"mend":"0.0.1"/' ;;
+    other) "$@" | sed 's/"machine":"[^"]*"/"machine":"pdp11"/; s/"folder":true/"folder":false/' ;;
+    small) "$@" | sed 's/"features":"[^ "]* */"features":"/' ;;
+    late) "$@" | sed 's/"clock":\([0-9]*\)/"clock":1\1/' ;;
+    *) echo "Welcome to $host"; exec "$@" ;;
+esac
+AGENT
+chmod +x "$scratch/agent"
+hosts() { "$MEND" doctor --launcher "$scratch/agent" "$@" >"$scratch/out" 2>&1; }
+hosts --host a:2,b --dir "$scratch" || { cat "$scratch/out"; fail "good machines: code $?"; }
+[ "$(grep -c '^ok .*shares the folder' "$scratch/out")" = 2 ] || { cat "$scratch/out"; fail "not two good machines"; }
+printf 'gone slots=2\nrude\nold\nother # comment\n\nsmall\nlate\n' >"$scratch/hosts"
+hosts --hostfile "$scratch/hosts" --dir "$scratch"; [ $? = 1 ] || fail "bad machines pass"
+has '^NO  gone *no answer: no route to gone'
+has '^NO  rude *no answer'
+has '^NO  old *Mend is 0.0.1 there'
+has '^NO  other *architecture is pdp11 there'
+has '^NO  other .*not the same folder'
+has '^--  small *the processor lacks 1 features'
+has '^--  late *the clock there differs by'
+[ -z "$(find "$scratch" -name '.mend-doctor*')" ] || fail "a folder was left"
+hosts --host a,gone --json; [ $? = 1 ] || fail "--json: a bad machine passes"
+"$MEND_BUILD/tests/json_check" "$scratch/out" mend ok findings || fail "not JSON"
+hosts --host 'a;b'; [ $? = 2 ] || fail "a name with a semicolon passes"
+hosts --hostfile /nonexistent; [ $? = 2 ] || fail "a missing hostfile passes"
+
 out=$("$MEND" doctor --dir /proc/no/such 2>&1); [ $? = 2 ] || fail "an unwritable folder: $out"
 [ "$(grep -c . <<<"$out")" = 2 ] || fail "not one sentence: $out"
 "$MEND" doctor --nonsense >/dev/null 2>&1; [ $? = 2 ] || fail "a wrong flag passes"

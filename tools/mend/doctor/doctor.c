@@ -13,21 +13,35 @@
 
 static const char help[] =
     "Usage: mend doctor [--dir DIR] [--json]\n"
+    "       mend doctor --host LIST | --hostfile FILE [--launcher AGENT] [--dir DIR] [--json]\n"
     "Look at this machine: MPI libraries and whether they survive a real kill (a job of three "
     "ranks is\n"
     "started and one of them killed), cores, memory and storage speed, kernel features; what is "
     "missing\n"
     "and how to get it.\n\n"
     "  --dir DIR   also measure the storage of DIR, where checkpoints would go\n"
-    "  --json      print one JSON object\n\n"
-    "Exit code: 0 if jobs can be repaired while they run, 1 if not, 2 wrong use.\n";
+    "  --json      print one JSON object\n"
+    "  --host LIST, --hostfile FILE\n"
+    "              ask these machines instead: can they be reached, have they the same Mend, MPI "
+    "and\n"
+    "              architecture, do their clocks agree, do they see DIR\n"
+    "  --launcher AGENT\n"
+    "              how to reach them: \"ssh -x\" (default), \"srun -N1 -n1 -w\", …\n\n"
+    "Exit code: 0 if jobs can be repaired while they run (on all these machines), 1 if not, 2 "
+    "wrong use.\n";
 
 doctor_finding *doctor_find(doctor *d, const char *name, enum doctor_status status,
                             const char *advice, const char *format, ...)
 {
-    static doctor_finding dropped;
-    doctor_finding *finding = d->count < DOCTOR_FINDINGS_MAX ? &d->list[d->count++] : &dropped;
-    *finding = (doctor_finding){.name = name, .status = status, .advice = advice};
+    doctor_finding *more = realloc(d->list, (size_t)(d->count + 1) * sizeof *more);
+    char *copy = strdup(name);
+    if (!more || !copy) {
+        fputs("mend doctor: no memory\n", stderr);
+        exit(TOOL_FAILED);
+    }
+    d->list = more;
+    doctor_finding *finding = &d->list[d->count++];
+    *finding = (doctor_finding){.name = copy, .status = status, .advice = advice};
     va_list args;
     va_start(args, format);
     if (vasprintf(&finding->text, format, args) < 0)
@@ -56,9 +70,6 @@ static void print_text(const doctor *d)
         if (f->advice)
             printf("    %-12s → %s\n", "", f->advice);
     }
-    printf("\n%s\n", worst(d) == DOCTOR_BAD
-                         ? "Jobs cannot be repaired while they run on this machine: see NO above."
-                         : "Jobs can be repaired while they run on this machine.");
 }
 
 static int print_json(const doctor *d)
@@ -83,41 +94,94 @@ static int print_json(const doctor *d)
     return failed;
 }
 
-int mend_cmd_doctor(int argc, char **argv)
+struct question {
+    const char *folder, *host, *hostfile, *agent;
+    int json, answer;
+};
+
+static int read_words(int argc, char **argv, struct question *q)
 {
-    const char *folder = NULL;
-    int json = 0;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0) {
-            fputs(help, stdout);
-            return TOOL_OK;
-        }
+        const char **value = strcmp(argv[i], "--dir") == 0        ? &q->folder
+                             : strcmp(argv[i], "--host") == 0     ? &q->host
+                             : strcmp(argv[i], "--hostfile") == 0 ? &q->hostfile
+                             : strcmp(argv[i], "--launcher") == 0 ? &q->agent
+                                                                  : NULL;
         if (strcmp(argv[i], "--json") == 0)
-            json = 1;
-        else if (strcmp(argv[i], "--dir") == 0 && i + 1 < argc)
-            folder = argv[++i];
+            q->json = 1;
+        else if (strcmp(argv[i], "--answer") == 0)
+            q->answer = 1;
+        else if (value && i + 1 < argc)
+            *value = argv[++i];
         else
             return tool_wrong_use("doctor", "unknown argument %s", argv[i]);
     }
+    if (q->host && q->hostfile)
+        return tool_wrong_use("doctor", "give --host or --hostfile, not both");
+    return TOOL_OK;
+}
+
+static int check_folder(const char *folder)
+{
     struct stat st;
     if (folder && (stat(folder, &st) || !S_ISDIR(st.st_mode) || access(folder, W_OK | X_OK)))
         return tool_wrong_use("doctor", "%s is not a folder that can be written to", folder);
-    doctor d = {.count = 0};
-    doctor_check_mpi(&d);
-    doctor_check_machine(&d);
-    doctor_check_storage(&d, "/dev/shm");
+    return TOOL_OK;
+}
+
+static void check_here(doctor *d, const char *folder)
+{
+    doctor_check_mpi(d);
+    doctor_check_machine(d);
+    doctor_check_storage(d, "/dev/shm");
     if (folder)
-        doctor_check_storage(&d, folder);
+        doctor_check_storage(d, folder);
     else
-        doctor_check_storage(&d, getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-    doctor_check_kernel(&d);
-    int failed = 0;
-    if (json)
-        failed = print_json(&d);
-    else
-        print_text(&d);
-    int status = worst(&d);
-    for (int i = 0; i < d.count; i++)
-        free(d.list[i].text);
+        doctor_check_storage(d, getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    doctor_check_kernel(d);
+}
+
+static int print(doctor *d, int json, const char *good, const char *bad)
+{
+    int status = worst(d), failed = 0;
+    if (json) {
+        failed = print_json(d);
+    } else {
+        print_text(d);
+        printf("\n%s\n", status == DOCTOR_BAD ? bad : good);
+    }
+    for (int i = 0; i < d->count; i++) {
+        free(d->list[i].name);
+        free(d->list[i].text);
+    }
+    free(d->list);
     return failed || status == DOCTOR_BAD ? TOOL_FAILED : TOOL_OK;
+}
+
+int mend_cmd_doctor(int argc, char **argv)
+{
+    struct question q = {0};
+    doctor d = {.count = 0};
+    char why[512];
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        fputs(help, stdout);
+        return TOOL_OK;
+    }
+    int code = read_words(argc, argv, &q);
+    if (code)
+        return code;
+    if (q.answer)
+        return doctor_answer(q.folder) ? TOOL_FAILED : TOOL_OK;
+    code = check_folder(q.folder);
+    if (code)
+        return code;
+    if (!q.host && !q.hostfile) {
+        check_here(&d, q.folder);
+        return print(&d, q.json, "Jobs can be repaired while they run on this machine.",
+                     "Jobs cannot be repaired while they run on this machine: see NO above.");
+    }
+    if (doctor_check_hosts(&d, q.host, q.hostfile, q.agent, q.folder, why, sizeof why))
+        return tool_wrong_use("doctor", "%s", why);
+    return print(&d, q.json, "Jobs can run on all these machines together.",
+                 "Jobs cannot run on all these machines together: see NO above.");
 }

@@ -2,6 +2,8 @@
 #ifndef MEND_TOOL_DOCTOR_H
 #define MEND_TOOL_DOCTOR_H
 
+#include <stddef.h>
+
 enum doctor_status {
     DOCTOR_GOOD,
     DOCTOR_MISSING, /* something works less well without it */
@@ -9,7 +11,7 @@ enum doctor_status {
 };
 
 typedef struct doctor_finding {
-    const char *name; /* short and fixed, for scripts: "ulfm" */
+    char *name; /* short and fixed, for scripts: "ulfm"; or that of a machine */
     enum doctor_status status;
     char *text;         /* what was found, with its figures */
     const char *advice; /* how to get it; NULL if nothing is missing */
@@ -17,9 +19,8 @@ typedef struct doctor_finding {
     double value;
 } doctor_finding;
 
-enum { DOCTOR_FINDINGS_MAX = 40 };
 typedef struct doctor {
-    doctor_finding list[DOCTOR_FINDINGS_MAX];
+    doctor_finding *list;
     int count;
 } doctor;
 
@@ -28,9 +29,18 @@ doctor_finding *doctor_find(doctor *d, const char *name, enum doctor_status stat
     __attribute__((format(printf, 5, 6)));
 
 void doctor_check_mpi(doctor *d);
+/* The number of the Open MPI that jobs are started with; "" if there is none. */
+void doctor_open_mpi(char *number, size_t size);
 void doctor_check_machine(doctor *d);
 void doctor_check_kernel(doctor *d);
 /* Write and read speeds of a folder. */
 void doctor_check_storage(doctor *d, const char *folder);
+
+/* What this machine answers when another one asks by doctor_check_hosts(): one line. 0, or -1 without memory. */
+int doctor_answer(const char *folder);
+/* Ask every machine of a list (NAME[:SLOTS],…) or a hostfile through `agent`; folder: one they should share, or NULL.
+ * 0, or -1 with a sentence in `why`. */
+int doctor_check_hosts(doctor *d, const char *list, const char *file, const char *agent,
+                       const char *folder, char *why, size_t size);
 
 #endif

@@ -67,18 +67,30 @@ static void check_ulfm(doctor *d, const char *launcher)
                                            : "it ended");
 }
 
+static void open_mpi(char *launcher, size_t launcher_size, char *number, size_t size)
+{
+    char line[256] = "";
+    if (tool_mpi_program("openmpi", "mpirun", launcher, launcher_size))
+        version_of(launcher, line, sizeof line);
+    const char *found = strstr(line, "Open MPI");
+    snprintf(number, size, "%s", found ? found + strcspn(found, "0123456789") : "");
+}
+
+void doctor_open_mpi(char *number, size_t size)
+{
+    char launcher[4400];
+    open_mpi(launcher, sizeof launcher, number, size);
+}
+
 static void check_open_mpi(doctor *d)
 {
-    char launcher[4400], line[256] = "";
+    char launcher[4400], number[256];
     int major = 0;
-    if (tool_mpi_program("openmpi", "mpirun", launcher, sizeof launcher))
-        version_of(launcher, line, sizeof line);
-    const char *number = strstr(line, "Open MPI");
-    if (!number) {
+    open_mpi(launcher, sizeof launcher, number, sizeof number);
+    if (!number[0]) {
         doctor_find(d, "openmpi", DOCTOR_BAD, get_ulfm, "no Open MPI is found");
         return;
     }
-    number += strcspn(number, "0123456789");
     sscanf(number, "%d", &major);
     doctor_find(d, "openmpi", DOCTOR_GOOD, NULL, "Open MPI %s", number);
     if (major >= 5)
