@@ -16,7 +16,7 @@ run() { # ranks args
 checksum() { grep -o 'checksum [0-9a-f]*' "$work/out" | tail -1; }
 wrong() {
     echo "$1: expected '$expected', got '$(checksum)', code $code"
-    tail -20 "$work/err"
+    tail -60 "$work/err"
     bad=$((bad + 1))
 }
 kill_from_outside() {
@@ -86,6 +86,12 @@ if [ "$first" = 1 ]; then
     }
     run $np -k 1@20 --mark "$work/mark"
     [ "$(checksum)" = "$expected" ] || wrong "the right one, after those"
+    # the same job from another shell: a hundred variables more, and a long one
+    rm -rf "$work/store" "$work"/mark* "$work/events"
+    run $np -k 1@20 --mark "$work/mark"
+    for ((i = 0; i < 100; i++)); do export "MORE_$i=x"; done
+    MORE=$(printf '%40000s' x) run $np -k 1@20 --mark "$work/mark"
+    [ "$(checksum)" = "$expected" ] && grep -qs flow.restore "$work/events" || wrong "another environment"
 fi
 echo "everything: $jobs jobs, $kills kills, $bad wrong, $hung hung"
 [ $bad = 0 ] && [ $hung = 0 ] && echo PASS >"$MEND_TEST_MARKER"
