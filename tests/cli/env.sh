@@ -39,6 +39,10 @@ wait $first && wait $second || fail "a caller failed: $(cat "$scratch"/[12])"
 grep -q one "$scratch/1" && grep -q two "$scratch/2" || fail "a command did not run"
 [ "$(cat "$scratch"/[12] | grep -c downloading)" = 0 ] || fail "packages that are here were downloaded again"
 
+# what a module has set for the system's compiler does not reach the prefix's
+out=$(CC=/usr/bin/gcc CPATH=/usr/include LIBRARY_PATH=/usr/lib clean "$scratch/env/run" sh -c 'echo "$CC ${CPATH-none} ${LIBRARY_PATH-none}"')
+[ "$out" = "cc none none" ] || fail "the user's compiler and folders are used with the prefix: $out"
+
 # a kill at several moments of the build: the next caller builds it again, whole
 for delay in 0.02 0.2 0.5 1; do
     rm -rf "$prefix"

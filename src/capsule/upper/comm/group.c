@@ -37,6 +37,7 @@ int core_Group_rank(object *g, int *r)
 int core_Group_incl(object *g, int n, const int *ranks, object **out)
 {
     ARRAY_OF(int, w, n + 1);
+    w[n] = 0; /* new_group() looks at none of an empty group, but compilers do not see that */
     for (int i = 0; i < n; i++)
         w[i] = g->group.ranks[ranks[i]];
     *out = new_group(n, w);
