@@ -82,6 +82,8 @@ int mend_cmd_exec(int argc, char **argv)
     char path[4400];
     if (!capsule_find(mpi, path, sizeof path))
         return tool_failed("exec", "there is no capsule for %s here (%s)", mpi, path);
+    if (!restart && program_check("exec", argv[i]))
+        return TOOL_FAILED;
     tool_mpi_environment();
     forget_run(restart ? restart : dir);
     if (restart) {

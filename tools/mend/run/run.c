@@ -7,6 +7,7 @@
  * The job has ended well when every rank says so in the events; the launcher's exit code alone is
  * not trusted.
  */
+#include "capsule.h"
 #include "jobfile.h"
 #include "run.h"
 #include "tool.h"
@@ -454,7 +455,9 @@ int mend_cmd_run(int argc, char **argv)
     if (!job.id[0])
         snprintf(job.id, sizeof job.id, "%llx-%d", (unsigned long long)(1e6 * mend_now()),
                  getpid());
-    rc = run_prepare_folder(&job);
+    rc = job.resume ? TOOL_OK : program_check("run", job.program[0]);
+    if (!rc)
+        rc = run_prepare_folder(&job);
     if (!rc && job.detach) {
         rc = run_detach(&job);
         if (rc >= 0)
