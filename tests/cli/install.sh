@@ -54,6 +54,13 @@ for p in core-shared core-static all-shared; do [ "$(./$p)" = "$version" ] || fa
 grep -q "libmpi" < <(ldd core-shared) && fail "libmend-core needs MPI"
 "$pc" --exists mend-fenix mend-veloc || fail "no pkg-config files for the faces"
 
+# the same by the compiler that mend names, for one who has never heard of env/run
+plain=(env -i PATH=/usr/bin:/bin HOME="$scratch" PKG_CONFIG_PATH="$PKG_CONFIG_PATH")
+"${plain[@]}" "$(command -v "$pc")" --cflags --libs mend >flags 2>log || { cat log; fail "pkg-config knows mend only inside env/run"; }
+# shellcheck disable=SC2046
+quiet "${plain[@]}" "$usr/bin/mend" cc all.c -o all-plain $(cat flags)
+[ "$("${plain[@]}" LD_LIBRARY_PATH="$lib" ./all-plain)" = "$version" ] || fail "what mend cc made does not run"
+
 for header in $(cd "$usr/include" && find mend -name '*.h'); do
     printf '#include <%s>\n' "$header" >one.c
     # shellcheck disable=SC2046
