@@ -4,7 +4,7 @@
 #include <string.h>
 object *new_group(int n, const int *world_ranks)
 {
-    if (!n)
+    if (n <= 0)
         return predef[PRE_MPI_GROUP_EMPTY];
     object *g = object_new(KIND_GROUP);
     g->group.size = n;
@@ -36,6 +36,8 @@ int core_Group_rank(object *g, int *r)
 }
 int core_Group_incl(object *g, int n, const int *ranks, object **out)
 {
+    if (n < 0)
+        return NEUTRAL_MPI_ERR_ARG;
     ARRAY_OF(int, w, n + 1);
     w[n] = 0; /* new_group() looks at none of an empty group, but compilers do not see that */
     for (int i = 0; i < n; i++)
