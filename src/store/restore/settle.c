@@ -23,9 +23,12 @@ void restore_settle(mend_store *store, const struct inventory *inv, const struct
                 continue;
             bool is_present = k->version == present->version && k->id == present->id;
             k->reached = inventory_levels(store, inv, &attempts[i]);
-            /* copies in memory are needed also while their second ones are made anew */
+            /* copies in memory are needed also while their second ones are made anew; those that
+             * need not be kept are free for the next saves, or each restore would cost one more */
             if (is_present || (older > 0 && inventory_kind(inv, &attempts[i], IN_MEMORY)))
                 k->reached |= store->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY);
+            else
+                k->reached &= ~MEND_LEVEL_BIT(MEND_LEVEL_MEMORY);
             older -= !is_present;
         }
     for (int i = 0; i < store->own.count + store->held.count; i++) {
@@ -83,6 +86,7 @@ static struct slot *slot_of_part(mend_store *store, struct part *part)
     if (rc)
         return NULL;
     slot->serial = 0; /* not the application's present data */
+    slot->device_serial = 0;
     rc = part_read(part, 0, slot->memory, part->head->stream_bytes);
     if (rc == 0)
         rc = slot_set_head(slot, part->head);
