@@ -34,6 +34,7 @@ extern "C" {
     X(ERR_TIMEOUT, -12, "the operation did not end in time")                               \
     X(ERR_THREAD, -13, "the call came from a thread or a handler where it is not allowed") \
     X(ERR_INTERNAL, -14, "an internal assumption does not hold")                           \
+    X(ERR_DEVICE, -15, "a GPU or its driver failed")                                       \
     /* image and code */                                                                   \
     X(ERR_FORMAT, -30, "the file is not an image of this kind or version")                 \
     X(ERR_DAMAGED, -31, "the file is damaged")                                             \

@@ -223,6 +223,19 @@ MEND_API int mend_store_region(mend_store *store, int id, const char *label, voi
 MEND_API int mend_store_region_global(mend_store *store, int id, const char *label, void *address,
                                       size_t bytes, uint64_t offset, uint64_t total);
 
+/* Device memory: regions may be in the memory of GPUs (CUDA: cudaMalloc, memory pools, managed memory,
+ * cuMemMap), all or some of them, on several devices. A save waits for the work that the program has
+ * queued on the device, copies inside the device and returns; without room there it copies to pinned
+ * host memory inside the call (key store.device_snapshot). The files are the same as for host
+ * memory: a version can be restored into either. With delta on, only pages that changed cross the
+ * bus. A failure of the driver is MEND_ERR_DEVICE (MEND_ERR_NO_MEMORY) of the save, or
+ * MEND_ERR_NOT_SAVED of the wait, with the driver's words.
+ *
+ * By default a save waits for all streams of the context. This names the one stream (cudaStream_t,
+ * CUstream) that the data is complete in; NULL: all again. Not collective. Errors:
+ * MEND_ERR_ARGUMENT, MEND_ERR_NO_MEMORY. */
+MEND_API int mend_store_device_stream(mend_store *store, void *stream);
+
 /* Forget region `id`. Saved versions keep it. Not collective. Errors: MEND_ERR_REGION (no such id). */
 MEND_API int mend_store_region_remove(mend_store *store, int id);
 
@@ -246,7 +259,7 @@ MEND_API int mend_store_region_info(const mend_store *store, int index, int *id,
  * Collective. Agreed. If a peer dies inside the call, it fails; if a peer dies afterwards, the levels
  * that are not yet committed do, and mend_store_wait() reports it.
  * Errors: the common errors, MEND_ERR_VERSION (negative, or not larger than the last), MEND_ERR_BUSY,
- * MEND_ERR_CONFIG (the store has no level); with `sync` also those of mend_store_wait(). */
+ * MEND_ERR_CONFIG (the store has no level), MEND_ERR_DEVICE (a GPU or its driver failed); with `sync` also those of mend_store_wait(). */
 MEND_API int mend_store_save(mend_store *store, long version);
 
 /* A stream: the content of an opaque region, produced piece by piece inside the save call. */
@@ -435,6 +448,9 @@ typedef struct mend_store_stats {
     uint64_t saves_later;                   /* saves whose copy was made on write */
     uint64_t merges;                        /* chains of deltas replaced by whole files */
     double cpu_background; /* seconds of a core that the background thread used for saves */
+    uint64_t device_bytes; /* of regions in device memory, all saves */
+    uint64_t device_moved; /* of these, and of sums of pages, what crossed the bus */
+    double device_seconds; /* of the last copy from a device in the background */
 } mend_store_stats;
 
 /* Statistics of this rank. Not collective. Errors: MEND_ERR_ARGUMENT (NULL). */

@@ -1,7 +1,7 @@
 /* Fenix data members: what is stored, its attributes, staging and committing. */
 #include "fenix_data.h"
 
-#include <base/copy.h>
+#include <device/device.h>
 #include <base/fail.h>
 
 #include <limits.h>
@@ -207,11 +207,11 @@ static int stage_range(struct fenix_member *member, long first, long last)
                          member->count, last + 1);
     int code = reserve(member, last + 1);
     if (!code)
-        code = mend_fenix_blocks_add(&member->present, first, last);
+        code = mend_device_copy(member->staged + (size_t)first * member->element,
+                                (char *)member->buffer + (size_t)first * member->element,
+                                (size_t)(last - first + 1) * member->element);
     if (!code)
-        mend_copy(member->staged + (size_t)first * member->element,
-                  (char *)member->buffer + (size_t)first * member->element,
-                  (size_t)(last - first + 1) * member->element);
+        code = mend_fenix_blocks_add(&member->present, first, last);
     return code;
 }
 

@@ -196,6 +196,11 @@ int views_arrange(views *v); /* looks at pointers, sets fate, leader, span */
 void *view_address(const view *v);
 size_t view_bytes(const view *v);
 uint64_t view_hash(const view *v);
+/* The content out of the view and into it, or zeros; dynamic: realloc. In host or device memory. */
+int view_get(const view *v, void *to);
+int view_set(const view *v, const void *from);
+int view_clear(const view *v);
+int view_resize(const view *v, size_t bytes);
 int views_parts(mend_flow *f, int *count); /* fills f->parts: the saved views */
 
 /* meta.c */

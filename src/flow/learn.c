@@ -129,12 +129,6 @@ static int next_candidate(const struct learner *l, uint64_t chosen, int from)
     return -1;
 }
 
-static void blank(view *v)
-{
-    if (view_bytes(v))
-        memset(view_address(v), 0, view_bytes(v));
-}
-
 static int dead_count(const struct learner *l)
 {
     int n = 0;
@@ -191,16 +185,16 @@ static int next_trial(mend_flow *f, bool *save)
     int i = l->stage == TOGETHER ? -1 : next_candidate(l, chosen, 0);
     if (i >= 0) {
         l->candidate = i;
-        blank(l->shadows[i].of);
-        return begin_run(f, SINGLE);
+        rc = view_clear(l->shadows[i].of);
+        return rc ? rc : begin_run(f, SINGLE);
     }
     if (l->stage == TOGETHER || dead_count(l) == 0 ||
         (l->stage == SINGLE && dead_count(l) == 1 && l->fresh_dead))
         return end_experiment(f, save);
-    for (int k = 0; k < l->count; k++)
+    for (int k = 0; k < l->count && !rc; k++)
         if (l->shadows[k].of->dead)
-            blank(l->shadows[k].of);
-    return begin_run(f, TOGETHER);
+            rc = view_clear(l->shadows[k].of);
+    return rc ? rc : begin_run(f, TOGETHER);
 }
 
 static void judge_single(struct learner *l, int differs)

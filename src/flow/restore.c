@@ -59,11 +59,9 @@ static int resize_dynamic(mend_flow *f, bool set_counts)
         }
         if (view_bytes(v) == m->bytes && *v->pointer)
             continue;
-        void *moved = realloc(*v->pointer, m->bytes ? m->bytes : 1);
-        if (!moved)
-            return mend_fail(MEND_ERR_NO_MEMORY, "no memory for view '%s' (%llu bytes)", m->label,
-                             (unsigned long long)m->bytes);
-        *v->pointer = moved;
+        int rc = view_resize(v, (size_t)m->bytes);
+        if (rc)
+            return rc;
     }
     return 0;
 }
@@ -209,7 +207,7 @@ int recover_views(mend_flow *f, bool all)
         else if (!rc && m->fate == FATE_FOUND)
             rc = constants_read(f, v, m->bytes);
         else if (!rc && m->fate == FATE_DEAD && view_bytes(v))
-            memset(view_address(v), 0, view_bytes(v)); /* as it was tried, see learn.c */
+            rc = view_clear(v); /* as it was tried, see learn.c */
     }
     return rc;
 }
@@ -229,19 +227,18 @@ static size_t control_bytes(const mend_flow *f)
     return sum;
 }
 
-static void copy_control(mend_flow *f, char *buffer, bool out)
+static int copy_control(mend_flow *f, char *buffer, bool out)
 {
-    for (int i = 0; i < f->views.count; i++) {
+    int rc = 0;
+    for (int i = 0; i < f->views.count && !rc; i++) {
         view *v = f->views.all[i];
         size_t bytes = view_bytes(v);
         if (!(v->flags & MEND_CONTROL))
             continue;
-        if (out)
-            memcpy(buffer, view_address(v), bytes);
-        else
-            memcpy(view_address(v), buffer, bytes);
+        rc = out ? view_get(v, buffer) : view_set(v, buffer);
         buffer += bytes;
     }
+    return rc;
 }
 
 /* B3. Views are named in the same order everywhere, so a plain concatenation will do. */
@@ -253,13 +250,13 @@ static int share_control(mend_flow *f, int source)
         free(buffer);
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %zu bytes of control views", bytes);
     }
-    copy_control(f, buffer, true);
+    int copied = copy_control(f, buffer, true);
     int rc = MPI_Bcast(buffer, (int)bytes, MPI_BYTE, source, f->comm);
-    if (rc == MPI_SUCCESS)
-        copy_control(f, buffer, false);
+    if (rc == MPI_SUCCESS && !copied)
+        copied = copy_control(f, buffer, false);
     free(buffer);
     return rc == MPI_SUCCESS
-               ? 0
+               ? copied
                : mend_fail(MEND_ERR_MPI, "MPI_Bcast failed while control views were agreed upon");
 }
 

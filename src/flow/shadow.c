@@ -35,9 +35,7 @@ static int shadow_copy(struct shadow *s, view *v)
         s->copy = copy;
         s->room = s->bytes;
     }
-    if (s->bytes)
-        memcpy(s->copy, view_address(v), s->bytes);
-    return 0;
+    return view_get(v, s->copy);
 }
 
 int shadow_take(mend_flow *f)
@@ -68,19 +66,18 @@ int shadow_put(mend_flow *f)
                              "loop; make it dynamic",
                              v->label);
         if (v->pointer && view_bytes(v) != s->bytes) {
-            void *moved = realloc(*v->pointer, s->bytes ? s->bytes : 1);
-            if (!moved)
-                return mend_fail(MEND_ERR_NO_MEMORY, "no memory to put view '%s' back", v->label);
-            *v->pointer = moved;
+            int rc = view_resize(v, s->bytes);
+            if (rc)
+                return rc;
         }
     }
     for (int i = 0; i < l->count; i++)
         if (l->shadows[i].of->pointer)
             *l->shadows[i].of->count = l->shadows[i].bytes / l->shadows[i].of->element;
-    for (int i = 0; i < l->count; i++)
-        if (l->shadows[i].bytes)
-            memcpy(view_address(l->shadows[i].of), l->shadows[i].copy, l->shadows[i].bytes);
-    return 0;
+    int rc = 0;
+    for (int i = 0; i < l->count && !rc; i++)
+        rc = view_set(l->shadows[i].of, l->shadows[i].copy);
+    return rc;
 }
 
 void shadow_note(struct learner *l)

@@ -1,5 +1,7 @@
 /* The register of views, and which bytes of them have to be saved. */
 #include <base/fail.h>
+#include <device/device.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -16,9 +18,71 @@ size_t view_bytes(const view *v)
     return v->pointer ? *v->count * v->element : v->bytes;
 }
 
+/* Is the view in the memory of a GPU, or can that not be known? */
+static bool on_device(const view *v)
+{
+    mend_device_place place;
+    return mend_device_where(view_address(v), view_bytes(v), &place) != 0 ||
+           mend_device_holds(&place);
+}
+
+int view_get(const view *v, void *to)
+{
+    return mend_device_copy(to, view_address(v), view_bytes(v));
+}
+
+int view_set(const view *v, const void *from)
+{
+    return mend_device_copy(view_address(v), from, view_bytes(v));
+}
+
+int view_clear(const view *v)
+{
+    size_t bytes = view_bytes(v);
+    if (bytes && !on_device(v)) {
+        memset(view_address(v), 0, bytes);
+        return 0;
+    }
+    void *zeros = bytes ? calloc(1, bytes) : NULL;
+    int rc = !bytes  ? 0
+             : zeros ? view_set(v, zeros)
+                     : mend_fail(MEND_ERR_NO_MEMORY, "no memory for view '%s'", v->label);
+    free(zeros);
+    return rc;
+}
+
+int view_resize(const view *v, size_t bytes)
+{
+    if (*v->pointer && on_device(v))
+        return mend_fail(MEND_ERR_UNSUPPORTED,
+                         "dynamic view '%s' is in device memory and has %zu bytes, not %zu: only "
+                         "the program can allocate it anew",
+                         v->label, view_bytes(v), bytes);
+    void *moved = realloc(*v->pointer, bytes ? bytes : 1);
+    if (!moved)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for view '%s' (%zu bytes)", v->label,
+                         bytes);
+    *v->pointer = moved;
+    return 0;
+}
+
+/* Content that cannot be had is like no other. */
+static uint64_t device_hash(const view *v)
+{
+    static atomic_uint_fast64_t failures;
+    size_t bytes = view_bytes(v);
+    void *copy = malloc(bytes);
+    uint64_t hash = copy && view_get(v, copy) == 0 ? XXH3_64bits(copy, bytes)
+                                                   : ~(uint64_t)atomic_fetch_add(&failures, 1);
+    free(copy);
+    return hash;
+}
+
 uint64_t view_hash(const view *v)
 {
-    return view_bytes(v) ? XXH3_64bits(view_address(v), view_bytes(v)) : 0;
+    if (!view_bytes(v))
+        return 0;
+    return on_device(v) ? device_hash(v) : XXH3_64bits(view_address(v), view_bytes(v));
 }
 
 view *views_find(const views *v, const char *label)

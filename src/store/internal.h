@@ -75,7 +75,10 @@ struct slot {
     int users;       /* jobs and open parts */
     uint64_t *stale; /* pages mode: what differs from the application's tracked data */
     uint64_t stale_bits;
-    uint64_t serial; /* layout that `stale` refers to */
+    uint64_t serial;                     /* layout that `stale` refers to */
+    bool pinned;                         /* known to the driver of a GPU, see device.c */
+    struct mend_device_sum *device_sums; /* of the pages that came from a device; 0: another page */
+    uint64_t device_serial;              /* layout that they refer to; 0: not valid */
 };
 
 struct slots {
@@ -136,13 +139,17 @@ struct job {
     bool steady;   /* memory level: all have agreed that nothing changed in size */
     bool own_done; /* the own file is written */
     bool own_delta, global_delta;
-    uint64_t *changed; /* pages changed since the previous save; NULL: unknown, all */
-    uint64_t serial;   /* layout of the slot */
-    int error;         /* first */
+    uint64_t *changed;   /* pages changed since the previous save; NULL: unknown, all */
+    uint64_t serial;     /* layout of the slot */
+    int error;           /* first */
+    struct drain *drain; /* regions on devices, whose snapshot is still there; NULL: none */
+    bool device, mine;   /* some rank has such; this one has */
 };
 
 struct pages; /* userfaultfd, which pages changed */
 struct cow;   /* userfaultfd, copying later */
+struct gpu;   /* snapshots on devices */
+struct drain; /* one of them on its way */
 
 /* ---- an opened part of a version, see restore.c ---------------------------------------------- */
 
@@ -218,6 +225,8 @@ struct mend_store {
     int pause, pause_left; /* saves for which nobody looks for changes */
     struct pages *pages;
     struct cow *cow;
+    struct gpu *gpu;
+    char why[400]; /* the last copy failed: its facts */
 
     struct part *open_part;
     mend_store_stats stats;

@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "copies/cow.h"
+#include "copies/device.h"
 
 #include <base/grow.h>
 #include "open.h"
@@ -72,6 +73,7 @@ static void free_store(mend_store *store)
     delta_free(store);
     free_slots(store, &store->own);
     free_slots(store, &store->held);
+    device_free(store);
     free(store->layout.regions);
     free(store->regions);
     free(store->known);

@@ -7,6 +7,7 @@
 #include <base/copy.h>
 
 #include "copies/cow.h"
+#include "copies/device.h"
 
 #include <base/grow.h>
 #include "copies/pages.h"
@@ -33,8 +34,7 @@ int mend_store_put(mend_store_sink *sink, const void *bytes, size_t count)
     void *room = mend_store_put_room(sink, count);
     if (!room)
         return MEND_ERR_ARGUMENT;
-    mend_copy(room, bytes, count);
-    return 0;
+    return mend_device_copy(room, bytes, count);
 }
 
 /* ---- agreement ------------------------------------------------------------------------------- */
@@ -54,6 +54,7 @@ static int64_t new_id(void)
 struct agreed {
     int64_t id, turn;
     bool steady;
+    bool device; /* some rank has regions on a device */
     unsigned levels;
 };
 
@@ -68,10 +69,10 @@ static unsigned due_levels(const mend_store *store, int64_t turn)
 }
 
 /* One reduction: is everybody ready, is it the same version, what is its id. */
-enum { READY, VERSION, NO_VERSION, CHOICE, NO_CHOICE, LAST, TURN, STEADY, ID, AGREED };
+enum { READY, VERSION, NO_VERSION, CHOICE, NO_CHOICE, LAST, TURN, STEADY, DEVICE, ID, AGREED };
 
 static int begin_agreement(mend_store *store, int rc, int64_t version, const mend_save_options *o,
-                           struct net_min **operation)
+                           bool device, struct net_min **operation)
 {
     int64_t choice = (int64_t)o->levels << 2 | (o->sync != 0) << 1 | (o->full != 0);
     int64_t v[AGREED] = {
@@ -84,6 +85,7 @@ static int begin_agreement(mend_store *store, int rc, int64_t version, const men
         [TURN] = -store->turn,
         [STEADY] =
             rc == 0 && (store->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)) && memory_steady(store),
+        [DEVICE] = -device,
         [ID] = store->rank == 0 || store->alone ? new_id() : INT64_MAX,
     };
     return net_min_begin(store->net, CALL, v, AGREED, operation);
@@ -112,6 +114,7 @@ static int end_agreement(mend_store *store, int rc, int64_t version, const mend_
     agreed->id = v[ID];
     agreed->turn = -v[TURN];
     agreed->steady = v[STEADY] == 1;
+    agreed->device = v[DEVICE] != 0;
     agreed->levels = o->levels ? o->levels : due_levels(store, agreed->turn);
     return 0;
 }
@@ -159,8 +162,10 @@ static void copy_now(const struct slot *slot, const mend_image_region *to, const
 /* The one copy. Gaps between regions are zeros, so that an image has nothing of other versions in
  * it. */
 static int fill_slot(mend_store *store, struct slot *slot, const mend_image_head *head,
-                     const mend_save_options *o, bool later, struct net_min *agreement)
+                     const mend_save_options *o, const struct job *job, struct net_min *agreement)
 {
+    const struct drain *drain = job->drain;
+    bool later = job->later;
     int registered = (int)head->region_count - o->stream_count, rc = 0;
     uint64_t end = 0;
 
@@ -173,7 +178,7 @@ static int fill_slot(mend_store *store, struct slot *slot, const mend_image_head
             continue;
         }
         const struct region *from = region_find(store, r->id);
-        if (r->bytes && !pages_copy(store, slot, r, from))
+        if (r->bytes && !device_has(drain, r->id) && !pages_copy(store, slot, r, from))
             copy_now(slot, r, from, later, agreement);
     }
     return rc;
@@ -224,26 +229,36 @@ static int prepare(mend_store *store, const mend_save_options *o, struct making 
         rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for a save");
     if (rc == 0)
         rc = slot_acquire(store, m->head.stream_bytes, &m->slot);
+    if (rc == 0)
+        rc = device_prepare(store, &m->head, (int)m->head.region_count - o->stream_count,
+                            &m->job->drain);
     return rc;
 }
 
-/* The copy. `agreement` is under way, or NULL: over. Fails only if a producer does. */
+/* The copy. `agreement` is under way, or NULL: over. Fails only if a producer or a device does. */
 static int copy_all(mend_store *store, struct making *m, const mend_save_options *o,
                     struct net_min *agreement)
 {
     pthread_mutex_lock(&store->lock);
     slot_forget(m->slot);
     pthread_mutex_unlock(&store->lock);
-    m->job->changed = pages_take(store, &m->head);
+    struct drain *drain = m->job->drain;
+    if (drain)
+        pages_lost(store);
+    else
+        m->job->changed = pages_take(store, &m->head);
     m->job->later =
-        cow_protect(store, m->slot, &m->head, (int)m->head.region_count - o->stream_count);
-    int rc = fill_slot(store, m->slot, &m->head, o, m->job->later, agreement);
+        cow_protect(store, m->slot, &m->head, (int)m->head.region_count - o->stream_count, drain);
+    int begun = drain ? device_snapshot_begin(store, drain) : 0;
+    int rc = fill_slot(store, m->slot, &m->head, o, m->job, agreement);
     if (m->job->later)
         cow_start(store);
-    if (rc == 0)
+    if (rc == 0 && !drain)
         pages_copied(store, m->slot, &m->head);
     m->slot->head = m->head; /* with the regions */
     m->head.regions = NULL;
+    if (drain)
+        rc = device_snapshot_end(store, drain, m->slot, store->serial, begun ? begun : rc);
     return rc;
 }
 
@@ -267,7 +282,7 @@ static void hand_over(mend_store *store, struct making *m, const struct agreed *
     MEND_FAULT_POINT(store_save_copied);
     pthread_mutex_lock(&store->lock);
     m->slot->head.save_id = m->job->id = (uint64_t)agreed->id;
-    m->slot->complete = !m->job->later;
+    m->slot->complete = !m->job->later && !m->job->drain;
     known_abandon(store, m->head.version);
     known_add(store, m->head.version, m->job->id);
     store->stats.saves++;
@@ -280,6 +295,8 @@ static void hand_over(mend_store *store, struct making *m, const struct agreed *
     m->job->levels = agreed->levels;
     m->job->full = o->full;
     m->job->steady = agreed->steady;
+    m->job->device = agreed->device;
+    m->job->mine = m->job->drain != NULL;
     m->job->serial = store->serial;
     m->slot = NULL;
     engine_push(store, m->job);
@@ -291,7 +308,7 @@ static void hand_over(mend_store *store, struct making *m, const struct agreed *
  *   2. one reduction agrees on readiness, version, levels and the save id. A rank that is not ready
  *      fails all;
  *   3. the copy, at the same time as 2 where nothing is lost if 2 fails;
- *   4. with streams, a second reduction: a producer may have failed;
+ *   4. with streams or devices, a second reduction: a producer or a driver may have failed;
  *   5. the background engine takes over (engine.c).
  * A death before the end of 2 fails the call for all; after it, the commit in the engine. */
 static int make_version(mend_store *store, struct making *m, int rc, const mend_save_options *o)
@@ -300,20 +317,23 @@ static int make_version(mend_store *store, struct making *m, int rc, const mend_
     struct agreed agreed = {0};
     int64_t version = m->head.version;
     bool early = rc == 0 && may_copy_early(store, m, o);
+    int mine = 0;
 
-    int begun = begin_agreement(store, rc, version, o, &agreement);
+    int begun = begin_agreement(store, rc, version, o, m->job && m->job->drain, &agreement);
     if (begun)
         return begun;
     if (early)
-        copy_all(store, m, o, agreement);
+        mine = copy_all(store, m, o, agreement);
     rc = end_agreement(store, rc, version, o, agreement, &agreed);
-    if (rc == 0 && !early) {
-        int mine = copy_all(store, m, o, NULL);
+    if (rc == 0 && !early)
+        mine = copy_all(store, m, o, NULL);
+    if (rc == 0 && (o->stream_count || agreed.device)) {
         int64_t worst = mine;
-        if (o->stream_count)
-            rc = net_all_min(store->net, CALL, &worst, 1);
+        rc = net_all_min(store->net, CALL, &worst, 1);
         if (rc == 0 && worst)
-            rc = mine ? mine : mend_fail((int)worst, "another rank's stream failed");
+            rc = mine ? mend_fail_within(mine, "version %lld", (long long)version)
+                      : mend_fail((int)worst, "version %lld: another rank's %s failed",
+                                  (long long)version, o->stream_count ? "stream" : "device");
     }
     if (rc == 0)
         hand_over(store, m, &agreed, o);
@@ -339,14 +359,18 @@ int mend_store_save_sized(mend_store *store, long version, const mend_save_optio
     cow_wait(store); /* of the save before; its failure is the engine's to tell */
     if (rc == 0)
         rc = prepare(store, o, &m);
+    if (rc == MEND_ERR_DEVICE)
+        mend_fail_within(rc, "version %ld", version);
     m.head.version = version;
     if (m.job)
         m.job->version = version;
     rc = make_version(store, &m, rc, o);
     slot_release(store, m.slot);
-    if (m.job)
-        free(m.job->changed);
-    free(m.job);
+    if (m.job) {
+        pthread_mutex_lock(&store->lock);
+        job_free(store, m.job);
+        pthread_mutex_unlock(&store->lock);
+    }
     free(m.head.regions);
     store->stats.seconds_blocked += mend_now() - start;
     mend_event("store.save", ev_str("store", store->name), ev_int("version", version),

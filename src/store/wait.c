@@ -9,7 +9,8 @@ static int result_text(mend_store *store, int rc)
         return mend_fail(rc, "version %lld was not saved at every level it was meant for",
                          (long long)store->last);
     if (rc == MEND_ERR_NOT_SAVED)
-        return mend_fail(rc, "version %lld was not saved at any level", (long long)store->last);
+        return mend_fail(rc, "version %lld was not saved at any level%s%s", (long long)store->last,
+                         store->why[0] ? ": " : "", store->why);
     return rc ? mend_fail(rc, "a process died while version %lld was being saved",
                           (long long)store->last)
               : 0;

@@ -5,12 +5,12 @@ cd "$MEND_SOURCE" || exit 1
 bad=0
 complain() { echo "FAIL: $*"; bad=1; }
 declare -A below=(
-    [base]="" [code]="base" [image]="base code" [plan]="base"
-    [ulfm]="base" [process]="base ulfm" [store]="base code image ulfm" [flow]="base code image plan ulfm process store"
-    [compat]="base code image process store flow" [capsule]="base code image plan ulfm process store"
-    [tools]="base code image plan" [launcher]="base"
+    [base]="" [device]="base" [code]="base" [image]="base code" [plan]="base"
+    [ulfm]="base" [process]="base ulfm" [store]="base device code image ulfm" [flow]="base device code image plan ulfm process store"
+    [compat]="base device code image process store flow" [capsule]="base device code image plan ulfm process store"
+    [tools]="base device code image plan" [launcher]="base"
 )
-without_mpi=" base code image plan tools launcher "
+without_mpi=" base device code image plan tools launcher "
 # the layer that a public header belongs to
 owner() { case $1 in error) echo base ;; mend) echo any ;; *) echo "$1" ;; esac; }
 
@@ -21,7 +21,7 @@ check_file() { # LAYER FILE
             mpi-ext.h) [ "$layer" = ulfm ] || complain "$file includes $header: only src/ulfm may" ; continue ;;
             mpi.h) [[ $without_mpi != *" $layer "* ]] || complain "$file includes $header: $layer does without MPI" ; continue ;;
             mend/*) other=$(owner "$(basename "$header" .h)") ;;
-            base/* | code/* | image/* | plan/* | ulfm/* | process/* | store/* | flow/* | compat/* | capsule/* | launcher/*) other=${header%%/*} ;;
+            base/* | device/* | code/* | image/* | plan/* | ulfm/* | process/* | store/* | flow/* | compat/* | capsule/* | launcher/*) other=${header%%/*} ;;
             fenix.h | veloc.h) other=compat ;;
             ../*)
                 case $(readlink -m "$(dirname "$file")/$header") in
@@ -38,7 +38,7 @@ check_file() { # LAYER FILE
     done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]([^>"]+)[>"].*/\1/p' "$file")
 }
 files=0
-for layer in base code image plan ulfm process store flow compat capsule launcher; do
+for layer in base device code image plan ulfm process store flow compat capsule launcher; do
     [ -d "src/$layer" ] || continue
     while read -r file; do check_file "$layer" "$file"; files=$((files + 1)); done < <(find "src/$layer" -name '*.[ch]')
 done

@@ -11,6 +11,19 @@ foreach(levels partner erasure global local memory,partner memory,erasure,global
             TIMEOUT 240 LABELS "store;fault;${label}")
     endforeach()
 endforeach()
+# The same with data on a GPU, which the stand-in of the driver makes believe; one of them finds changes only.
+foreach(levels memory,partner,erasure,global local)
+    string(REPLACE "," "_" name ${levels})
+    foreach(seed 1 2 3 4)
+        set(label "")
+        if(seed GREATER 1)
+            set(label campaign)
+        endif()
+        add_mpi_test(NAME store_kill_device_${name}_${seed} PROGRAM mpi_store_kill ARGS ${levels} 2 ${seed} NP 4 SPARES 2
+            TIMEOUT 240 LABELS "store;fault;device;${label}"
+            ENV MEND_TEST_GPU=1 MEND_STORE_DELTA=hash MEND_DEVICE_DRIVER=${CMAKE_BINARY_DIR}/tests/libfake_driver.so)
+    endforeach()
+endforeach()
 # One kill at each named place.
 foreach(place save.copied memory_send partner_send erasure_send local_write global_write before_commit after_commit prune)
     string(REPLACE "." "_" name ${place})

@@ -6,8 +6,11 @@
  *
  * LEVELS: memory, local, partner, erasure, global, or several with commas; NAME: the store's. With
  * KILLS = 0 the fault comes from MEND_FAULT. A killed rank's disk is lost with it, except with the
- * level local; on emulated nodes the parity stands the loss of two ranks. */
+ * level local; on emulated nodes the parity stands the loss of two ranks. With MEND_TEST_GPU set the
+ * larger region is on a GPU (tests/harness/driver), where MEND_TEST_ELEMENTS numbers are. */
 #include "store_meet.h"
+
+#include "../harness/driver/gpu.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +19,7 @@
 #define STEPS 12
 
 static struct data d;
+static uint64_t *there; /* d.a, on a GPU; NULL: it is not */
 static mend_store *store;
 static mend_store_options options;
 static int kills;
@@ -35,6 +39,30 @@ static const char *domain(void)
     return text;
 }
 
+static void make(void)
+{
+    const char *elements = getenv("MEND_TEST_ELEMENTS");
+    data_make(&d, me, elements ? (size_t)atol(elements) : 20000);
+    if (getenv("MEND_TEST_GPU")) {
+        CHECK(gpu_start(me));
+        there = gpu_new(d.n * sizeof *there);
+    }
+}
+
+static void fill(long version)
+{
+    data_fill(&d, me, version);
+    if (there)
+        gpu_fill(there, d.a, d.n * sizeof *there);
+}
+
+static bool is(long version)
+{
+    if (there)
+        gpu_look(d.a, there, d.n * sizeof *there);
+    return data_is(&d, me, version);
+}
+
 /* Open or rebind, restore; the step to go on from. Negative: somebody died. */
 static long come_back(void)
 {
@@ -44,10 +72,12 @@ static long come_back(void)
     if (store) {
         rc = mend_store_rebind(store, job, me);
     } else {
-        data_make(&d, me, 20000);
+        make();
         rc = mend_store_open(job, me, name, &options, &store);
         if (rc == 0)
             data_register(store, &d);
+        if (rc == 0 && there)
+            rc = mend_store_region(store, 7, "a", there, d.n * sizeof *there);
     }
     if (rc == 0) {
         rc = mend_store_restore_newest(store, &version);
@@ -55,7 +85,7 @@ static long come_back(void)
             version = 0;
             rc = 0;
         } else if (rc == 0) {
-            CHECK(data_is(&d, me, version));
+            CHECK(is(version));
         }
     }
     CHECK(rc == 0 || rc == MEND_ERR_PEER_FAILED);
@@ -86,7 +116,7 @@ static bool work(long from)
 {
     for (long v = from + 1; v <= STEPS; v++) {
         int one = 1, sum = 0;
-        data_fill(&d, me, v);
+        fill(v);
         if (v == die_step) {
             pthread_t thread;
             die_step = -1;
@@ -170,7 +200,7 @@ int main(int argc, char **argv)
             getenv("MEND_TEST_DEATHS"); /* a fault that never came proves nothing */
         MPI_Comm_size(world, &left);
         CHECK(left <= total - (deaths ? atoi(deaths) : 0));
-        CHECK(data_is(&d, me, STEPS));
+        CHECK(is(STEPS));
         mend_store_close(store);
     }
     /* a death in the very last agreement: some are done and gone, and have said so */

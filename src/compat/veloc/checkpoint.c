@@ -14,6 +14,7 @@
 #include <base/event.h>
 #include <base/fail.h>
 #include <base/io.h>
+#include <device/device.h>
 #include <veloc.h>
 
 #include <fcntl.h>
@@ -89,9 +90,7 @@ static int copy_region(struct veloc_client *client, const struct veloc_region *r
     }
     piece->id = region->id;
     piece->bytes = region->bytes;
-    if (region->bytes)
-        memcpy(piece->copy, region->address, region->bytes);
-    return MEND_OK;
+    return mend_device_copy(piece->copy, region->address, region->bytes);
 }
 
 static int take(struct veloc_client *client, int mode, const int *ids, int id_count)

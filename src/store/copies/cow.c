@@ -20,6 +20,7 @@
  * kernel refuses more than that, the store copies as always and tells (store.cow_refused).
  */
 #include "copies/cow.h"
+#include "copies/device.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -291,7 +292,7 @@ static int compare_ranges(const void *a, const void *b)
 
 /* The ranges of this save, with room for their pieces; false: they overlap, or no memory. */
 static bool make_ranges(mend_store *store, struct cow *c, struct slot *slot,
-                        const mend_image_head *head, int registered)
+                        const mend_image_head *head, int registered, const struct drain *drain)
 {
     struct range *ranges = realloc(c->ranges, ((size_t)registered + 1) * sizeof *ranges);
     size_t pieces = 0, at = 0;
@@ -304,7 +305,7 @@ static bool make_ranges(mend_store *store, struct cow *c, struct slot *slot,
         const mend_image_region *to = &head->regions[i];
         const struct region *r = region_find(store, to->id);
         size_t from = 0, end = 0;
-        if (!cow_inner(r, &from, &end))
+        if (device_has(drain, r->id) || !cow_inner(r, &from, &end))
             continue;
         ranges[c->count++] =
             (struct range){(uintptr_t)r->address + from, (uintptr_t)r->address + end,
@@ -343,7 +344,8 @@ static bool protect_all(struct cow *c)
     return true;
 }
 
-bool cow_protect(mend_store *store, struct slot *slot, const mend_image_head *head, int registered)
+bool cow_protect(mend_store *store, struct slot *slot, const mend_image_head *head, int registered,
+                 const struct drain *drain)
 {
     if (!store->options.copy_on_write)
         return false;
@@ -362,7 +364,7 @@ bool cow_protect(mend_store *store, struct slot *slot, const mend_image_head *he
     }
     c->failed = false;
     errno = 0;
-    if (!make_ranges(store, c, slot, head, registered))
+    if (!make_ranges(store, c, slot, head, registered, drain))
         return false; /* overlapping or only small regions: nothing to be told */
     if (!protect_all(c)) {
         tell_refusal(store, c, "some memory cannot be write-protected");

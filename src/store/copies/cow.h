@@ -5,9 +5,10 @@
 
 #include "internal.h"
 
-/* Protect the whole pages of the head's regions. True: cow_start() must follow, and what
+/* Protect the whole pages of the head's regions, but for those of the drain. True: cow_start() must follow, and what
  * cow_inner() says of a region need not be copied now. False: copy as always. */
-bool cow_protect(mend_store *store, struct slot *slot, const mend_image_head *head, int registered);
+bool cow_protect(mend_store *store, struct slot *slot, const mend_image_head *head, int registered,
+                 const struct drain *drain);
 /* The bytes of a region, from..to of it, that will be copied later. */
 bool cow_inner(const struct region *region, size_t *from, size_t *to);
 void cow_start(mend_store *store);

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "internal.h"
+#include "copies/device.h"
 
 #define PAUSE_MAX 16
 
@@ -74,8 +74,14 @@ static uint64_t *by_hash(mend_store *store, const struct job *job)
         return NULL;
     }
     XXH128_hash_t *last = (XXH128_hash_t *)store->hashes;
+    const struct mend_device_sum *sums =
+        job->slot->device_serial == job->serial ? job->slot->device_sums : NULL;
     for (uint64_t p = 0; p < n; p++) {
-        XXH128_hash_t h = XXH3_128bits(job->slot->memory + p * PAGE, page_bytes(stream, p));
+        XXH128_hash_t h;
+        if (sums && (sums[p].low || sums[p].high)) /* the device has done it */
+            h = (XXH128_hash_t){.low64 = sums[p].low, .high64 = sums[p].high};
+        else
+            h = XXH3_128bits(job->slot->memory + p * PAGE, page_bytes(stream, p));
         if (!fresh && h.low64 == last[p].low64 && h.high64 == last[p].high64)
             continue;
         last[p] = h;
@@ -154,6 +160,9 @@ void delta_note(mend_store *store, struct job *job)
 {
     uint64_t pages = page_count(job->slot->head.stream_bytes);
     bool first;
+    /* the kernel does not see what a device writes */
+    bool hash = store->options.delta == MEND_DELTA_HASH ||
+                (store->options.delta == MEND_DELTA_PAGES && job->mine);
 
     if (store->options.delta == MEND_DELTA_OFF)
         return;
@@ -161,7 +170,7 @@ void delta_note(mend_store *store, struct job *job)
         first = store->copy_serial != job->serial;
         job->changed = by_comparison(store, job);
         learn(store, job->changed, pages, first);
-    } else if (!job->changed && store->options.delta == MEND_DELTA_HASH && look_now(store)) {
+    } else if (!job->changed && hash && look_now(store)) {
         first = store->hash_serial != job->serial || store->hash_count != pages;
         job->changed = by_hash(store, job);
         learn(store, job->changed, pages, first);

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "internal.h"
+#include "copies/device.h"
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
@@ -25,6 +25,7 @@ int slot_reserve(mend_store *store, struct slot *slot, size_t bytes)
         room = (bytes + PAGE - 1) / PAGE * PAGE;
     if (room < bytes)
         return mend_fail(MEND_ERR_NO_MEMORY, "%zu bytes are too many", bytes);
+    device_unpin_slot(store, slot);
     if (slot->room)
         munmap(slot->memory, slot->room);
     count_memory(store, 0, slot->room);
@@ -92,9 +93,11 @@ void slot_free(mend_store *store, struct slot *slot)
     count_memory(store, 0, slot->room);
     if (slot->poisoned)
         return; /* left to the message that may still arrive */
+    device_unpin_slot(store, slot);
     if (slot->room)
         munmap(slot->memory, slot->room);
     free(slot->stale);
+    free(slot->device_sums);
     free(slot);
 }
 

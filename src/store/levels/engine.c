@@ -2,11 +2,13 @@
  * each to its levels. The same order on every rank: saves are collective. */
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "copies/cow.h"
+#include "copies/device.h"
 #include "levels/merge.h"
 
 #define QUIET_NS 20000000
@@ -102,9 +104,16 @@ static int before_files(mend_store *store, struct job *job)
 /* A copy that is made behind the application's back must be complete, on every rank. */
 static int finish_copy(mend_store *store, struct job *job)
 {
-    if (!store->options.copy_on_write || job->rebuild)
+    if ((!store->options.copy_on_write && !job->device) || job->rebuild)
         return 0;
     int mine = job->later ? cow_wait(store) : 0;
+    if (mine == 0 && job->drain)
+        mine = device_drain(store, job->drain, job->slot, job->serial, job->version);
+    pthread_mutex_lock(&store->lock);
+    snprintf(store->why, sizeof store->why, "%s", mine ? mend_error_text() : "");
+    device_release(store, job->drain); /* the next save may begin */
+    job->drain = NULL;
+    pthread_mutex_unlock(&store->lock);
     if (mine)
         mend_event("store.copy_failed", ev_str("store", store->name),
                    ev_int("version", job->version), ev_str("error", mend_error_text()));
@@ -180,7 +189,7 @@ static int job_result(const struct job *job)
 
 void job_free(mend_store *store, struct job *job)
 {
-    (void)store;
+    device_release(store, job->drain);
     if (job->slot)
         job->slot->users--;
     free(job->changed);

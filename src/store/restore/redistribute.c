@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "copies/device.h"
 #include "restore/obtain.h"
 #include "restore/restore.h"
 
@@ -143,7 +144,7 @@ static int move_extent(struct round *r, int giver, int taker, int id, uint64_t f
         if (rc == 0)
             rc = ended;
         if (rc == 0 && to)
-            memcpy(to->address + (from + at - to->global_offset), r->slice, n);
+            rc = device_write(store, to->address + (from + at - to->global_offset), r->slice, n);
     }
     return rc;
 }

@@ -1,6 +1,7 @@
 /* Restoring: which version, and the way back into the application's data. */
 #include <stdlib.h>
 
+#include "copies/device.h"
 #include "restore/obtain.h"
 #include "restore/restore.h"
 
@@ -45,7 +46,7 @@ static int copy_regions(mend_store *store, struct part *part, const int *ids, in
         const mend_image_region *saved =
             chosen(ids, count, r->id) ? part_region(part, r->id) : NULL;
         if (saved)
-            rc = part_read(part, saved->offset, r->address, r->bytes);
+            rc = device_read(store, part, saved->offset, r->address, r->bytes);
     }
     return rc;
 }
@@ -298,5 +299,5 @@ int mend_store_read(mend_store *store, int id, size_t offset, void *to, size_t c
     if (count > r->bytes || offset > r->bytes - count)
         return mend_fail(MEND_ERR_SIZE, "saved region %d ends at %llu", id,
                          (unsigned long long)r->bytes);
-    return part_read(store->open_part, r->offset + offset, to, count);
+    return device_read(store, store->open_part, r->offset + offset, to, count);
 }

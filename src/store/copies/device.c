@@ -1,0 +1,261 @@
+/* Regions in the memory of GPUs.
+ *
+ * A save of them:
+ *   1. inside the call, before all agree: the driver tells which regions are on a device; room for a
+ *      snapshot of them is allocated there, or kept from the save before;
+ *   2. the application's queued work is waited for, in all streams of the context or in the one that
+ *      mend_store_device_stream() named;
+ *   3. the regions are copied into the snapshot, inside the device, and the call returns;
+ *   4. in the engine: the snapshot is copied into the slot, which is pinned when it is used for the
+ *      first time, so that the bus writes to it directly. From there on the slot is like any other:
+ *      levels and files know nothing of devices.
+ * Without room for a snapshot 4 takes place instead of 3, inside the call.
+ *
+ * With delta on, 4 begins with sums of the pages, made by the device; only pages whose sum differs
+ * from what the slot holds of an older version cross the bus. The sums also stand for hashes
+ * in delta.c. They are kept with the slot, and are valid for it alone: `device_serial` is 0 from the
+ * moment that anything else writes to the slot until a drain has succeeded.
+ *
+ * A failure of the driver in 1 to 3 fails the save on all ranks; in 4 it fails the version: the
+ * engine agrees with the other ranks before the first level (finish_copy in engine.c).
+ */
+#include "copies/device_inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <base/config.h>
+
+#define HEADROOM 32 /* a snapshot leaves this part of the device's memory alone */
+
+/* ---- contexts and memory --------------------------------------------------------------------- */
+
+int device_pool(mend_store *store, const mend_device_place *place, int *number)
+{
+    struct gpu *g = store->gpu;
+    if (!g && !(g = store->gpu = calloc(1, sizeof *g)))
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a device");
+    for (*number = 0; *number < g->count; ++*number)
+        if (mend_device_is(g->pools[*number].device, place))
+            return 0;
+    if (g->count == POOLS)
+        return mend_fail(MEND_ERR_UNSUPPORTED, "more than %d contexts of devices", POOLS);
+    struct pool *pools = realloc(g->pools, ((size_t)g->count + 1) * sizeof *pools);
+    if (!pools)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a device");
+    g->pools = pools;
+    pools[g->count] = (struct pool){0};
+    int rc = mend_device_open(place, &pools[g->count].device);
+    if (rc == 0)
+        g->count++;
+    return rc;
+}
+
+int device_within(int rc, const char *what, const struct piece *p, const mend_store *store)
+{
+    return rc ? mend_fail_within(rc, "%s: region %d (%s) on rank %d", what, p->id, p->label,
+                                 store->rank)
+              : 0;
+}
+
+/* A snapshot keeps the places within pages, so that pages of the stream are pages on the device. */
+static size_t place_in(size_t end, uint64_t offset)
+{
+    return (end + PAGE - 1) / PAGE * PAGE + (size_t)(offset % PAGE);
+}
+
+static size_t snapshot_bytes(const struct drain *d, int pool)
+{
+    size_t end = 0;
+    for (int i = 0; i < d->count; i++)
+        if (d->pieces[i].pool == pool)
+            end = place_in(end, d->pieces[i].offset) + d->pieces[i].bytes;
+    return end + PAGE; /* the driver's memory need not begin at a page */
+}
+
+/* 0 also if there is no room: then pool->room is too small. */
+static int reserve(struct pool *pool, size_t bytes)
+{
+    size_t left = 0, all = 0;
+    if (bytes <= pool->room)
+        return 0;
+    mend_device_free(pool->device, pool->snapshot);
+    pool->snapshot = pool->room = 0;
+    int rc = mend_device_room(pool->device, &left, &all);
+    if (rc || bytes > mend_setting_bytes(MEND_KEY_STORE_DEVICE_SNAPSHOT) || left < bytes ||
+        left - bytes < all / HEADROOM)
+        return rc;
+    rc = mend_device_alloc(pool->device, bytes, &pool->snapshot);
+    if (rc == 0)
+        pool->room = bytes;
+    return rc == MEND_ERR_NO_MEMORY ? 0 : rc;
+}
+
+/* Where each region's snapshot will be; its own place if there is no room for all of the pool's. */
+static int place_pieces(mend_store *store, struct drain *d)
+{
+    for (int n = 0; n < store->gpu->count; n++) {
+        struct pool *pool = &store->gpu->pools[n];
+        size_t need = snapshot_bytes(d, n), end = 0;
+        if (need == PAGE) /* nothing on this one */
+            continue;
+        int rc = reserve(pool, need);
+        if (rc)
+            return mend_fail_within(rc, "a snapshot of %zu bytes on rank %d", need, store->rank);
+        uint64_t base = (pool->snapshot + PAGE - 1) / PAGE * PAGE;
+        for (int i = 0; i < d->count; i++) {
+            struct piece *p = &d->pieces[i];
+            if (p->pool != n)
+                continue;
+            end = place_in(end, p->offset);
+            p->from = pool->room >= need ? base + end : p->region;
+            end += p->bytes;
+        }
+    }
+    return 0;
+}
+
+/* ---- in a save ------------------------------------------------------------------------------- */
+
+/* The snapshots of the save before have been drained. */
+static int take_snapshots(mend_store *store, struct drain *d)
+{
+    struct timespec end;
+    int rc = 0;
+    clock_gettime(CLOCK_REALTIME, &end);
+    double until = (double)end.tv_sec + (double)end.tv_nsec * 1e-9 + store->options.max_stall;
+    end.tv_sec = (time_t)until;
+    end.tv_nsec = (long)((until - (double)end.tv_sec) * 1e9);
+    pthread_mutex_lock(&store->lock);
+    while (store->gpu->in_use && rc == 0)
+        if (pthread_cond_timedwait(&store->changed, &store->lock, &end))
+            rc = mend_fail(MEND_ERR_BUSY, "the snapshot on the device was not drained within %g s",
+                           store->options.max_stall);
+    if (rc == 0)
+        store->gpu->in_use = d->held = true;
+    pthread_mutex_unlock(&store->lock);
+    return rc;
+}
+
+static int add_piece(mend_store *store, struct drain *d, const mend_image_region *to,
+                     const struct region *r, const mend_device_place *place)
+{
+    struct piece *p = &d->pieces[d->count];
+    *p = (struct piece){.id = r->id,
+                        .region = (uint64_t)(uintptr_t)r->address,
+                        .offset = to->offset,
+                        .bytes = r->bytes};
+    memcpy(p->label, r->label, sizeof p->label);
+    int rc = device_pool(store, place, &p->pool);
+    if (rc == 0)
+        d->pools |= (uint64_t)1 << p->pool;
+    if (rc == 0 && mend_device_holds(place)) /* pinned memory is copied as any, after the wait */
+        d->count++;
+    return device_within(rc, "device", p, store);
+}
+
+int device_prepare(mend_store *store, const mend_image_head *head, int registered,
+                   struct drain **out)
+{
+    struct drain *d = NULL;
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i < registered; i++) {
+        const mend_image_region *to = &head->regions[i];
+        const struct region *r = region_find(store, to->id);
+        mend_device_place place;
+        rc = r->bytes ? mend_device_where(r->address, r->bytes, &place) : 0;
+        if (rc)
+            rc = mend_fail_within(rc, "region %d (%s) on rank %d", r->id, r->label, store->rank);
+        if (rc || !r->bytes || place.kind == MEND_DEVICE_HOST)
+            continue;
+        if (!d) {
+            d = calloc(1, sizeof *d);
+            if (d)
+                d->pieces = calloc((size_t)registered, sizeof *d->pieces);
+            if (!d || !d->pieces)
+                rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d regions", registered);
+        }
+        if (rc == 0 && place.device >= 0)
+            rc = add_piece(store, d, to, r, &place);
+    }
+    if (rc == 0 && d && d->count)
+        rc = take_snapshots(store, d);
+    if (rc == 0 && d && d->count)
+        rc = place_pieces(store, d);
+    *out = d;
+    return rc;
+}
+
+bool device_has(const struct drain *d, int id)
+{
+    for (int i = 0; d && i < d->count; i++)
+        if (d->pieces[i].id == id)
+            return true;
+    return false;
+}
+
+int device_snapshot_begin(mend_store *store, struct drain *d)
+{
+    int rc = 0;
+    for (int n = 0; rc == 0 && n < POOLS; n++)
+        if (d->pools >> n & 1)
+            rc = mend_device_settle(store->gpu->pools[n].device, store->gpu->stream);
+    if (rc)
+        return mend_fail_within(rc, "waiting for the device's work on rank %d", store->rank);
+    for (int i = 0; rc == 0 && i < d->count; i++) {
+        const struct piece *p = &d->pieces[i];
+        if (p->from != p->region)
+            rc = device_within(mend_device_copy_inside(store->gpu->pools[p->pool].device, p->from,
+                                                       p->region, p->bytes),
+                               "snapshot", p, store);
+    }
+    return rc;
+}
+
+void device_release(mend_store *store, struct drain *d)
+{
+    if (!d)
+        return;
+    if (d->held) {
+        store->gpu->in_use = false;
+        pthread_cond_broadcast(&store->changed);
+    }
+    free(d->pieces);
+    free(d);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+void device_unpin_slot(mend_store *store, struct slot *slot)
+{
+    if (slot->pinned && store->gpu && store->gpu->count)
+        mend_device_unpin(store->gpu->pools[0].device, slot->memory);
+    slot->pinned = false;
+    slot->device_serial = 0;
+}
+
+void device_free(mend_store *store)
+{
+    struct gpu *g = store->gpu;
+    for (int n = 0; g && n < g->count; n++) {
+        mend_device_free(g->pools[n].device, g->pools[n].snapshot);
+        mend_device_free(g->pools[n].device, g->pools[n].sums);
+        mend_device_close(g->pools[n].device);
+    }
+    if (g)
+        free(g->pools);
+    free(g);
+    store->gpu = NULL;
+}
+
+int mend_store_device_stream(mend_store *store, void *stream)
+{
+    if (!store)
+        return mend_fail(MEND_ERR_ARGUMENT, "no store");
+    if (!store->gpu && !(store->gpu = calloc(1, sizeof *store->gpu)))
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a device");
+    store->gpu->stream = stream;
+    return 0;
+}

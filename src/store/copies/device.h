@@ -1,0 +1,34 @@
+/* Regions in the memory of GPUs: how they come into a copy, and back. */
+#ifndef STORE_DEVICE_H
+#define STORE_DEVICE_H
+
+#include <device/device.h>
+
+#include "internal.h"
+
+/* Which of the registered regions of `head` are on devices, and room for their snapshot there.
+ * *drain stays NULL if none is. Waits for the snapshot before, at most max_stall seconds. */
+int device_prepare(mend_store *store, const mend_image_head *head, int registered,
+                   struct drain **drain);
+/* Is this region copied by the drain? */
+bool device_has(const struct drain *drain, int id);
+/* Begin the snapshot, after what the application has queued; and wait until it is complete: the
+ * application may change its data. rc: what failed before, and stays so. What has no room on the device is copied into the slot. */
+int device_snapshot_begin(mend_store *store, struct drain *drain);
+int device_snapshot_end(mend_store *store, struct drain *drain, struct slot *slot, uint64_t serial,
+                        int rc);
+/* In the engine: from the snapshot into the slot, all or what changed. */
+int device_drain(mend_store *store, struct drain *drain, struct slot *slot, uint64_t serial,
+                 int64_t version);
+/* The snapshot may be used again. Called with the lock held. */
+void device_release(mend_store *store, struct drain *drain);
+
+/* Read from a part into memory of either kind. */
+int device_read(mend_store *store, struct part *part, uint64_t at, void *to, size_t count);
+/* From host memory to either. */
+int device_write(mend_store *store, void *to, const void *from, size_t count);
+
+void device_unpin_slot(mend_store *store, struct slot *slot);
+void device_free(mend_store *store);
+
+#endif

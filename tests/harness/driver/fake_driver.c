@@ -1,0 +1,692 @@
+/* A stand-in of the GPU's driver for tests: two devices whose memory is host memory that cannot be
+ * touched by its address (the program crashes if it tries). Copies and kernels in streams are done
+ * late, by a thread of each stream, so that who forgets to wait is found out; functions can be made
+ * to fail. The functions are those that src/device/driver.h names, and the few more that a program
+ * needs to have something on a device. */
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fake_driver.h"
+
+#define EXPORT  __attribute__((visibility("default")))
+#define DEVICES 2
+#define SPACE   ((size_t)1 << 32) /* addresses of one device */
+#define GAP     ((size_t)1 << 16)
+#define ALIGN   ((size_t)512)
+#define LATE_NS 300000
+
+typedef uint64_t address;
+enum {
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NOT_INITIALIZED = 3,
+    NO_KERNEL = 209,
+    INVALID_CONTEXT = 201
+};
+
+struct block {
+    struct block *next;
+    uint8_t *at; /* as the program sees it */
+    size_t bytes;
+    enum { DEVICE, PINNED, REGISTERED, MANAGED } kind;
+    int device;
+};
+
+struct work {
+    struct work *next;
+    void *to;
+    const void *from;
+    size_t bytes;
+    int kernel; /* 0: a copy; 1: sums; 2: gather */
+    uint64_t count;
+    const uint64_t *list;
+    int fail;
+};
+
+struct stream {
+    struct stream *next;
+    struct context *context;
+    pthread_t thread;
+    struct work *first;
+    bool busy, stop;
+};
+
+struct context {
+    int device;
+    struct stream *legacy, *streams;
+    int error; /* sticky */
+    uint8_t *seen, *real;
+    size_t limit, used, next;
+};
+
+struct failure {
+    char function[40];
+    int hit, code, sticky, late;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static struct context contexts[DEVICES];
+static struct block *blocks;
+static struct failure failure;
+static struct {
+    char name[40];
+    int count;
+} counted[64];
+static uint64_t moved;
+static bool ready, no_kernels;
+static _Thread_local struct context *stack[16];
+static _Thread_local int depth;
+
+/* ---- faults ---------------------------------------------------------------------------------- */
+
+static void count_call(const char *function)
+{
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        if (!counted[i].name[0])
+            strncpy(counted[i].name, function, sizeof counted[i].name - 1);
+        if (strcmp(counted[i].name, function) == 0) {
+            counted[i].count++;
+            return;
+        }
+    }
+}
+
+/* With the lock held. What this call must return; *late: its work must fail with that instead. */
+static int entering(const char *function, int *late)
+{
+    struct context *c = depth ? stack[depth - 1] : NULL;
+    count_call(function);
+    *late = 0;
+    if (!ready && strcmp(function, "cuInit") != 0)
+        return NOT_INITIALIZED;
+    if (c && c->error)
+        return c->error;
+    bool hit = failure.hit && strcmp(failure.function, function) == 0 &&
+               (failure.hit < 0 || --failure.hit == 0);
+    if (hit) {
+        if (failure.late) {
+            *late = failure.code;
+            return 0;
+        }
+        if (failure.sticky)
+            for (int i = 0; i < DEVICES; i++)
+                contexts[i].error = failure.code;
+        return failure.code;
+    }
+    return 0;
+}
+
+#define ENTER(name)                    \
+    int late = 0;                      \
+    pthread_mutex_lock(&lock);         \
+    int code = entering(#name, &late); \
+    if (code) {                        \
+        pthread_mutex_unlock(&lock);   \
+        return code;                   \
+    }                                  \
+    (void)late
+#define LEAVE(value)                 \
+    do {                             \
+        int left = (value);          \
+        pthread_mutex_unlock(&lock); \
+        return left;                 \
+    } while (0)
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static struct block *find(const void *p)
+{
+    for (struct block *b = blocks; b; b = b->next)
+        if ((const uint8_t *)p >= b->at && (const uint8_t *)p < b->at + b->bytes)
+            return b;
+    return NULL;
+}
+
+static void add(void *at, size_t bytes, int kind, int device)
+{
+    struct block *b = calloc(1, sizeof *b);
+    *b = (struct block){blocks, at, bytes, kind, device};
+    blocks = b;
+}
+
+static int take_away(const void *at, int kind)
+{
+    for (struct block **b = &blocks; *b; b = &(*b)->next)
+        if ((*b)->at == at && (*b)->kind == (unsigned)kind) {
+            struct block *gone = *b;
+            *b = gone->next;
+            if (kind == DEVICE)
+                contexts[gone->device].used -= gone->bytes;
+            free(gone);
+            return 0;
+        }
+    return INVALID_VALUE;
+}
+
+/* Where the bytes really are; NULL: not all of them in one block. */
+static void *real(address a, size_t bytes)
+{
+    uint8_t *p = (uint8_t *)(uintptr_t)a;
+    struct block *b = find(p);
+    if (!b || (size_t)(b->at + b->bytes - p) < bytes)
+        return NULL;
+    if (b->kind != DEVICE)
+        return p;
+    struct context *c = &contexts[b->device];
+    return c->real + (p - c->seen);
+}
+
+static bool set_up(void)
+{
+    for (int i = 0; i < DEVICES; i++) {
+        struct context *c = &contexts[i];
+        int fd = memfd_create("device", MFD_CLOEXEC);
+        if (fd < 0 || ftruncate(fd, (off_t)SPACE) != 0)
+            return false;
+        c->device = i;
+        c->seen = mmap(NULL, SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        c->real = mmap(NULL, SPACE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+        close(fd);
+        c->limit = (size_t)1 << 30;
+        if (c->seen == MAP_FAILED || c->real == MAP_FAILED)
+            return false;
+    }
+    return true;
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+static uint64_t mixed(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+static void page_sums(const uint64_t *page, uint64_t count, uint64_t *sums)
+{
+    for (uint64_t p = 0; p < count; p++, page += 512, sums += 2) {
+        uint64_t low = 0, high = 0;
+        for (uint64_t i = 1; i <= 512; i++) {
+            low += mixed(page[i - 1] + i * 0x9e3779b97f4a7c15u);
+            high += mixed((page[i - 1] ^ 0x5851f42d4c957f2du) + i * 0xd1342543de82ef95u);
+        }
+        sums[0] = low || high ? low : 1;
+        sums[1] = high;
+    }
+}
+
+static void run(const struct work *w)
+{
+    if (w->kernel == 1)
+        page_sums(w->from, w->count, w->to);
+    else if (w->kernel == 2)
+        for (uint64_t i = 0; i < w->count; i++)
+            memcpy((char *)w->to + w->list[i] * 4096, (const char *)w->from + w->list[i] * 4096,
+                   4096);
+    else
+        memcpy(w->to, w->from, w->bytes);
+}
+
+static void *streaming(void *argument)
+{
+    struct stream *s = argument;
+    pthread_mutex_lock(&lock);
+    while (!s->stop || s->first) {
+        if (!s->first) {
+            pthread_cond_wait(&changed, &lock);
+            continue;
+        }
+        struct work *w = s->first;
+        s->first = w->next;
+        s->busy = true;
+        pthread_mutex_unlock(&lock);
+        nanosleep(&(struct timespec){0, LATE_NS}, NULL);
+        if (!w->fail)
+            run(w);
+        pthread_mutex_lock(&lock);
+        if (w->fail)
+            s->context->error = w->fail;
+        s->busy = false;
+        free(w);
+        pthread_cond_broadcast(&changed);
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+static struct stream *new_stream(struct context *c)
+{
+    struct stream *s = calloc(1, sizeof *s);
+    s->context = c;
+    s->next = c->streams;
+    if (pthread_create(&s->thread, NULL, streaming, s) != 0)
+        abort();
+    return c->streams = s;
+}
+
+static struct stream *stream_of(struct context *c, void *stream)
+{
+    if (stream)
+        return stream;
+    if (!c->legacy)
+        c->legacy = new_stream(c);
+    return c->legacy;
+}
+
+static void drained(struct stream *s)
+{
+    while (s->first || s->busy)
+        pthread_cond_wait(&changed, &lock);
+}
+
+static int enqueue(void *stream, struct work w)
+{
+    struct context *c = depth ? stack[depth - 1] : NULL;
+    if (!c)
+        return INVALID_CONTEXT;
+    struct stream *s = stream_of(c, stream);
+    struct work *copy = malloc(sizeof *copy), **end = &s->first;
+    *copy = w;
+    while (*end)
+        end = &(*end)->next;
+    *end = copy;
+    pthread_cond_broadcast(&changed);
+    return 0;
+}
+
+/* ---- the driver's functions ------------------------------------------------------------------ */
+
+EXPORT int cuInit(unsigned flags)
+{
+    ENTER(cuInit);
+    (void)flags;
+    if (!ready && !set_up())
+        LEAVE(OUT_OF_MEMORY);
+    ready = true;
+    LEAVE(0);
+}
+
+EXPORT int cuDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return 0;
+}
+
+EXPORT int cuGetErrorName(int code, const char **name)
+{
+    switch (code) {
+    case INVALID_VALUE: *name = "CUDA_ERROR_INVALID_VALUE"; return 0;
+    case OUT_OF_MEMORY: *name = "CUDA_ERROR_OUT_OF_MEMORY"; return 0;
+    case NOT_INITIALIZED: *name = "CUDA_ERROR_NOT_INITIALIZED"; return 0;
+    case INVALID_CONTEXT: *name = "CUDA_ERROR_INVALID_CONTEXT"; return 0;
+    case 214: *name = "CUDA_ERROR_ECC_UNCORRECTABLE"; return 0;
+    case 700: *name = "CUDA_ERROR_ILLEGAL_ADDRESS"; return 0;
+    case 719: *name = "CUDA_ERROR_LAUNCH_FAILED"; return 0;
+    default: return INVALID_VALUE;
+    }
+}
+
+EXPORT int cuDeviceGetCount(int *count)
+{
+    ENTER(cuDeviceGetCount);
+    *count = DEVICES;
+    LEAVE(0);
+}
+
+EXPORT int cuDeviceGet(int *device, int ordinal)
+{
+    ENTER(cuDeviceGet);
+    *device = ordinal;
+    LEAVE(ordinal >= 0 && ordinal < DEVICES ? 0 : INVALID_VALUE);
+}
+
+EXPORT int cuDeviceGetName(char *name, int room, int device)
+{
+    ENTER(cuDeviceGetName);
+    snprintf(name, (size_t)room, "Stand-in %d", device);
+    LEAVE(0);
+}
+
+EXPORT int cuDevicePrimaryCtxRetain(void **context, int device)
+{
+    ENTER(cuDevicePrimaryCtxRetain);
+    *context = &contexts[device];
+    LEAVE(0);
+}
+
+EXPORT int cuDevicePrimaryCtxRelease_v2(int device)
+{
+    (void)device;
+    return 0;
+}
+
+EXPORT int cuCtxGetCurrent(void **context)
+{
+    *context = depth ? stack[depth - 1] : NULL;
+    return 0;
+}
+
+EXPORT int cuCtxPushCurrent_v2(void *context)
+{
+    ENTER(cuCtxPushCurrent);
+    if (depth == 16)
+        LEAVE(INVALID_CONTEXT);
+    stack[depth++] = context;
+    LEAVE(0);
+}
+
+EXPORT int cuCtxPopCurrent_v2(void **context)
+{
+    if (!depth)
+        return INVALID_CONTEXT;
+    *context = stack[--depth];
+    return 0;
+}
+
+EXPORT int cuCtxSynchronize(void)
+{
+    ENTER(cuCtxSynchronize);
+    struct context *c = depth ? stack[depth - 1] : NULL;
+    if (!c)
+        LEAVE(INVALID_CONTEXT);
+    for (struct stream *s = c->streams; s; s = s->next)
+        drained(s);
+    LEAVE(c->error);
+}
+
+EXPORT int cuPointerGetAttributes(unsigned count, int *attributes, void **into, address a)
+{
+    ENTER(cuPointerGetAttributes);
+    struct block *b = find((void *)(uintptr_t)a);
+    for (unsigned i = 0; i < count; i++)
+        switch (attributes[i]) {
+        case 1: *(void **)into[i] = b && b->kind == DEVICE ? &contexts[b->device] : NULL; break;
+        case 2:
+            *(unsigned *)into[i] = !b ? 0 : b->kind == DEVICE || b->kind == MANAGED ? 2 : 1;
+            break;
+        case 8: *(unsigned *)into[i] = b && b->kind == MANAGED; break;
+        case 9: *(int *)into[i] = b ? b->device : -2; break;
+        default: LEAVE(INVALID_VALUE);
+        }
+    LEAVE(0);
+}
+
+EXPORT int cuMemGetInfo_v2(size_t *left, size_t *all)
+{
+    ENTER(cuMemGetInfo);
+    struct context *c = stack[depth - 1];
+    *all = c->limit;
+    *left = c->used < c->limit ? c->limit - c->used : 0;
+    LEAVE(0);
+}
+
+EXPORT int cuMemAlloc_v2(address *a, size_t bytes)
+{
+    ENTER(cuMemAlloc);
+    struct context *c = stack[depth - 1];
+    size_t need = (bytes + GAP + ALIGN - 1) / ALIGN * ALIGN;
+    if (c->used + bytes > c->limit || c->next + need > SPACE)
+        LEAVE(OUT_OF_MEMORY);
+    *a = (address)(uintptr_t)(c->seen + c->next);
+    memset(c->real + c->next, 0xA5, bytes); /* fresh device memory is not zero */
+    add(c->seen + c->next, bytes, DEVICE, c->device);
+    c->next += need;
+    c->used += bytes;
+    LEAVE(0);
+}
+
+EXPORT int cuMemFree_v2(address a)
+{
+    ENTER(cuMemFree);
+    LEAVE(take_away((void *)(uintptr_t)a, DEVICE));
+}
+
+EXPORT int cuMemAllocHost_v2(void **p, size_t bytes)
+{
+    ENTER(cuMemAllocHost);
+    *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    add(*p, bytes, PINNED, 0);
+    LEAVE(0);
+}
+
+EXPORT int cuMemFreeHost(void *p)
+{
+    ENTER(cuMemFreeHost);
+    int rc = take_away(p, PINNED);
+    if (rc == 0)
+        free(p);
+    LEAVE(rc);
+}
+
+EXPORT int cuMemHostRegister_v2(void *p, size_t bytes, unsigned flags)
+{
+    ENTER(cuMemHostRegister);
+    (void)flags;
+    if (find(p))
+        LEAVE(712);
+    add(p, bytes, REGISTERED, 0);
+    LEAVE(0);
+}
+
+EXPORT int cuMemHostUnregister(void *p)
+{
+    ENTER(cuMemHostUnregister);
+    LEAVE(take_away(p, REGISTERED));
+}
+
+EXPORT int cuMemHostGetDevicePointer_v2(address *a, void *p, unsigned flags)
+{
+    ENTER(cuMemHostGetDevicePointer);
+    (void)flags;
+    *a = (address)(uintptr_t)p;
+    LEAVE(find(p) ? 0 : INVALID_VALUE);
+}
+
+EXPORT int cuMemcpyDtoDAsync_v2(address to, address from, size_t bytes, void *stream)
+{
+    ENTER(cuMemcpyDtoDAsync);
+    struct work w = {
+        .to = real(to, bytes), .from = real(from, bytes), .bytes = bytes, .fail = late};
+    LEAVE(w.to && w.from ? enqueue(stream, w) : INVALID_VALUE);
+}
+
+EXPORT int cuMemcpyDtoHAsync_v2(void *to, address from, size_t bytes, void *stream)
+{
+    ENTER(cuMemcpyDtoHAsync);
+    struct work w = {.to = to, .from = real(from, bytes), .bytes = bytes, .fail = late};
+    moved += bytes;
+    LEAVE(w.from ? enqueue(stream, w) : INVALID_VALUE);
+}
+
+EXPORT int cuMemcpyHtoDAsync_v2(address to, const void *from, size_t bytes, void *stream)
+{
+    ENTER(cuMemcpyHtoDAsync);
+    struct work w = {.to = real(to, bytes), .from = from, .bytes = bytes, .fail = late};
+    moved += bytes;
+    LEAVE(w.to ? enqueue(stream, w) : INVALID_VALUE);
+}
+
+EXPORT int cuStreamCreate(void **stream, unsigned flags)
+{
+    ENTER(cuStreamCreate);
+    (void)flags;
+    struct context *c = depth ? stack[depth - 1] : NULL;
+    if (!c)
+        LEAVE(INVALID_CONTEXT);
+    *stream = new_stream(c);
+    LEAVE(0);
+}
+
+EXPORT int cuStreamDestroy_v2(void *stream)
+{
+    struct stream *s = stream;
+    pthread_mutex_lock(&lock);
+    s->stop = true;
+    pthread_cond_broadcast(&changed);
+    for (struct stream **at = &s->context->streams; *at; at = &(*at)->next)
+        if (*at == s) {
+            *at = s->next;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    pthread_join(s->thread, NULL);
+    free(s);
+    return 0;
+}
+
+EXPORT int cuStreamSynchronize(void *stream)
+{
+    ENTER(cuStreamSynchronize);
+    struct context *c = depth ? stack[depth - 1] : NULL;
+    if (!c)
+        LEAVE(INVALID_CONTEXT);
+    struct stream *s = stream_of(c, stream);
+    drained(s);
+    LEAVE(s->context->error);
+}
+
+/* A module is the text; a function is the number of a kernel that is known here. */
+EXPORT int cuModuleLoadData(void **module, const void *image)
+{
+    ENTER(cuModuleLoadData);
+    *module = (void *)image;
+    LEAVE(no_kernels || strncmp(image, ".version", 8) != 0 ? NO_KERNEL : 0);
+}
+
+EXPORT int cuModuleUnload(void *module)
+{
+    (void)module;
+    return 0;
+}
+
+EXPORT int cuModuleGetFunction(void **function, void *module, const char *name)
+{
+    ENTER(cuModuleGetFunction);
+    if (!strstr(module, name))
+        LEAVE(INVALID_VALUE);
+    *function = (void *)(uintptr_t)(strcmp(name, "mend_page_sums") == 0 ? 1 : 2);
+    LEAVE(0);
+}
+
+EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                          unsigned by, unsigned bz, unsigned shared, void *stream, void **arguments,
+                          void **extra)
+{
+    ENTER(cuLaunchKernel);
+    (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)extra;
+    struct work w = {.kernel = (int)(uintptr_t)function, .fail = late};
+    uint64_t a = *(uint64_t *)arguments[0], b = *(uint64_t *)arguments[1];
+    uint64_t c = *(uint64_t *)arguments[2];
+    if (w.kernel == 1) {
+        w.count = b;
+        w.from = real(a, b * 4096);
+        w.to = real(c, b * 16);
+        if (a % 4096)
+            LEAVE(INVALID_VALUE);
+    } else { /* the places that the list names are not checked here: they are in the lists' blocks */
+        w.count = c;
+        w.from = real(a, 1);
+        w.list = real(b, c * 8);
+        w.to = real(*(uint64_t *)arguments[3], 1);
+        moved += c * 4096;
+        if (!w.list)
+            LEAVE(INVALID_VALUE);
+    }
+    LEAVE(w.from && w.to ? enqueue(stream, w) : INVALID_VALUE);
+}
+
+/* ---- for tests ------------------------------------------------------------------------------- */
+
+static void fail(const char *function, int hit, int code, int sticky, int late)
+{
+    pthread_mutex_lock(&lock);
+    failure = (struct failure){.hit = hit, .code = code, .sticky = sticky, .late = late};
+    strncpy(failure.function, function, sizeof failure.function - 1);
+    pthread_mutex_unlock(&lock);
+}
+
+static void heal(void)
+{
+    pthread_mutex_lock(&lock);
+    failure.hit = 0;
+    for (int i = 0; i < DEVICES; i++)
+        contexts[i].error = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+static int waiting(void)
+{
+    pthread_mutex_lock(&lock);
+    int hit = failure.hit;
+    pthread_mutex_unlock(&lock);
+    return hit > 0;
+}
+
+static size_t in_use(int device)
+{
+    pthread_mutex_lock(&lock);
+    size_t used = contexts[device].used;
+    pthread_mutex_unlock(&lock);
+    return used;
+}
+
+static void limit(int device, size_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    contexts[device].limit = bytes;
+    pthread_mutex_unlock(&lock);
+}
+
+static uint64_t bytes_moved(void)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t m = moved;
+    pthread_mutex_unlock(&lock);
+    return m;
+}
+
+static int calls(const char *function)
+{
+    int n = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+        if (strcmp(counted[i].name, function) == 0)
+            n = counted[i].count;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+static void *managed(size_t bytes)
+{
+    void *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    pthread_mutex_lock(&lock);
+    add(p, bytes, MANAGED, 0);
+    pthread_mutex_unlock(&lock);
+    return p;
+}
+
+static void kernels(int on)
+{
+    no_kernels = !on;
+}
+
+static void *context_of(int device)
+{
+    return &contexts[device];
+}
+
+EXPORT const struct fake_driver *fake_driver_handle(void);
+const struct fake_driver *fake_driver_handle(void)
+{
+    static const struct fake_driver handle = {fail,        heal,  waiting, in_use,  limit,
+                                              bytes_moved, calls, managed, kernels, context_of};
+    return &handle;
+}

@@ -1,0 +1,16 @@
+# The stand-in of the GPU's driver, for this machine that has none.
+add_library(fake_driver MODULE ${CMAKE_SOURCE_DIR}/tests/harness/driver/fake_driver.c)
+set_target_properties(fake_driver PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests PREFIX "lib")
+target_link_libraries(fake_driver PRIVATE Threads::Threads)
+
+mend_unit_test(NAME device SOURCES test_device.c LABELS device)
+set_tests_properties(unit.device PROPERTIES ENVIRONMENT MEND_DEVICE_DRIVER=$<TARGET_FILE:fake_driver>)
+add_dependencies(test_device fake_driver)
+if(MEND_WITH_MPI)
+    mend_unit_test(NAME store_device MPI SOURCES test_store_device.c LABELS "store;device" TIMEOUT 300)
+    set_tests_properties(unit.store_device PROPERTIES ENVIRONMENT MEND_DEVICE_DRIVER=$<TARGET_FILE:fake_driver>)
+    add_dependencies(test_store_device fake_driver)
+endif()
+# The kernels that are built in belong to their source.
+mend_limited_test(NAME unit.device_kernels TIMEOUT 120 COMMAND ${CMAKE_SOURCE_DIR}/src/device/kernels.sh --check)
+set_tests_properties(unit.device_kernels PROPERTIES SKIP_RETURN_CODE 77 LABELS "unit;device")

@@ -1,0 +1,499 @@
+/* The store with regions in device memory, over the stand-in of the driver, in one process: every
+ * version comes back bit for bit, by every way; only what changed crosses the bus; no failure of the
+ * driver makes a wrong version. */
+#define MEND_STORE_NO_MPI
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <mend/store.h>
+
+#include "../harness/driver/gpu.h"
+
+#define PAGE   4096u
+#define LARGE  (90 * PAGE + 123) /* edges that are no whole pages */
+#define SECOND (40 * PAGE)
+#define SMALL  1000u
+#define ALL    (LARGE + SECOND + 3 * SMALL)
+
+static char dir[64];
+
+/* The program's data: on device 0 (not at the beginning of a page), on device 1, managed, pinned,
+ * and on the host. `is` is what they should hold. */
+static struct {
+    uint8_t *large, *second, *managed, *pinned, plain[SMALL];
+    uint8_t is[ALL];
+} data;
+
+static uint8_t *part(int i)
+{
+    static const size_t at[] = {0, LARGE, LARGE + SECOND, LARGE + SECOND + SMALL,
+                                LARGE + SECOND + 2 * SMALL};
+    return data.is + at[i];
+}
+
+static void on_second(void)
+{
+    GPU_OK(gpu.push(gpu.fake->context(1)));
+}
+
+static void on_first(void)
+{
+    void *context;
+    GPU_OK(gpu.pop(&context));
+}
+
+static void make_data(void)
+{
+    static uint8_t *raw;
+    raw = gpu_new(LARGE + 80);
+    data.large = raw + 40;
+    on_second();
+    data.second = gpu_new(SECOND);
+    on_first();
+    data.managed = gpu.fake->managed(SMALL);
+    int (*host)(void **, size_t);
+    *(void **)&host = dlsym(RTLD_DEFAULT, "cuMemAllocHost_v2");
+    if (!host) {
+        void *library = dlopen(getenv("MEND_DEVICE_DRIVER"), RTLD_NOW);
+        *(void **)&host = dlsym(library, "cuMemAllocHost_v2");
+    }
+    GPU_OK(host((void **)&data.pinned, SMALL));
+}
+
+static void to_devices(void)
+{
+    gpu_fill(data.large, part(0), LARGE);
+    on_second();
+    gpu_fill(data.second, part(1), SECOND);
+    on_first();
+    memcpy(data.managed, part(2), SMALL);
+    memcpy(data.pinned, part(3), SMALL);
+    memcpy(data.plain, part(4), SMALL);
+}
+
+static void spoil(void)
+{
+    static uint8_t keep[ALL];
+    memcpy(keep, data.is, ALL);
+    memset(data.is, 0x5E, ALL);
+    to_devices();
+    memcpy(data.is, keep, ALL);
+}
+
+static bool equal(const uint8_t *expected)
+{
+    static uint8_t now[ALL];
+    gpu_look(now, data.large, LARGE);
+    on_second();
+    gpu_look(now + LARGE, data.second, SECOND);
+    on_first();
+    memcpy(now + LARGE + SECOND, data.managed, SMALL);
+    memcpy(now + LARGE + SECOND + SMALL, data.pinned, SMALL);
+    memcpy(now + LARGE + SECOND + 2 * SMALL, data.plain, SMALL);
+    return memcmp(now, expected, ALL) == 0;
+}
+
+static void change(int writes)
+{
+    for (int w = 0; w < writes; w++)
+        data.is[(size_t)rand() % ALL] = (uint8_t)rand();
+    to_devices();
+}
+
+static mend_store_options plain(void)
+{
+    static char local[96], global[96];
+    mend_store_options o;
+    assert_int_equal(mend_store_defaults(&o), 0);
+    snprintf(local, sizeof local, "%s/local", dir);
+    snprintf(global, sizeof global, "%s/global", dir);
+    o.local_dir = local;
+    o.global_dir = global;
+    o.level[MEND_LEVEL_MEMORY] = (mend_level_options){.every = 1, .keep = 1};
+    o.level[MEND_LEVEL_LOCAL] = (mend_level_options){.every = 1, .keep = 3};
+    o.level[MEND_LEVEL_GLOBAL].every = 0;
+    return o;
+}
+
+static mend_store *opened(const mend_store_options *o)
+{
+    mend_store *s = NULL;
+    assert_int_equal(mend_store_open_single("unit", o, &s), 0);
+    assert_int_equal(mend_store_region(s, 4, "large", data.large, LARGE), 0);
+    assert_int_equal(mend_store_region(s, 2, "second", data.second, SECOND), 0);
+    assert_int_equal(mend_store_region(s, 3, "managed", data.managed, SMALL), 0);
+    assert_int_equal(mend_store_region(s, 5, "pinned", data.pinned, SMALL), 0);
+    assert_int_equal(mend_store_region(s, 1, "plain", data.plain, SMALL), 0);
+    return s;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(dir, "/tmp/mend-device-XXXXXX");
+    srand(7);
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[256];
+    (void)state;
+    gpu.fake->heal();
+    gpu.fake->kernels(1);
+    gpu.fake->limit(0, (size_t)1 << 30);
+    gpu.fake->limit(1, (size_t)1 << 30);
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    return system(command);
+}
+
+/* Saves with changes between them; now and then the store is opened anew, and all that it has is
+ * restored. */
+static void exact(mend_delta delta, bool cow)
+{
+    enum { ROUNDS = 10 };
+    static uint8_t history[ROUNDS][ALL];
+    size_t before = gpu.fake->in_use(0) + gpu.fake->in_use(1);
+    mend_store_options o = plain();
+    o.delta = delta;
+    o.delta_chain = 3;
+    o.copy_on_write = cow;
+    o.level[MEND_LEVEL_GLOBAL] = (mend_level_options){.every = 3, .keep = 2};
+    mend_store *s = opened(&o);
+    for (int v = 0; v < ROUNDS; v++) {
+        change(v % 5 == 3 ? 3000 : rand() % 9);
+        memcpy(history[v], data.is, ALL);
+        assert_int_equal(mend_store_save(s, v), 0);
+        spoil(); /* at once: the save has what was there before */
+        if (v % 4 == 2) {
+            long versions[16];
+            int count = 0;
+            assert_int_equal(mend_store_wait(s), 0);
+            assert_int_equal(mend_store_restore(s, v), 0); /* from memory */
+            assert_true(equal(history[v]));
+            assert_int_equal(mend_store_close(s), 0);
+            assert_int_equal(gpu.fake->in_use(0) + gpu.fake->in_use(1), before);
+            s = opened(&o);
+            assert_int_equal(mend_store_versions(s, versions, 16, &count), 0);
+            assert_true(count >= 2 && versions[0] == v);
+            for (int i = count - 1; i >= 0; i--) {
+                spoil();
+                assert_int_equal(mend_store_restore(s, versions[i]), 0); /* from files */
+                assert_true(equal(history[versions[i]]));
+            }
+        }
+    }
+    assert_int_equal(mend_store_close(s), 0);
+    assert_int_equal(gpu.fake->in_use(0) + gpu.fake->in_use(1), before);
+    char command[256];
+    snprintf(command, sizeof command, "rm -rf %s/local %s/global", dir, dir);
+    assert_int_equal(system(command), 0);
+}
+
+static void every_delta(void)
+{
+    exact(MEND_DELTA_OFF, false);
+    exact(MEND_DELTA_HASH, false);
+    exact(MEND_DELTA_CMP, true);
+    exact(MEND_DELTA_PAGES, false);
+}
+
+static void by_snapshot(void **state)
+{
+    (void)state;
+    every_delta();
+    assert_true(gpu.fake->calls("cuLaunchKernel") > 0);
+}
+
+static void without_room(void **state)
+{
+    (void)state;
+    int inside = gpu.fake->calls("cuMemcpyDtoDAsync");
+    gpu.fake->limit(0, gpu.fake->in_use(0) + PAGE);
+    gpu.fake->limit(1, gpu.fake->in_use(1) + 8 * PAGE); /* for sums, not for a snapshot */
+    every_delta();
+    assert_int_equal(gpu.fake->calls("cuMemcpyDtoDAsync"), inside);
+}
+
+static void room_on_one(void **state)
+{
+    (void)state;
+    gpu.fake->limit(1, gpu.fake->in_use(1) + 8 * PAGE);
+    exact(MEND_DELTA_HASH, false);
+}
+
+static void without_kernels(void **state)
+{
+    (void)state;
+    gpu.fake->kernels(0);
+    exact(MEND_DELTA_HASH, false);
+}
+
+static void without_pinning(void **state)
+{
+    (void)state;
+    gpu.fake->breaks("cuMemHostRegister", -1, 2, 0, 0);
+    every_delta();
+}
+
+/* What the program queued before the save is in it. */
+static void after_queued_work(void **state)
+{
+    (void)state;
+    mend_store_options o = plain();
+    mend_store *s = opened(&o);
+    void *stream;
+    GPU_OK(gpu.stream(&stream, 1));
+    for (int v = 0; v < 6; v++) {
+        memset(part(0), v + 1, LARGE);
+        memset(part(1), v + 1, SECOND);
+        if (v == 3)
+            assert_int_equal(mend_store_device_stream(s, stream), 0);
+        on_second();
+        if (v < 3)
+            GPU_OK(gpu.in((uintptr_t)data.second, part(1), SECOND, NULL));
+        else
+            gpu_fill(data.second, part(1), SECOND);
+        on_first();
+        GPU_OK(gpu.in((uintptr_t)data.large, part(0), LARGE, stream));
+        assert_int_equal(mend_store_save(s, v), 0);
+        spoil();
+        assert_int_equal(mend_store_wait(s), 0);
+        assert_int_equal(mend_store_restore(s, v), 0);
+        static uint8_t now[LARGE];
+        gpu_look(now, data.large, LARGE);
+        assert_memory_equal(now, part(0), LARGE);
+        on_second();
+        gpu_look(now, data.second, SECOND);
+        on_first();
+        assert_memory_equal(now, part(1), SECOND);
+    }
+    assert_int_equal(mend_store_close(s), 0);
+}
+
+/* Ten pages of many change: they cross the bus, and the sums. */
+static void only_changes(void **state)
+{
+    (void)state;
+    enum { PAGES = 1000 };
+    static uint8_t now[PAGES * PAGE], back[PAGES * PAGE];
+    mend_store_options o = plain();
+    mend_store *s = NULL;
+    mend_store_stats stats[2];
+    int fresh = 0;
+    o.delta = MEND_DELTA_HASH;
+    o.level[MEND_LEVEL_LOCAL].every = 0;
+    uint8_t *there = gpu_new(sizeof now);
+    for (size_t i = 0; i < sizeof now; i++)
+        now[i] = (uint8_t)rand();
+    gpu_fill(there, now, sizeof now);
+    assert_int_equal(mend_store_open_single("changes", &o, &s), 0);
+    assert_int_equal(mend_store_region(s, 0, "there", there, sizeof now), 0);
+    for (int v = 0; v < 2; v++) { /* every copy has been used once */
+        assert_int_equal(mend_store_save(s, v), 0);
+        assert_int_equal(mend_store_wait(s), 0);
+    }
+    for (int v = 2; v < 10; v++) {
+        for (int i = 0; i < 10; i++)
+            now[(size_t)rand() % sizeof now] ^= 0x40;
+        gpu_fill(there, now, sizeof now);
+        mend_store_statistics(s, &stats[0]);
+        uint64_t before = gpu.fake->moved();
+        assert_int_equal(mend_store_save(s, v), 0);
+        assert_int_equal(mend_store_wait(s), 0);
+        mend_store_statistics(s, &stats[1]);
+        /* a copy may be two versions old; one that is just being summed is passed over for another,
+         * which may be new */
+        uint64_t most = 20 * PAGE + 20 * 8 + PAGES * 16 + 2 * PAGE,
+                 moved = gpu.fake->moved() - before;
+        assert_true(stats[1].device_moved - stats[0].device_moved <= moved);
+        fresh += moved > most;
+        assert_int_equal(stats[1].device_bytes - stats[0].device_bytes, sizeof now);
+        memset(back, 0, sizeof back);
+        gpu_fill(there, back, sizeof back);
+        assert_int_equal(mend_store_restore(s, v), 0);
+        gpu_look(back, there, sizeof back);
+        assert_memory_equal(back, now, sizeof now);
+    }
+    assert_true(fresh <= 2);
+    assert_int_equal(mend_store_close(s), 0);
+    gpu_drop(there);
+}
+
+/* Saved on a device, restored on the host, and the other way round; in parts, too. */
+static void to_the_other_side(void **state)
+{
+    (void)state;
+    mend_store_options o = plain();
+    o.delta = MEND_DELTA_HASH;
+    static uint8_t host[LARGE];
+    mend_store *s = opened(&o);
+    change(5000);
+    assert_int_equal(mend_store_save(s, 0), 0);
+    assert_int_equal(mend_store_close(s), 0);
+
+    s = opened(&o);
+    assert_int_equal(mend_store_region(s, 4, "large", host, LARGE), 0);
+    assert_int_equal(mend_store_restore(s, 0), 0);
+    assert_memory_equal(host, part(0), LARGE);
+    for (size_t i = 0; i < LARGE; i++)
+        host[i] = part(0)[i] = (uint8_t)(i * 31);
+    assert_int_equal(mend_store_save(s, 1), 0);
+    assert_int_equal(mend_store_close(s), 0);
+
+    s = opened(&o);
+    spoil();
+    assert_int_equal(mend_store_restore(s, 1), 0);
+    assert_true(equal(data.is));
+    spoil();
+    assert_int_equal(mend_store_begin_restore(s, 1, -1), 0);
+    assert_int_equal(mend_store_read(s, 4, 100, data.large + 100, LARGE - 100), 0);
+    assert_int_equal(mend_store_end_restore(s), 0);
+    gpu_look(host, data.large, LARGE);
+    assert_memory_equal(host + 100, part(0) + 100, LARGE - 100);
+    assert_int_equal(host[99], 0x5E);
+    assert_int_equal(mend_store_close(s), 0);
+}
+
+/* One save in which the hit-th call of a function fails. What is there afterwards is right. */
+static bool one_failure(mend_store *s, long *version, const char *function, int hit, int late,
+                        int code)
+{
+    static uint8_t last[ALL];
+    static long good = -1;
+    long newest = -1;
+
+    if (*version == 0)
+        good = -1;
+    change(2000);
+    gpu.fake->breaks(function, hit, code, 0, late);
+    int saved = mend_store_save(s, *version);
+    char text[600];
+    snprintf(text, sizeof text, "%s", mend_error_text());
+    int waited = saved ? saved : mend_store_wait(s);
+    if (!saved)
+        snprintf(text, sizeof text, "%s", mend_error_text());
+    bool came = !gpu.fake->waiting();
+    gpu.fake->heal();
+    if (waited == 0) {
+        good = *version;
+        memcpy(last, data.is, ALL);
+    } else {
+        assert_true(came);
+        assert_true(waited == MEND_ERR_DEVICE || waited == MEND_ERR_NO_MEMORY ||
+                    waited == MEND_ERR_NOT_SAVED || waited == MEND_ERR_UNSUPPORTED);
+        assert_non_null(strstr(text, late ? "CUDA_ERROR" : function));
+        assert_non_null(strstr(text, "rank 0"));
+    }
+    ++*version;
+    spoil();
+    int rc = mend_store_restore_newest(s, &newest);
+    if (good < 0) {
+        assert_int_equal(rc, MEND_ERR_NO_VERSION);
+    } else {
+        assert_int_equal(rc, 0);
+        assert_int_equal(newest, good);
+        assert_true(equal(last));
+    }
+    return came;
+}
+
+static void every_failure(void **state)
+{
+    (void)state;
+    static const char *const functions[] = {"cuPointerGetAttributes",
+                                            "cuCtxPushCurrent",
+                                            "cuCtxSynchronize",
+                                            "cuMemGetInfo",
+                                            "cuMemAlloc",
+                                            "cuStreamCreate",
+                                            "cuMemHostRegister",
+                                            "cuMemHostGetDevicePointer",
+                                            "cuMemcpyDtoDAsync",
+                                            "cuMemcpyDtoHAsync",
+                                            "cuMemAllocHost",
+                                            "cuStreamSynchronize",
+                                            "cuModuleLoadData",
+                                            "cuModuleGetFunction",
+                                            "cuLaunchKernel",
+                                            "cuMemcpyHtoDAsync"};
+    mend_store_options o = plain();
+    o.delta = MEND_DELTA_HASH;
+    o.level[MEND_LEVEL_LOCAL].keep = 2;
+    int failures = 0;
+    for (size_t f = 0; f < sizeof functions / sizeof *functions; f++)
+        for (int late = 0; late < 2; late++) {
+            if (late && !strstr(functions[f], "Async") && !strstr(functions[f], "Launch"))
+                continue;
+            char command[256];
+            snprintf(command, sizeof command, "rm -rf %s/local", dir);
+            assert_int_equal(system(command), 0);
+            mend_store *s = opened(&o);
+            long version = 0;
+            int hit = 1;
+            while (hit < 40 && one_failure(s, &version, functions[f], hit, late, late ? 700 : 719))
+                hit += hit < 6 ? 1 : 5;
+            failures += hit > 1;
+            assert_false(one_failure(s, &version, "none", 1, 0, 1)); /* and all is well again */
+            assert_int_equal(mend_store_close(s), 0);
+        }
+    assert_true(failures >= 14);
+}
+
+/* The device is lost in the middle of it and stays lost: every call fails, the old version stays. */
+static void lost_device(void **state)
+{
+    (void)state;
+    mend_store_options o = plain();
+    static uint8_t host[ALL];
+    mend_store *s = opened(&o);
+    change(100);
+    memcpy(host, data.is, ALL);
+    assert_int_equal(mend_store_save(s, 0), 0);
+    assert_int_equal(mend_store_wait(s), 0);
+    change(100);
+    gpu.fake->breaks("cuMemcpyDtoHAsync", 2, 719, 1, 0);
+    assert_int_equal(mend_store_save(s, 1), 0);
+    assert_int_equal(mend_store_wait(s), MEND_ERR_NOT_SAVED);
+    assert_non_null(
+        strstr(mend_error_text(), "cuMemcpyDtoHAsync failed with CUDA_ERROR_LAUNCH_FAILED"));
+    assert_int_equal(mend_store_save(s, 2), MEND_ERR_DEVICE);
+    assert_non_null(strstr(mend_error_text(), "version 2"));
+    assert_int_equal(mend_store_save(s, 3), MEND_ERR_DEVICE);
+    mend_store_close(s);
+    gpu.fake->heal();
+    s = opened(&o);
+    long newest = -1;
+    assert_int_equal(mend_store_restore_newest(s, &newest), 0);
+    assert_int_equal(newest, 0);
+    assert_true(equal(host));
+    assert_int_equal(mend_store_close(s), 0);
+}
+
+int main(void)
+{
+    if (!gpu_start(0) || !gpu.fake)
+        return 1;
+    make_data();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(by_snapshot, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_room, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(room_on_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_kernels, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_pinning, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(after_queued_work, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(only_changes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(to_the_other_side, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_failure, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lost_device, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
