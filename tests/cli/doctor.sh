@@ -13,10 +13,17 @@ has '^ok  mpich'
 has 'copied at [0-9.]* GB/s'
 has "$scratch: [0-9.]* GB/s written"
 has 'userfaultfd' && has 'seccomp' && has 'namespaces' && has 'slurm' && has 'cores'
+has '^ok  gpu'
 [ "$(ls "$scratch")" = out ] || fail "files were left: $(ls "$scratch")"
 
 "$MEND" doctor --json --dir "$scratch" >"$scratch/out" || fail "--json: exit code $?"
 "$MEND_BUILD/tests/json_check" "$scratch/out" mend ok findings || fail "not JSON"
+
+# a GPU, as the stand-in of the driver makes it believe; a driver that fails is told, and no reason to fail
+MEND_DEVICE_DRIVER=$MEND_BUILD/tests/libfake_driver.so "$MEND" doctor --dir "$scratch" >"$scratch/out" 2>&1 || fail "with a GPU"
+has '^ok  gpu *device 1, Stand-in 1: 1.0 of 1.0 GiB free, driver for CUDA 13.0; copied at [0-9.e+]* GB/s inside'
+MEND_DEVICE_DRIVER=/nonexistent.so "$MEND" doctor --dir "$scratch" >"$scratch/out" 2>&1 || fail "with a driver that is missing"
+has '^ok  gpu *no GPU: device.driver = /nonexistent.so'
 
 # without any MPI: exit code 1, and it says how to get one
 mkdir "$scratch/bin"

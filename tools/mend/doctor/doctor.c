@@ -18,7 +18,7 @@ static const char help[] =
     "ranks is\n"
     "started and one of them killed), cores, memory and storage speed, kernel features; what is "
     "missing\n"
-    "and how to get it.\n\n"
+    "and how to get it. GPUs, if there are any, with the speed of their copies.\n\n"
     "  --dir DIR   also measure the storage of DIR, where checkpoints would go\n"
     "  --json      print one JSON object\n"
     "  --host LIST, --hostfile FILE\n"
@@ -139,6 +139,7 @@ static void check_here(doctor *d, const char *folder)
     else
         doctor_check_storage(d, getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     doctor_check_kernel(d);
+    doctor_check_gpu(d);
 }
 
 static int print(doctor *d, int json, const char *good, const char *bad)
