@@ -52,7 +52,7 @@ set(mpis openmpi)
 if(TARGET capsule-mpich)
     list(APPEND mpis mpich)
 endif()
-foreach(name heat2d inflight omp features odd moments leak system churn deep appender timers hammer args twins border border_mpi groups registers many)
+foreach(name heat2d inflight omp features odd moments leak system churn deep appender timers hammer args twins border border_mpi groups registers many gpu)
     capsule_program(${name} openmpi ${apps}/${name}.c)
 endforeach()
 capsule_program(anything openmpi ${apps}/anything)
@@ -169,3 +169,7 @@ set_target_properties(capsule-entry PROPERTIES OUTPUT_NAME entry POSITION_INDEPE
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/capsule)
 mend_limited_test(NAME capsule.entry TIMEOUT 120 COMMAND capsule-entry)
 set_tests_properties(capsule.entry PROPERTIES LABELS capsule)
+
+# A program with a GPU is refused.
+capsule_script(gpu gpu.sh 300)
+set_tests_properties(capsule.gpu PROPERTIES LABELS capsule)

@@ -157,7 +157,9 @@ static int prepare(struct upper *u)
         s->base_version >= 0 && last.version == s->base_version && last.save_id == s->base_id
             ? &last
             : NULL;
-    int rc = survey_take(&now.survey, u);
+    int rc = snapshot_refused();
+    if (rc == 0)
+        rc = survey_take(&now.survey, u);
     if (rc == 0 && s->background)
         rc = copy_shared(&now.survey);
     if (rc == 0)

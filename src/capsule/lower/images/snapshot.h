@@ -26,6 +26,8 @@ void snapshot_begin(struct upper *upper, const struct control_save *save,
 int snapshot_child(void); /* a descriptor that can be read when the child has ended; -1: no child */
 /* Ends what a child has begun, if it is over (wait: waits for it). 1: there is a result. */
 int snapshot_end(int wait, struct snapshot_result *result);
+/* 0, or MEND_ERR_UNSUPPORTED: no image can hold what this program uses (refuse.c). */
+int snapshot_refused(void);
 /* Where this rank's file of a version lies when it is written. */
 void snapshot_path(int rank, int64_t version, uint64_t save_id, char *path, size_t size);
 /* The same into an open file, from its beginning; returns the length. In memory, not on disk. */

@@ -299,8 +299,24 @@ static void meet(void)
  * overwritten; the newer one stays until all images of this one are complete, which the barrier
  * tells. If only some learn of it before a failure, no harm is done: the next meeting looks at what
  * there is. */
+/* If one rank cannot be saved, none is: 1, and told once. */
+static int refused(struct upper *upper, struct snapshot_result *result)
+{
+    static int told;
+    int mine = snapshot_refused() != 0, any = 0;
+    GUARD("checkpoint", MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, control));
+    if (mine && !told)
+        fprintf(stderr, "mend: rank %d: no checkpoint: %s\n", upper->rank, mend_error_text());
+    told |= mine;
+    result->code = any ? MEND_ERR_UNSUPPORTED : 0;
+    result->version = version;
+    return any;
+}
+
 void recover_checkpoint(struct upper *upper, int asked, struct snapshot_result *result)
 {
+    if (refused(upper, result))
+        return;
     int previous = plan_partner_of(&plan, rank), partner = plan_partner(&plan, rank);
     int copied = world_size > 1 && levels_partner_due(version + 1);
     size_t sent = 0;

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# gpu.sh: a program that uses a GPU is not checkpointed: it is told so in one sentence a rank, no version is complete, and
+# the program ends as if nothing were; with mend exec, and with mend run.
+set -uo pipefail
+mend=$MEND_BUILD/bin/mend
+. "$(dirname "$0")/scratch.sh"
+export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
+fail() { echo "FAIL: $*"; tail -n 20 "$work"/*.out "$work"/*.err; exit 1; }
+mkdir "$work/dev" && : >"$work/dev/nvidia0" && cp "$MEND_BUILD/tests/libfake_driver.so" "$work/libcuda.so.1" || exit 1
+program=("$MEND_BUILD/tests/capsule/gpu" "$work/libcuda.so.1" "$work/dev/nvidia0")
+want='gpu: 2250000'
+commits() { grep -c checkpoint.commit "$1/events.jsonl" 2>/dev/null; }
+judge() { # NAME
+    [ "$(grep '^gpu:' "$work/$1.out")" = "$want" ] || fail "$1: the program did not end as it should"
+    grep -q "rank [01]: no .*: the program uses a GPU ($work/dev/nvidia0 is open)" "$work/$1.err" || fail "$1: nobody said why"
+    [ "$(commits "$work/$1")" = 0 ] || fail "$1: $(commits "$work/$1") versions are said to be complete"
+}
+within 150 mpirun.openmpi --oversubscribe -n 2 "$mend" exec --dir "$work/exec" --every 0.2 "${program[@]}" >"$work/exec.out" 2>"$work/exec.err" ||
+    fail "mend exec: exit code $?"
+judge exec
+"$mend" restart "$work/exec" >"$work/restart.out" 2>&1 && fail "a restart succeeds"
+within 150 "$mend" run -n 2 --spares 1 --dir "$work/run" --every 0.2 -- "${program[@]}" >"$work/run.out" 2>"$work/run.err" || fail "mend run: exit code $?"
+judge run
+[ "$(grep -c 'uses a GPU' "$work/run.err")" -le 2 ] || fail "mend run: it is said again and again"
+echo PASS
