@@ -1,0 +1,1 @@
+mend_bench(NAME gpu NP 1 SOURCES gpu/gpu.c)
