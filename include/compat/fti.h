@@ -1,0 +1,133 @@
+/* fti.h: the FTI interface on Mend's store. A program written for FTI compiles and runs unchanged.
+ *
+ * The configuration file is FTI's. These keys have a meaning here: [basic] head (0 only: no process is set aside, the
+ * background thread does that work), node_size, ckpt_dir, glbl_dir, ckpt_l1 to ckpt_l4 (minutes; also fractions),
+ * group_size, keep_last_ckpt; [restart] failure, exec_id; [advanced] local_test. As with FTI the library writes
+ * failure and exec_id back, so that the next start of a job that died recovers. Other keys of FTI's are read and have
+ * no effect.
+ *
+ * Levels: 1 the node-local file, 2 a copy of it on a partner node, 3 Reed-Solomon parity over a group of nodes, 4 the
+ * global file system. A checkpoint has reached its level when the call returns.
+ *
+ * What is better than the promise: every byte is verified before it is restored; the ranks agree on a version that
+ * each of them can have; a full disk fails the checkpoint and leaves the last good one.
+ *
+ * Not carried, and refused by the compiler with a sentence: incremental checkpoints (FTI_InitICP), HDF5 (datasets,
+ * groups, complex types), staging, injected bit flips.
+ *
+ * Collective calls are collective over the communicator given to FTI_Init, and their results agreed. All functions
+ * return FTI_SCES or FTI_NSCS unless said otherwise; mend_error_text() of <mend/error.h> has the reason. When a
+ * rank dies inside a call, the survivors get FTI_NSCS (with ULFM), as from any further collective call.
+ */
+#ifndef MEND_COMPAT_FTI_H
+#define MEND_COMPAT_FTI_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+#define FTI_BUFS   256
+#define FTI_DONE   1 /* a checkpoint was made */
+#define FTI_SCES   0
+#define FTI_NSCS   (-1)
+#define FTI_NREC   (-2) /* nothing, or not all, could be recovered */
+
+#define FTI_L1     1
+#define FTI_L2     2
+#define FTI_L3     3
+#define FTI_L4     4
+#define FTI_L1_DCP 5 /* differential: as 1 and 4, only changed blocks are written */
+#define FTI_L4_DCP 6
+
+#define FTI_EROR   4 /* for FTI_Print */
+#define FTI_WARN   3
+#define FTI_IDCP   5
+#define FTI_INFO   2
+#define FTI_DBUG   1
+
+typedef int fti_id_t;
+typedef fti_id_t FTIT_type;
+
+enum {
+    FTI_CHAR,
+    FTI_SHRT,
+    FTI_INTG,
+    FTI_LONG,
+    FTI_UCHR,
+    FTI_USHT,
+    FTI_UINT,
+    FTI_ULNG,
+    FTI_SFLT,
+    FTI_DBLE,
+    FTI_LDBE
+};
+
+/* The communicator of the application: all processes of the one given to FTI_Init. */
+extern MPI_Comm FTI_COMM_WORLD;
+
+/* ---- life time ------------------------------------------------------------------------------- */
+
+/* Read the configuration; find out whether there is something to recover. Collective over comm. Agreed. */
+int FTI_Init(const char *config_file, MPI_Comm comm);
+/* 0: a new start; 1: there is a checkpoint to recover; 2: the same, of a job that ended well with keep_last_ckpt.
+ * Not collective. */
+int FTI_Status(void);
+/* The job has ended well. Checkpoints are removed, with keep_last_ckpt the last one is kept at level 4. Collective. */
+int FTI_Finalize(void);
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+/* A type of `size` bytes. Not collective. */
+int FTI_InitType(FTIT_type *type, int size);
+/* Variable `id`: `count` elements at ptr; a known id is changed. Not collective. */
+int FTI_Protect(int id, void *ptr, long count, FTIT_type type);
+/* Bytes that the checkpoint to be recovered has of variable `id`; 0: none. Not collective. */
+long FTI_GetStoredSize(int id);
+/* Make the memory at ptr as large as the checkpoint's variable `id`, and protect it there. NULL without memory or
+ * without such a variable: then nothing has changed. Not collective. */
+void *FTI_Realloc(int id, void *ptr);
+
+/* ---- checkpoints ----------------------------------------------------------------------------- */
+
+/* Save all variables as checkpoint `id` at `level`. FTI_DONE, or FTI_NSCS: the last good one stays. Collective. */
+int FTI_Checkpoint(int id, int level);
+/* Call it in every step: recovers, if that is due, else makes a checkpoint when the configuration's interval of a
+ * level is over. FTI_DONE if it made one, FTI_SCES if not. Collective. */
+int FTI_Snapshot(void);
+/* Put the content of all variables back. FTI_SCES, or FTI_NREC. Collective. Agreed. */
+int FTI_Recover(void);
+/* Put one variable back. FTI_SCES, or FTI_NREC. Not collective. */
+int FTI_RecoverVar(int id);
+int FTI_RecoverVarInit(void);
+int FTI_RecoverVarFinalize(void);
+
+/* On rank 0's standard output, from FTI_INFO on. Not collective. */
+void FTI_Print(char *message, int priority);
+
+/* ---- not carried ----------------------------------------------------------------------------- */
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define MEND_FTI_REFUSED(what) __attribute__((error(what " is not carried by Mend's fti.h")))
+#else
+#define MEND_FTI_REFUSED(what) __attribute__((unavailable(what " is not carried by Mend's fti.h")))
+#endif
+int FTI_InitICP(int id, int level, int activate) MEND_FTI_REFUSED("FTI_InitICP");
+int FTI_AddVarICP(int id) MEND_FTI_REFUSED("FTI_AddVarICP");
+int FTI_FinalizeICP(void) MEND_FTI_REFUSED("FTI_FinalizeICP");
+int FTI_BitFlip(int id) MEND_FTI_REFUSED("FTI_BitFlip");
+int FTI_SendFile(const char *local, const char *remote) MEND_FTI_REFUSED("FTI_SendFile");
+#undef MEND_FTI_REFUSED
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,199 @@
+/* The FTI face: checkpoints and recovery. */
+#include "client.h"
+
+#include <base/event.h>
+#include <base/fail.h>
+#include <base/log.h>
+#include <fti.h>
+
+#include <limits.h>
+
+/* ---- saving ---------------------------------------------------------------------------------- */
+
+static int level_bit(const struct fti_client *client, int level, unsigned *bit)
+{
+    static const mend_level levels[] = {
+        [FTI_L1] = MEND_LEVEL_LOCAL,     [FTI_L2] = MEND_LEVEL_PARTNER,
+        [FTI_L3] = MEND_LEVEL_ERASURE,   [FTI_L4] = MEND_LEVEL_GLOBAL,
+        [FTI_L1_DCP] = MEND_LEVEL_LOCAL, [FTI_L4_DCP] = MEND_LEVEL_GLOBAL,
+    };
+    if (level < FTI_L1 || level > FTI_L4_DCP)
+        return mend_fail(MEND_ERR_ARGUMENT, "FTI_Checkpoint: there is no level %d", level);
+    bool alone = client->domains == 1 && (level == FTI_L2 || level == FTI_L3);
+    *bit = MEND_LEVEL_BIT(alone ? MEND_LEVEL_LOCAL : levels[level]);
+    return MEND_OK;
+}
+
+/* The program's number is kept beside its variables; versions only ever grow. */
+static int save(struct fti_client *client, int id, int level)
+{
+    if (!client)
+        return MEND_ERR_STATE;
+    mend_save_options options = {.sync = 1, .full = level != FTI_L1_DCP && level != FTI_L4_DCP};
+    int code = level_bit(client, level, &options.levels);
+    if (code)
+        return code;
+    mend_fti_end_look(client);
+    client->last_id = id;
+    code =
+        mend_store_region(client->store, INT_MIN, "id", &client->last_id, sizeof client->last_id);
+    if (!code)
+        code = mend_store_save_with(client->store, client->version + 1, &options);
+    if (code)
+        return mend_fail_within(code, "FTI checkpoint %d at level %d", id, level);
+    client->version++;
+    client->last_level = level == FTI_L4_DCP ? FTI_L4 : level;
+    client->status = 0;
+    return MEND_OK;
+}
+
+int FTI_Checkpoint(int id, int level)
+{
+    int code = mend_fti_result(save(mend_fti_client(), id, level));
+    return code == FTI_SCES ? FTI_DONE : code;
+}
+
+/* ---- recovering ------------------------------------------------------------------------------ */
+
+static int put_back(struct fti_client *client, const struct fti_variable *v)
+{
+    size_t bytes;
+    int code = mend_store_saved_size(client->store, v->id, &bytes);
+    if (!code && bytes != v->bytes)
+        code = mend_fail(MEND_ERR_SIZE, "variable %d has %zu bytes in the checkpoint and %zu here",
+                         v->id, bytes, v->bytes);
+    return code ? code : mend_store_read(client->store, v->id, 0, v->address, bytes);
+}
+
+/* Sizes first, so that an error changes nothing. */
+static int check_sizes(struct fti_client *client)
+{
+    int code = MEND_OK;
+    for (int i = 0; i < client->variable_count && !code; i++) {
+        size_t bytes;
+        const struct fti_variable *v = &client->variables[i];
+        code = mend_store_saved_size(client->store, v->id, &bytes);
+        if (!code && bytes != v->bytes)
+            code =
+                mend_fail(MEND_ERR_SIZE, "variable %d has %zu bytes in the checkpoint and %zu here",
+                          v->id, bytes, v->bytes);
+    }
+    return code;
+}
+
+static int recover(struct fti_client *client)
+{
+    if (!client)
+        return MEND_ERR_STATE;
+    int code = client->looking
+                   ? check_sizes(client)
+                   : mend_fail(MEND_ERR_NO_VERSION, "there is no checkpoint to recover");
+    code = mend_fti_agree(client, code);
+    for (int i = 0; i < client->variable_count && !code; i++)
+        code = put_back(client, &client->variables[i]);
+    return mend_fti_agree(client, code);
+}
+
+int FTI_Recover(void)
+{
+    struct fti_client *client = mend_fti_client();
+    int code = mend_fti_result(recover(client));
+    if (code != FTI_SCES)
+        return FTI_NREC;
+    mend_fti_end_look(client);
+    client->status = 0;
+    return FTI_SCES;
+}
+
+int FTI_RecoverVarInit(void)
+{
+    struct fti_client *client = mend_fti_client();
+    if (client && client->looking)
+        return FTI_SCES;
+    mend_fti_result(
+        mend_fail(MEND_ERR_STATE, "FTI_RecoverVarInit: there is no checkpoint to recover"));
+    return FTI_NREC;
+}
+
+int FTI_RecoverVar(int id)
+{
+    struct fti_client *client = mend_fti_client();
+    int code = client && client->looking
+                   ? mend_fail(MEND_ERR_REGION, "variable %d is not protected", id)
+                   : mend_fail(MEND_ERR_STATE, "there is no checkpoint to recover");
+    for (int i = 0; client && client->looking && i < client->variable_count; i++)
+        if (client->variables[i].id == id)
+            code = put_back(client, &client->variables[i]);
+    return mend_fti_result(code) == FTI_SCES ? FTI_SCES : FTI_NREC;
+}
+
+int FTI_RecoverVarFinalize(void)
+{
+    struct fti_client *client = mend_fti_client();
+    if (!client)
+        return mend_fti_result(MEND_ERR_STATE);
+    mend_fti_end_look(client);
+    client->status = 0;
+    return FTI_SCES;
+}
+
+/* ---- by the clock ---------------------------------------------------------------------------- */
+
+/* The highest level of which an interval ended after `from` and by `to`; 0: none. */
+static int level_due(const struct fti_config *config, double from, double to)
+{
+    for (int level = FTI_LEVELS; level > 0; level--) {
+        double every = config->minutes[level - 1];
+        if (every > 0 && (long long)(to / every) > (long long)(from / every))
+            return level;
+    }
+    return 0;
+}
+
+/* Calls until the next look: some twenty of them in the shortest interval, so that a step costs nothing. */
+static long calls_ahead(const struct fti_client *client, double now)
+{
+    const struct fti_clock *c = &client->clock;
+    double shortest = 0,
+           each = (now - c->at_time) / (double)(c->calls - c->at > 0 ? c->calls - c->at : 1);
+    for (int level = 0; level < FTI_LEVELS; level++) {
+        double seconds = 60 * client->config.minutes[level];
+        if (seconds > 0 && (shortest == 0 || seconds < shortest))
+            shortest = seconds;
+    }
+    double ahead = shortest == 0 ? 1 << 20 : each > 0 ? shortest / 20 / each : 1;
+    return ahead < 1 ? 1 : ahead > 1 << 20 ? 1 << 20 : (long)ahead;
+}
+
+/* Rank 0 decides by its clock, all act on its word. */
+static int snapshot(struct fti_client *client, int *level)
+{
+    struct fti_clock *c = &client->clock;
+    *level = 0;
+    if (++c->calls < c->next)
+        return MEND_OK;
+    double now = mend_now(), minutes = (now - c->begin) / 60;
+    long word[2] = {level_due(&client->config, c->done, minutes), calls_ahead(client, now)};
+    if (MPI_Bcast(word, 2, MPI_LONG, 0, client->comm) != MPI_SUCCESS)
+        return mend_fail(MEND_ERR_PEER_FAILED, "a rank died, or MPI failed, inside FTI_Snapshot");
+    *level = (int)word[0];
+    c->done = minutes;
+    c->at = c->calls;
+    c->at_time = now;
+    c->next = c->calls + word[1];
+    return MEND_OK;
+}
+
+int FTI_Snapshot(void)
+{
+    struct fti_client *client = mend_fti_client();
+    int level;
+    if (!client)
+        return mend_fti_result(MEND_ERR_STATE);
+    if (client->status)
+        return FTI_Recover();
+    int code = snapshot(client, &level);
+    if (code)
+        return mend_fti_result(code);
+    return level ? FTI_Checkpoint(client->last_id + 1, level) : FTI_SCES;
+}
