@@ -544,9 +544,39 @@ static void places(void **state)
     assert_int_equal(sum, 10);
 }
 
+/* A copy that several threads verify: a bit that falls over is found wherever it is. */
+static void damage_in_a_large_copy(void **state)
+{
+    (void)state;
+    const size_t bytes = (size_t)50 << 20, at[] = {0, 17 << 20, (25 << 20) + 1, bytes - 1};
+    mend_store_options o = plain();
+    o.level[MEND_LEVEL_LOCAL].every = 0;
+    o.level[MEND_LEVEL_MEMORY] = (mend_level_options){.every = 1, .keep = 1};
+    uint8_t *data = malloc(bytes);
+    for (size_t i = 0; i < bytes; i++)
+        data[i] = (uint8_t)(i * 2654435761u >> 24);
+    mend_store *s = open_plain(&o);
+    assert_int_equal(mend_store_region(s, 1, "data", data, bytes), 0);
+    for (long v = 0; v < 5; v++) {
+        long newest = -1;
+        assert_int_equal(mend_store_save(s, v), 0);
+        assert_int_equal(mend_store_wait(s), 0);
+        assert_int_equal(mend_store_newest(s, &newest), 0); /* it has sums now */
+        assert_int_equal(newest, v);
+        struct slot *slot = slot_find(&s->own, v, s->known[s->known_count - 1].id, 0);
+        assert_non_null(slot);
+        if (v < 4)
+            slot->memory[slot->head.regions[0].offset + at[v]] ^= 4;
+        assert_int_equal(mend_store_restore(s, v), v < 4 ? MEND_ERR_DAMAGED : 0);
+    }
+    mend_store_close(s);
+    free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(damage_in_a_large_copy, set_up, tear_down),
         cmocka_unit_test_setup_teardown(deltas_by_hash, set_up, tear_down),
         cmocka_unit_test_setup_teardown(deltas_by_comparison, set_up, tear_down),
         cmocka_unit_test_setup_teardown(deltas_by_pages, set_up, tear_down),

@@ -1,10 +1,14 @@
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "copies/device.h"
 
-#define HUGE_PAGE ((size_t)2 << 20)
+#define HUGE_PAGE   ((size_t)2 << 20)
+#define VERIFIERS   8
+#define VERIFY_EACH ((uint64_t)16 << 20) /* bytes that are worth a thread */
 
 static void count_memory(mend_store *store, size_t more, size_t less)
 {
@@ -144,17 +148,67 @@ int slot_digest(mend_store *store, struct slot *slot, uint64_t *digest)
     return summed ? 0 : mend_fail(MEND_ERR_NO_MEMORY, "no memory for the sums of a copy");
 }
 
+/* A stretch of the blocks of one copy, for one thread. */
+struct stretch {
+    const struct slot *slot;
+    uint64_t from, to, bad; /* bad: the first that differs; to: none */
+    pthread_t thread;
+    bool running;
+};
+
+static void *verify_stretch(void *argument)
+{
+    struct stretch *w = argument;
+    const struct slot *slot = w->slot;
+    for (w->bad = w->from; w->bad < w->to; w->bad++)
+        if (slot->sums[w->bad] != mend_image_sum(slot->head.save_id, w->bad,
+                                                 slot->memory + w->bad * slot->head.block,
+                                                 block_length(&slot->head, w->bad)))
+            break;
+    return NULL;
+}
+
+/* Cores that this process may use; a copy that is not large is not worth a thread. */
+static int verifiers(const mend_image_head *head)
+{
+    cpu_set_t set;
+    uint64_t wanted = head->stream_bytes / VERIFY_EACH;
+    int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    int most = cores < VERIFIERS ? cores : VERIFIERS;
+    return wanted < 1 ? 1 : wanted < (uint64_t)most ? (int)wanted : most;
+}
+
+/* Inside a restore, for which everybody waits: by several threads. */
 int slot_verify(const struct slot *slot)
 {
-    uint64_t n = blocks_of(&slot->head);
-    for (uint64_t i = 0; slot->sums && i < n; i++)
-        if (slot->sums[i] != mend_image_sum(slot->head.save_id, i,
-                                            slot->memory + i * slot->head.block,
-                                            block_length(&slot->head, i)))
-            return mend_fail(MEND_ERR_DAMAGED,
-                             "block %llu of version %lld, rank %d changed in memory",
-                             (unsigned long long)i, (long long)slot->head.version, slot->head.rank);
-    return 0;
+    struct stretch w[VERIFIERS];
+    uint64_t n = slot->sums ? blocks_of(&slot->head) : 0, bad = n;
+    int count = verifiers(&slot->head);
+    sigset_t all, old;
+
+    sigfillset(&all); /* the application's signals are not for these threads */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    for (int i = 0; i < count; i++) {
+        w[i] = (struct stretch){
+            slot, n * (uint64_t)i / (uint64_t)count, n * ((uint64_t)i + 1) / (uint64_t)count, 0, 0,
+            false};
+        w[i].running = i > 0 && pthread_create(&w[i].thread, NULL, verify_stretch, &w[i]) == 0;
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    for (int i = 0; i < count; i++)
+        if (!w[i].running)
+            verify_stretch(&w[i]);
+    for (int i = count - 1; i >= 0; i--) {
+        if (w[i].running)
+            pthread_join(w[i].thread, NULL);
+        if (w[i].bad < w[i].to)
+            bad = w[i].bad;
+    }
+    return bad < n
+               ? mend_fail(MEND_ERR_DAMAGED,
+                           "block %llu of version %lld, rank %d changed in memory",
+                           (unsigned long long)bad, (long long)slot->head.version, slot->head.rank)
+               : 0;
 }
 
 int slot_set_head(struct slot *slot, const mend_image_head *head)
