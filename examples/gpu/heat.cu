@@ -55,8 +55,10 @@ static void exchange(double *grid, int rows, int columns, double *host, int up, 
 
 int main(int argc, char **argv)
 {
-    int provided, rank, ranks, step = 0, devices = 1, who = -1, when = -1;
+    int provided = 0, rank, ranks, step = 0, devices = 1, who = -1, when = -1;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    if (provided < MPI_THREAD_MULTIPLE)
+        std::fprintf(stderr, "heat: no threads in this MPI: saves take longer\n");
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     int columns = argc > 1 ? std::atoi(argv[1]) : 1024, steps = argc > 2 ? std::atoi(argv[2]) : 500;
