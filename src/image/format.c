@@ -81,6 +81,7 @@ void pack_head_into(const mend_image_head *head, uint8_t *p)
         .region_count = head->region_count,
     };
     memcpy(d.name, head->name, sizeof d.name);
+    d.job = head->job.id[0] ? head->job : *job_here();
     memcpy(p, &d, sizeof d);
     if (table)
         memcpy(p + sizeof d, head->regions, table);
@@ -147,6 +148,7 @@ int mend_image_unpack_head(const uint8_t *bytes, size_t count, mend_image_head *
         .block = d.block,
         .region_count = d.region_count,
         .stream_bytes = d.stream_bytes,
+        .job = d.job,
         .regions = malloc(table ? table : 1),
     };
     if (!head->regions)
@@ -154,6 +156,8 @@ int mend_image_unpack_head(const uint8_t *bytes, size_t count, mend_image_head *
     memcpy(head->name, d.name, sizeof head->name);
     memcpy(head->regions, bytes + sizeof d, table);
     rc = mend_image_check_head(head);
+    if (rc == 0)
+        rc = job_check(&head->job);
     if (rc) {
         free(head->regions);
         head->regions = NULL;

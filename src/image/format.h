@@ -6,7 +6,7 @@
 
 #define HEAD_MAGIC "MENDIMG"
 #define FOOT_MAGIC "MENDEND"
-#define FORMAT     1u
+#define FORMAT     2u /* 1: without the job */
 #define ORDER_MARK 0x01020304u
 
 struct disk_head {
@@ -21,6 +21,7 @@ struct disk_head {
     uint64_t stream_bytes;
     uint32_t block, region_count;
     char name[MEND_IMAGE_NAME];
+    mend_image_job job;
 };
 
 struct disk_entry {
@@ -40,7 +41,7 @@ struct disk_foot {
     uint64_t sum; /* of the footer up to here */
 };
 
-_Static_assert(sizeof(struct disk_head) == 152, "no hidden padding");
+_Static_assert(sizeof(struct disk_head) == 248, "no hidden padding");
 _Static_assert(sizeof(struct disk_entry) == 32, "no hidden padding");
 _Static_assert(sizeof(struct disk_foot) == 64, "no hidden padding");
 _Static_assert(sizeof(mend_image_region) == 80, "written as it is");
@@ -48,6 +49,10 @@ _Static_assert(sizeof(mend_image_region) == 80, "written as it is");
 /* The header's bytes on disk: how many, and into zeroed memory of that length. */
 size_t packed_head_bytes(const mend_image_head *head);
 void pack_head_into(const mend_image_head *head, uint8_t *bytes);
+
+/* job.c: the job that this process belongs to; whether an image of `job` may be opened by it. */
+const mend_image_job *job_here(void);
+int job_check(const mend_image_job *job);
 
 static inline uint64_t block_count(const mend_image_head *head)
 {

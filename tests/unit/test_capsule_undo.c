@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 /* no file is open by MPI-IO */
 int outside_has(const struct stat *st)
@@ -247,6 +248,30 @@ static void random_calls(void **state)
     }
 }
 
+/* A log that another job has written is never applied. */
+static void a_log_of_another_job_is_refused(void **state)
+{
+    (void)state;
+    const char *path = in_scratch("theirs");
+    undo_begin(0, 900);
+    write_by_call(path, O_WRONLY | O_CREAT, "abc", 0);
+    job_sum++;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        close(2);
+        undo_contents(0, 900);
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    assert_content("theirs", "abc");
+    job_sum--;
+    go_back(900);
+    assert_content("theirs", NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +282,7 @@ int main(void)
         cmocka_unit_test(what_was_not_kept_is_refused),
         cmocka_unit_test(nobody_goes_behind_what_is_forgotten),
         cmocka_unit_test(random_calls),
+        cmocka_unit_test(a_log_of_another_job_is_refused),
     };
     return cmocka_run_group_tests(tests, setup, scratch_teardown);
 }

@@ -142,10 +142,10 @@ static void only_what_all_have(void **state)
     put_image(folder, MEND_FILE_GLOBAL, 0, 2, 2, 20, 1, 10);
     put_image(folder, MEND_FILE_GLOBAL, 0, 2, 3, 30, -1, 0);
     put_image(folder, MEND_FILE_GLOBAL, 0, 2, 4, 40, 2, 99); /* its base is gone */
-    theirs[0] = (struct candidate){1, 10};
-    theirs[1] = (struct candidate){2, 20};
-    theirs[2] = (struct candidate){3, 31}; /* of another attempt */
-    theirs[3] = (struct candidate){4, 40};
+    theirs[0] = (struct candidate){1, 10, 0};
+    theirs[1] = (struct candidate){2, 20, 0};
+    theirs[2] = (struct candidate){3, 31, 0}; /* of another attempt */
+    theirs[3] = (struct candidate){4, 40, 0};
     their_count = 4;
     assert_int_equal(candidates_find(&c, folder, -1, 0, 2), 0);
     assert_int_equal(c.count, 2);
@@ -175,8 +175,8 @@ static void a_nodes_own_folder_comes_first(void **state)
     snprintf(settings.local, sizeof settings.local, "%s", folder_of("near"));
     put_image(folder, MEND_FILE_GLOBAL, 0, 2, 1, 10, -1, 0);
     put_image(settings.local, MEND_FILE_OWN, 0, 2, 2, 20, -1, 0);
-    theirs[0] = (struct candidate){1, 10};
-    theirs[1] = (struct candidate){2, 20};
+    theirs[0] = (struct candidate){1, 10, 0};
+    theirs[1] = (struct candidate){2, 20, 0};
     their_count = 2;
     assert_int_equal(candidates_find(&c, folder, -1, 0, 2), 0);
     assert_int_equal(c.count, 2);

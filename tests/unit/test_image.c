@@ -321,6 +321,74 @@ static void strangers(void **state)
     free(b.at);
 }
 
+/* An image carries the job that wrote it, and no other job opens it. */
+static void jobs(void **state)
+{
+    (void)state;
+    mend_image_job mine = {"a1", "heat", 7, 8}, none = {"", "", 0, 0}, other = mine, back;
+    mend_image_head head = sample(5);
+    mend_image *image = NULL;
+    char text[MEND_JOB_TEXT];
+    fill(3);
+    mend_image_belong_to(&mine);
+    struct bytes b = image_bytes(&head, 0, NULL);
+    assert_int_equal(mend_image_open(mend_source_memory(b.at, b.count), &image), 0);
+    assert_memory_equal(&mend_image_info(image)->job, &mine, sizeof mine);
+    mend_image_close(image);
+    for (int what = 0; what < 4; what++) {
+        other = mine;
+        if (what == 0)
+            strcpy(other.id, "b2");
+        other.build += what == 1;
+        other.arguments += what == 2;
+        if (what == 3) /* which program is not known: any build of this job's */
+            other.build = other.arguments = 0;
+        mend_image_belong_to(&other);
+        int rc = mend_image_open(mend_source_memory(b.at, b.count), &image);
+        assert_int_equal(rc, what == 3 ? 0 : MEND_ERR_ARCHITECTURE);
+        if (rc == 0)
+            mend_image_close(image);
+        if (what == 0)
+            assert_non_null(
+                strstr(mend_error_text(), "belongs to job a1 (program heat), this is job b2"));
+    }
+    mend_image_belong_to(&none); /* a tool */
+    assert_int_equal(mend_image_open(mend_source_memory(b.at, b.count), &image), 0);
+    mend_image_close(image);
+    free(b.at);
+    b = image_bytes(&head, 0, NULL); /* of a program's own store */
+    mend_image_belong_to(&mine);
+    assert_int_equal(mend_image_open(mend_source_memory(b.at, b.count), &image),
+                     MEND_ERR_ARCHITECTURE);
+    mend_image_belong_to(&none);
+    free(b.at);
+
+    mend_image_job_text(&mine, text);
+    assert_int_equal(mend_image_job_parse(text, &back), 0);
+    assert_memory_equal(&back, &mine, sizeof mine);
+    assert_int_equal(mend_image_job_sum(&back), mend_image_job_sum(&mine));
+    assert_true(mend_image_job_sum(&none) == 0 &&
+                mend_image_job_sum(&mine) != mend_image_job_sum(&other));
+    static const char *const wrong[] = {"",
+                                        "a",
+                                        "a 1",
+                                        "a 1 2",
+                                        "a x 2 p",
+                                        "a 1 2 p q",
+                                        "a 1 2 p\nq",
+                                        "0123456789012345678901234567890123456789 1 2 p",
+                                        "a\x01 1 2 p",
+                                        "a 1 2 \xc3\xa4"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(mend_image_job_parse(wrong[i], &back), MEND_ERR_ARGUMENT);
+    mend_image_job_name(&back, "/bin/a b\xc3");
+    assert_string_equal(back.program, "a_b_");
+    char *one[] = {"ab", "c", NULL}, *two[] = {"a", "bc", NULL};
+    assert_true(mend_image_job_arguments(one) != mend_image_job_arguments(two));
+    assert_true(mend_image_job_build("/proc/self/exe") != 0 &&
+                mend_image_job_build("/nowhere") == 0 && mend_image_job_build("/dev/zero") == 0);
+}
+
 static void bundles(void **state)
 {
     (void)state;
@@ -356,7 +424,7 @@ int main(void)
         cmocka_unit_test(every_truncation),   cmocka_unit_test(deltas),
         cmocka_unit_test(bad_heads),          cmocka_unit_test(names),
         cmocka_unit_test(strangers),          cmocka_unit_test(bundles),
-        cmocka_unit_test(another_byte_order),
+        cmocka_unit_test(another_byte_order), cmocka_unit_test(jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,10 @@ static void print_version(const struct store_view *store, const struct version_v
         printf("  (%d deltas)", v->deltas);
     if (v->damaged)
         printf("  %d damaged", v->damaged);
+    if (v->jobs_differ)
+        printf("  of several jobs");
+    else if (v->job.id[0])
+        printf("  job %s (%s)", v->job.id, v->job.program);
     printf("\n");
 }
 
@@ -66,6 +70,15 @@ static json_t *version_json(const struct version_view *v)
                   (json_int_t)v->bytes, "complete", v->complete, "from_parity", v->rebuildable,
                   "groups", v->group_count, "deltas", v->deltas, "damaged", v->damaged, "parts",
                   parts);
+    if (o && v->job.id[0]) {
+        json_object_set_new(o, "job", json_string(v->job.id));
+        json_object_set_new(o, "program", json_string(v->job.program));
+        snprintf(id, sizeof id, "%016" PRIx64, v->job.build);
+        json_object_set_new(o, "build", json_string(id));
+        snprintf(id, sizeof id, "%016" PRIx64, v->job.arguments);
+        json_object_set_new(o, "arguments", json_string(id));
+        json_object_set_new(o, "jobs_differ", json_boolean(v->jobs_differ));
+    }
     return o;
 }
 

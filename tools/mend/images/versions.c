@@ -119,6 +119,13 @@ static int note_part(struct version_view *v, int rank, int ranks, enum mend_file
     return 0;
 }
 
+static void note_job(struct version_view *v, const mend_image_job *job)
+{
+    if (!v->ranks)
+        v->job = *job;
+    v->jobs_differ |= strcmp(v->job.id, job->id) != 0;
+}
+
 /* Every parity image knows its whole group: one of each is kept. */
 static int note_group(struct version_view *v, mend_image *image)
 {
@@ -166,6 +173,7 @@ static int note_bundle(const char *folder, const mend_file *f, const char *path,
             v->damaged++;
             continue;
         }
+        note_job(v, &mend_image_info(image)->job);
         rc = note_part(v, (int)entries[i].rank, mend_image_info(image)->ranks, MEND_FILE_BUNDLE);
         mend_image_close(image);
     }
@@ -195,6 +203,7 @@ static int note_file(const char *folder, const mend_file *f, void *context)
     }
     const mend_image_head *head = mend_image_info(image);
     v->deltas += head->base_version >= 0;
+    note_job(v, &head->job);
     int rc = note_part(v, f->rank, head->ranks, f->kind);
     if (rc == 0 && f->kind == MEND_FILE_PARITY)
         rc = note_group(v, image);

@@ -16,8 +16,10 @@ struct version_view {
     int parts
         [MEND_FILE_KINDS]; /* ranks whose part is there in this form; bundles: ranks inside them */
     int deltas, damaged;
-    bool complete;   /* every rank's data is in one of the files, as far as headers tell */
-    int rebuildable; /* ranks whose data is in none, but can be made from their group's parity */
+    bool complete;      /* every rank's data is in one of the files, as far as headers tell */
+    mend_image_job job; /* of the first image that was read; no id: of none */
+    bool jobs_differ;   /* images of several jobs have this version and save id */
+    int rebuildable;    /* ranks whose data is in none, but can be made from their group's parity */
     /* while counting */
     unsigned char *have; /* by rank: bit per kind */
     mend_parity_group *groups;

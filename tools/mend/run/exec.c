@@ -2,10 +2,12 @@
  * a site's own mpirun, a debugger.
  */
 #include "capsule.h"
+#include "identity.h"
 #include "mpi_paths.h"
 #include "tool.h"
 
 #include <base/config.h>
+#include <base/io.h>
 #include <mend/error.h>
 
 #include <errno.h>
@@ -35,6 +37,23 @@ static void forget_run(const char *dir)
     snprintf(path, sizeof path, "%s/job.json", dir ? dir : "");
     if (dir && dir[0])
         unlink(path);
+}
+
+/* Its images belong to this folder's job, this program and these arguments. */
+static int show_identity(const char *dir, char **program)
+{
+    mend_image_job job;
+    char id[MEND_JOB_ID], text[MEND_JOB_TEXT];
+    identity_new(id);
+    identity_make(&job, id, program);
+    int rc = mend_io_make_folders(dir);
+    if (!rc)
+        rc = identity_of_folder(dir, &job);
+    if (rc)
+        return rc;
+    mend_image_job_text(&job, text);
+    setenv("MEND_CAPSULE_JOB", text, 1);
+    return MEND_OK;
 }
 
 int mend_cmd_exec(int argc, char **argv)
@@ -86,7 +105,10 @@ int mend_cmd_exec(int argc, char **argv)
         return TOOL_FAILED;
     tool_mpi_environment();
     forget_run(restart ? restart : dir);
+    if (!restart && dir && dir[0] && show_identity(dir, argv + i))
+        return tool_failed("exec", "%s", mend_error_text());
     if (restart) {
+        unsetenv("MEND_CAPSULE_JOB"); /* its folder knows it */
         setenv("MEND_CAPSULE_DIR", restart, 1);
         execl(path, path, "--restart", restart, version, (char *)NULL);
     } else {

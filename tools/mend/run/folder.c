@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +111,8 @@ int run_prepare_folder(struct run_job *job)
     if (rc)
         return rc;
     if (!job->resume) { /* what is left of an older job is not ours to resume */
-        static const char *const old[] = {"images", "output", "versions", "every", "undo"};
+        static const char *const old[] = {"images", "output", "versions",
+                                          "every",  "undo",   "identity"};
         for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
             snprintf(path, sizeof path, "%s/%s", job->dir, old[i]);
             mend_io_remove_tree(path);
@@ -130,13 +132,15 @@ int run_prepare_folder(struct run_job *job)
 /* The working folder, the program's words, and whatever else is bytes. */
 static bool put_bytes(json_t *j, const struct run_job *job)
 {
-    char *here = getcwd(NULL, 0);
+    char *here = getcwd(NULL, 0), build[20];
+    snprintf(build, sizeof build, "%016" PRIx64, job->identity.build);
     const struct {
         const char *key, *bytes;
     } more[] = {
         {"folder", here},
         {"levels", job->levels},
         {"id", job->id},
+        {"build", build},
         {"local_dir", job->local_dir},
         {"host", job->host},
         {"hostfile", job->hostfile},

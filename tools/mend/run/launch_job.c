@@ -83,6 +83,10 @@ static void set_environment(const struct run_job *job)
         setenv(key, text, 1);
     }
     setenv("MEND_ONLINE_JOB", job->id, 1);
+    char identity[MEND_JOB_TEXT];
+    mend_image_job_text(&job->identity, identity);
+    setenv("MEND_CAPSULE_JOB", identity, 1);
+    setenv("MEND_RUN_FROM_START", job->from_start ? "yes" : "no", 1);
     if (job->input[0]) { /* it is read again after a rollback; what comes by a pipe cannot be */
         input_is_file = true;
         setenv("MEND_ONLINE_STDIN", job->input, 1);

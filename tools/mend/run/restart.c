@@ -28,6 +28,8 @@ static const char help[] =
     "  --mpi openmpi|mpich  on this MPI (default: the one it ran on; images are bound to none)\n"
     "  --every T            time between further checkpoints\n"
     "  --host, --hostfile   where to launch (default: where mend run was told to)\n"
+    "  --rebuilt            go on although the program was rebuilt: with the one in the images\n"
+    "  --from-start         put all versions aside, into DIR/damaged, and begin from the start\n"
     "  --truncate           cut files that grew since the image back to their length then\n"
     "  --launcher-args \"…\"  for the launcher\n";
 
@@ -70,6 +72,7 @@ static int ranks_of(const char *dir, long wanted)
 struct wish {
     const char *mpi, *version, *every, *host, *hostfile, *launcher_args, *launcher;
     int ranks;
+    bool rebuilt, from_start;
 };
 
 struct words {
@@ -100,6 +103,8 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
     if (wish->ranks && wish->ranks != started)
         return tool_failed("restart", "the job in %s is of %d ranks, not of %d", dir, started,
                            wish->ranks);
+    if (wish->from_start && wish->version)
+        return tool_wrong_use("restart", "--from-start and --version contradict each other");
     if (online && wish->version)
         return tool_failed("restart",
                            "the job in %s repairs itself: it goes on from its newest "
@@ -141,6 +146,11 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
                                                      : NULL);
     add(&w, "--levels", or_of(NULL, job, "levels"));
     add(&w, "--job-id", or_of(NULL, job, "id"));
+    add(&w, "--build", or_of(NULL, job, "build"));
+    if (wish->rebuilt)
+        w.word[w.count++] = "--rebuilt";
+    if (wish->from_start)
+        w.word[w.count++] = "--from-start";
     add(&w, "--local-dir", or_of(NULL, job, "local_dir"));
     add(&w, "--host", or_of(wish->host, job, "host"));
     add(&w, "--hostfile", or_of(wish->hostfile, job, "hostfile"));
@@ -187,6 +197,7 @@ static int launch(const char *dir, const char *mpi, int ranks, const struct wish
     words[n++] = (char *)dir;
     words[n++] = (char *)wish->version;
     words[n] = NULL;
+    unsetenv("MEND_CAPSULE_JOB"); /* the folder knows it */
     setenv("MEND_CAPSULE_DIR", dir, 1);
     if (wish->every)
         setenv("MEND_CAPSULE_EVERY", wish->every, 1);
@@ -207,6 +218,10 @@ int mend_cmd_restart(int argc, char **argv)
         }
         if (strcmp(a, "--truncate") == 0) {
             setenv("MEND_CAPSULE_TRUNCATE", "yes", 1);
+            continue;
+        }
+        if (strcmp(a, "--rebuilt") == 0 || strcmp(a, "--from-start") == 0) {
+            *(a[2] == 'r' ? &wish.rebuilt : &wish.from_start) = true;
             continue;
         }
         if (a[0] != '-' && !dir) {
@@ -242,6 +257,11 @@ int mend_cmd_restart(int argc, char **argv)
         return resume(dir, job, &wish);
     if (rc != MEND_ERR_NOT_FOUND)
         return tool_failed("restart", "%s", mend_error_text());
+    if (wish.from_start)
+        return tool_failed("restart",
+                           "the job in %s was not started by mend run: to begin anew, start its "
+                           "program again",
+                           dir);
     int saved = ranks_of(dir, wish.version ? atol(wish.version) : -1);
     if (!saved)
         return tool_failed("restart", "%s holds no complete version%s%s", dir,

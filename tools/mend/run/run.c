@@ -8,6 +8,7 @@
  * not trusted.
  */
 #include "capsule.h"
+#include "identity.h"
 #include "jobfile.h"
 #include "run.h"
 #include "tool.h"
@@ -151,6 +152,8 @@ static int take_option(struct run_job *job, const char *name, const char *value)
         job->local_dir = value;
     else if (strcmp(name, "--job-id") == 0) /* mend restart */
         snprintf(job->id, sizeof job->id, "%s", value);
+    else if (strcmp(name, "--build") == 0) /* mend restart */
+        job->build = value;
     else if (strcmp(name, "--version") == 0) /* mend restart */
         ok = mend_parse_integer(value, &job->from) == MEND_OK && job->from >= 0;
     else if (strcmp(name, "--input") == 0)
@@ -197,6 +200,10 @@ static int parse(struct run_job *job, bool *json, int argc, char **argv)
             job->detach = true;
         else if (strcmp(a, "--resume") == 0) /* mend restart */
             job->resume = true;
+        else if (strcmp(a, "--rebuilt") == 0) /* mend restart */
+            job->rebuilt = true;
+        else if (strcmp(a, "--from-start") == 0) /* mend restart */
+            job->from_start = true;
         else if (strcmp(a, "-q") == 0 || strcmp(a, "--quiet") == 0)
             job->quiet = true;
         else if (strcmp(a, "--json") == 0)
@@ -360,6 +367,8 @@ static int run(struct run_job *job, bool json)
         outcome = one_launch(&f, command, &code);
         if (f.now.resumed)
             job->from = -1; /* from the newest, from now on */
+        if (f.now.resumed || f.now.playing)
+            job->from_start = false; /* done */
         if (outcome != DONE)
             run_clear();
         if (outcome == TORN_DOWN)
@@ -415,6 +424,29 @@ static int run(struct run_job *job, bool json)
     return outcome == DONE && code == 0 ? TOOL_OK : TOOL_FAILED;
 }
 
+/* A job that is resumed keeps its identity. Its images hold the program as it was when the job began: if it has been
+ * rebuilt since, the user may not know which one goes on. */
+static int find_identity(struct run_job *job)
+{
+    if (!job->id[0])
+        identity_new(job->id);
+    identity_make(&job->identity, job->id, job->program);
+    uint64_t now = job->identity.build;
+    if (!job->build)
+        return TOOL_OK;
+    char *end;
+    job->identity.build = strtoull(job->build, &end, 16);
+    if (*end)
+        return tool_wrong_use("run", "--build %s is not valid", job->build);
+    if (!now || now == job->identity.build || job->rebuilt)
+        return TOOL_OK;
+    return tool_failed("restart",
+                       "%s was rebuilt since the job in %s began, and the job's images hold the "
+                       "program as it was; --rebuilt goes on from them all the same, mend run "
+                       "starts a new job",
+                       job->program[0], job->dir);
+}
+
 int mend_cmd_run(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
@@ -452,10 +484,9 @@ int mend_cmd_run(int argc, char **argv)
     if (run_is_ours(&job) && strcmp(job.mpi, "openmpi") != 0)
         return tool_failed("run", "--launcher %s starts Open MPI's ranks only; leave it out for %s",
                            job.launcher, job.mpi);
-    if (!job.id[0])
-        snprintf(job.id, sizeof job.id, "%llx-%d", (unsigned long long)(1e6 * mend_now()),
-                 getpid());
     rc = job.resume ? TOOL_OK : program_check("run", job.program[0]);
+    if (!rc)
+        rc = find_identity(&job);
     if (!rc)
         rc = run_prepare_folder(&job);
     if (!rc && job.detach) {

@@ -5,6 +5,8 @@
 
 #include "run/losses.h"
 
+#include <image/image.h>
+
 #include <mend/plan.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,8 +23,12 @@ struct run_job {
     const char *levels;
     int partner_every, local_every, erasure_every, disk_every, erasure_k, erasure_m;
     const char *local_dir;
-    char id[32];     /* names this job's node-local files */
-    const char *mpi; /* openmpi or mpich */
+    char id[MEND_JOB_ID];    /* random; names this job's node-local files, too */
+    mend_image_job identity; /* what its images and logs carry */
+    const char *build; /* of the program when the job began, from job.json; NULL: it begins now */
+    bool rebuilt;      /* the user knows that the program is another one now */
+    bool from_start;   /* versions are put aside */
+    const char *mpi;   /* openmpi or mpich */
     char dir[4096];
     char input[4096]; /* a file; "": a pipe, a terminal, nothing */
     long input_at;

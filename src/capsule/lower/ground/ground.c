@@ -8,6 +8,7 @@
 
 size_t page_size;
 int main_tid, recovering;
+uint64_t job_sum;
 
 void die(const char *format, ...)
 {

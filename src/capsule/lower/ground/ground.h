@@ -13,7 +13,8 @@ extern size_t page_size;
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 double seconds_now(void);
-extern int main_tid; /* the thread that runs the application's main() */
+extern uint64_t job_sum; /* of the job, in its logs; 0: of none */
+extern int main_tid;     /* the thread that runs the application's main() */
 
 /* How the job survives failures: it repairs itself (set by recover_main), or mend run launches it again. */
 extern int recovering;

@@ -54,10 +54,38 @@ static void find_local(const char *wanted)
     free(text);
 }
 
+void settings_adopt(const mend_image_job *job)
+{
+    settings.job = *job;
+    job_sum = mend_image_job_sum(job);
+    mend_image_belong_to(job);
+}
+
+/* Whose images these are: as `mend run` and `mend exec` say, or as the job's folder says (mend restart of a job that was
+ * started by mend exec knows no program: whatever program its images are of). */
+static void find_job(const char *told)
+{
+    char path[4300], *text = NULL;
+    size_t size = 0;
+    mend_image_job job = {0};
+    snprintf(path, sizeof path, "%s/identity", settings.dir);
+    if (!told[0] && settings.dir[0] && access(path, F_OK) == 0) {
+        if (mend_io_read_file(path, MEND_JOB_TEXT, &text, &size))
+            die("%s", mend_error_text());
+        text[strcspn(text, "\n")] = 0;
+    }
+    if ((told[0] || text) && mend_image_job_parse(told[0] ? told : text, &job))
+        die("%s", mend_error_text());
+    if (text)
+        job.build = job.arguments = 0;
+    free(text);
+    settings_adopt(&job);
+}
+
 void settings_load(void)
 {
     mend_config c;
-    char local[4096];
+    char local[4096], job[4096];
     if (mend_settings_load() || mend_config_load(&c, NULL))
         die("%s", mend_error_text());
     snprintf(settings.dir, sizeof settings.dir, "%s", mend_config_string(&c, MEND_KEY_CAPSULE_DIR));
@@ -74,6 +102,7 @@ void settings_load(void)
     settings.request_signal = (int)mend_config_integer(&c, MEND_KEY_CAPSULE_SIGNAL);
     lower.rolls_back = mend_config_boolean(&c, MEND_KEY_CAPSULE_TRUNCATE);
     snprintf(local, sizeof local, "%s", mend_config_string(&c, MEND_KEY_CAPSULE_LOCAL));
+    snprintf(job, sizeof job, "%s", mend_config_string(&c, MEND_KEY_CAPSULE_JOB));
     mend_config_free(&c);
     if (settings.keep < 1)
         settings.keep = 1;
@@ -88,6 +117,7 @@ void settings_load(void)
             free(here);
         }
         show_life();
+        find_job(job);
         snprintf(path, sizeof path, "%s/versions", settings.dir);
         if (mend_io_make_folders(path))
             die("%s", mend_error_text());

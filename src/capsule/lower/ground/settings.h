@@ -1,6 +1,7 @@
 /* ground/settings.h - what the job was started with. */
 #ifndef CAPSULE_SETTINGS_H
 #define CAPSULE_SETTINGS_H
+#include <image/image.h>
 
 struct settings {
     char dir[4096];     /* the job's folder; "": no checkpoints */
@@ -15,7 +16,10 @@ struct settings {
     long request_again; /* and again after so many (tests) */
     double patience;    /* seconds after which a round that does not come to rest is given up */
     int request_signal;
+    mend_image_job job; /* that images and logs belong to; no id: none */
 };
 extern struct settings settings;
 void settings_load(void);
+/* An image was resumed: what follows belongs to the same job. */
+void settings_adopt(const mend_image_job *job);
 #endif

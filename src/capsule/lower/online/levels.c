@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -170,6 +171,29 @@ static int read_into(struct held_image *image)
     return rc;
 }
 
+/* Files of this rank that the store passed over are named, with the reason: one may be what the user believes to
+ * resume. */
+static void say_unusable(int rank, int above)
+{
+    char folder[PATH_MAX + 16];
+    mend_file *list = NULL;
+    int n = 0;
+    snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, use.global_dir);
+    if (access(folder, F_OK) || mend_folder_list(folder, &list, &n))
+        return;
+    for (int i = 0; i < n; i++) {
+        mend_image *image;
+        if (list[i].rank != rank || list[i].version <= above)
+            continue;
+        if (mend_folder_open_chain(folder, &list[i], &image) == 0)
+            mend_image_close(image);
+        else
+            fprintf(stderr, "mend: rank %d: version %lld is not used: %s\n", rank,
+                    (long long)list[i].version, mend_error_text());
+    }
+    free(list);
+}
+
 /* Without it the job would begin again, and remove what it could not read. */
 static void must_be_readable(int rank, int rc)
 {
@@ -188,9 +212,60 @@ static void must_be_readable(int rank, int rc)
         die("rank %d: the versions in %s cannot be read: %s", rank, folder, mend_error_text());
 }
 
+static struct damaged damaged; /* found by the last levels_fetch */
+static int begun;              /* this job has had a meeting that went well */
+
+/* The newest version of this rank whose file is at one of the levels, by its name; 0: none. limit: this one only. */
+static int newest_listed(int rank, int only)
+{
+    const char *const place[] = {use.global_dir, use.local_dir};
+    int newest = 0;
+    for (int i = 0; i < 2; i++) {
+        char folder[PATH_MAX + 16];
+        mend_file *list = NULL;
+        int n = 0;
+        snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, place[i]);
+        if (access(folder, F_OK) || mend_folder_list(folder, &list, &n))
+            continue;
+        for (int k = 0; k < n; k++)
+            if (list[k].rank == rank && (!only || list[k].version == only) &&
+                list[k].version > newest)
+                newest = (int)list[k].version;
+        free(list);
+    }
+    return newest;
+}
+
+/* No version could be read. If by their names files of one are there for every rank, they are damaged or another job's,
+ * and to start from the beginning would be the loss of work without a word: refused. (A job that was killed while its
+ * first version was being written has no such one.) 0: a peer has failed. */
+static int refuse_if_listed(MPI_Comm comm, int rank)
+{
+    int newest = newest_listed(rank, 0), common = 0, here, everywhere = 0;
+    if (!TRY(MPI_Allreduce(&newest, &common, 1, MPI_INT, MPI_MIN, comm)))
+        return 0;
+    here = common > 0 && newest_listed(rank, common) == common;
+    if (!TRY(MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, comm)))
+        return 0;
+    if (!everywhere)
+        return 1;
+    say_unusable(rank, 0);
+    if (rank == 0) {
+        nanosleep(&(struct timespec){0, 200000000}, NULL); /* the others' reasons come first */
+        generations_refuse(use.global_dir);
+        mend_event("recover.refused", ev_int("version", common), ev_str("file", use.global_dir));
+    }
+    sleep(10); /* mend run ends the job */
+    MPI_Abort(MPI_COMM_WORLD, EXIT_REFUSED);
+    _exit(EXIT_REFUSED);
+}
+
 int levels_fetch(MPI_Comm comm, int rank, int *version)
 {
     *version = 0;
+    damaged = (struct damaged){.all = !begun && mend_setting_boolean(MEND_KEY_RUN_FROM_START)};
+    if (damaged.all)
+        return 1;
     if (!bind(comm, rank))
         return 0;
     must_be_readable(rank, 0);
@@ -202,13 +277,16 @@ int levels_fetch(MPI_Comm comm, int rank, int *version)
         if (rc && rc != MEND_ERR_NO_VERSION)
             must_be_readable(rank, rc);
         if (rc || newest <= 0)
-            return 1;
+            return refuse_if_listed(comm, rank);
         rc = mend_store_begin_restore(store, newest, -1);
         if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
             return 0;
         if (rc) {
             mend_event("recover.damaged", ev_int("version", newest),
                        ev_str("why", mend_error_text()));
+            fprintf(stderr, "mend: rank %d: version %ld is not used: %s\n", rank, newest,
+                    mend_error_text());
+            damaged_add(&damaged, newest);
             continue;
         }
         struct held_image *image = held_new();
@@ -219,23 +297,33 @@ int levels_fetch(MPI_Comm comm, int rank, int *version)
         image->version = *version = (int)newest;
         mend_event("recover.fetched", ev_int("version", newest),
                    ev_int("bytes", (long long)image->size));
+        say_unusable(rank, (int)newest);
         return 1;
     }
-    return 1;
+    return refuse_if_listed(comm, rank);
 }
 
 void levels_remove_later(int rank, int version)
 {
-    char folder[PATH_MAX + 16];
-    snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, use.global_dir);
-    generations_remove_later(folder, rank, version);
-    snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, use.local_dir);
-    if (use.local || use.erasure)
+    const char *const place[] = {use.global_dir, use.local_dir};
+    for (int i = 0; i < (use.local || use.erasure ? 2 : 1); i++) {
+        char folder[PATH_MAX + 16], aside[PATH_MAX + 16];
+        snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, place[i]);
+        snprintf(aside, sizeof aside, "%s/damaged", place[i]);
+        generations_put_aside(folder, aside, rank, version, &damaged);
         generations_remove_later(folder, rank, version);
+    }
+}
+
+void levels_begun(void)
+{
+    begun = 1;
+    damaged = (struct damaged){0};
 }
 
 void levels_begin(int rank, int ranks, int version, uint64_t id)
 {
+    levels_begun();
     global_begin(ranks, version, id);
     levels_remove_later(rank, version); /* one may have been on its way */
 }

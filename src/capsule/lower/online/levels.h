@@ -12,6 +12,7 @@ int levels_partner_due(int version); /* is a second copy kept in the partner's m
 /* A meeting is over: this process plays `rank`, from `version`. What was saved later is of a past that
  * was given up: removed. */
 void levels_remove_later(int rank, int version);
+void levels_begun(void); /* a meeting is over, of a spare, too */
 void levels_begin(int rank, int ranks, int version, uint64_t id);
 /* Local and erasure, if they are due. Collective over comm. 0: a peer has failed. */
 int levels_save(const struct held_image *image, MPI_Comm comm, int ranks);

@@ -264,6 +264,7 @@ static void meet(void)
         copied_version = version;
         held_keep(version, version, rank, rank < 0 ? -1 : plan_partner_of(&plan, rank));
         if (rank < 0) {
+            levels_begun();
             phases_tell("waiting", version);
             spare_wait(&plan, base);
             phases_noticed();

@@ -35,6 +35,7 @@ struct log {
     size_t size;
     size_t *record; /* where each begins */
     int count;
+    int foreign; /* a record is of another job */
 };
 
 static void free_log(struct log *log)
@@ -59,6 +60,10 @@ static void index_log(struct log *log)
         if (r.kind == UNDO_MOVED &&
             (!bytes || log->bytes[at + sizeof r + r.path_bytes + bytes - 1] != 0))
             break; /* a name without an end */
+        if (r.job != job_sum) {
+            log->foreign = 1;
+            break;
+        }
         log->record = realloc(log->record, (size_t)(log->count + 1) * sizeof *log->record);
         if (!log->record)
             die("no memory to undo changes of files");
@@ -85,6 +90,11 @@ static int read_log(int rank, int version, struct log *log)
     if (log->bytes == MAP_FAILED)
         die("no memory to undo changes of files");
     index_log(log);
+    if (log->foreign) { /* to leave it out would mean a wrong result */
+        mend_event("recover.refused", ev_int("version", version), ev_str("file", path));
+        die("rank %d cannot go back to version %d: the log %s belongs to another job than this one",
+            rank, version, path);
+    }
     return 1;
 }
 

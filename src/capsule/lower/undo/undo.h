@@ -29,8 +29,9 @@ struct undo_record { /* then the path with its 0, then the bytes */
     uint64_t magic;
     uint32_t kind, path_bytes;
     uint64_t inode, offset, bytes;
+    uint64_t job; /* see job_sum: a log of another job is never applied */
 };
-#define UNDO_MAGIC 0x6f646e75646e656dull
+#define UNDO_MAGIC 0x326e75646e656dull
 
 /* A system call from either half's side of the process. */
 #define CALL(name, a, b, c, d) \

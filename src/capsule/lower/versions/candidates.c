@@ -17,7 +17,16 @@ static int newest_first(const void *a, const void *b)
     const struct candidate *x = a, *y = b;
     if (x->version != y->version)
         return x->version < y->version ? 1 : -1;
-    return (x->save_id < y->save_id) - (x->save_id > y->save_id);
+    if (x->save_id != y->save_id)
+        return x->save_id < y->save_id ? 1 : -1;
+    return (x->job < y->job) - (x->job > y->job);
+}
+
+/* An image of this rank that is not used is named, whatever the reason: it may be what the user believes to resume. */
+static void tell_unusable(const mend_file *file)
+{
+    fprintf(stderr, "mend: rank %d: version %lld is not used: %s\n", file->rank,
+            (long long)file->version, mend_error_text());
 }
 
 /* Adds what one folder holds of this rank. *ranks: of the job that made it, if any file tells. */
@@ -30,8 +39,14 @@ static int list_folder(struct candidates *c, const char *folder, enum mend_file_
         if (files[i].kind != kind || (wanted >= 0 && files[i].version != wanted))
             continue;
         mend_image *image;
-        if ((files[i].rank != rank && *ranks) || mend_folder_open_chain(folder, &files[i], &image))
+        if (files[i].rank != rank && *ranks)
             continue;
+        if (mend_folder_open_chain(folder, &files[i], &image)) {
+            if (files[i].rank == rank)
+                tell_unusable(&files[i]);
+            continue;
+        }
+        uint64_t job = mend_image_job_sum(&mend_image_info(image)->job);
         if (!*ranks && !strcmp(mend_image_info(image)->name, IMAGE_NAME))
             *ranks = mend_image_info(image)->ranks;
         mend_image_close(image);
@@ -43,7 +58,7 @@ static int list_folder(struct candidates *c, const char *folder, enum mend_file_
             break;
         }
         c->list = more;
-        c->list[c->count++] = (struct candidate){files[i].version, files[i].save_id};
+        c->list[c->count++] = (struct candidate){files[i].version, files[i].save_id, job};
     }
     free(files);
     return rc;
@@ -52,7 +67,7 @@ static int list_folder(struct candidates *c, const char *folder, enum mend_file_
 static int has(const struct candidate *list, int count, const struct candidate *x)
 {
     for (int i = 0; i < count; i++)
-        if (list[i].version == x->version && list[i].save_id == x->save_id)
+        if (list[i].version == x->version && list[i].save_id == x->save_id && list[i].job == x->job)
             return 1;
     return 0;
 }

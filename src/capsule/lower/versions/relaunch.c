@@ -162,17 +162,22 @@ void relaunch_forget(int64_t below)
     pthread_mutex_unlock(&known_lock);
 }
 
-static void remove_later(int64_t version)
+static void remove_later(int64_t version, const struct damaged *damaged)
 {
-    char folder[4300];
+    char folder[4300], aside[4300];
     snprintf(folder, sizeof folder, "%s/versions", settings.dir);
+    snprintf(aside, sizeof aside, "%s/damaged", settings.dir);
+    generations_put_aside(folder, aside, rank, version, damaged);
     generations_remove_later(folder, rank, version);
-    if (settings.local[0])
-        generations_remove_later(settings.local, rank, version);
+    if (!settings.local[0])
+        return;
+    snprintf(aside, sizeof aside, "%.4200s/damaged", settings.local);
+    generations_put_aside(settings.local, aside, rank, version, damaged);
+    generations_remove_later(settings.local, rank, version);
 }
 
 /* Collective, at a relaunch. */
-void relaunch_go_back(int64_t version, int to)
+void relaunch_go_back(int64_t version, int to, const struct damaged *damaged)
 {
     if (!active)
         return;
@@ -185,7 +190,7 @@ void relaunch_go_back(int64_t version, int to)
     capture = to;
     if (!files_can_go_back(rank, to, MPI_COMM_WORLD))
         die("files could not be put back");
-    remove_later(version);
+    remove_later(version, damaged);
     if (!put_files_back(rank, to, MPI_COMM_WORLD))
         die("files could not be put back");
     undo_remove(rank, to);

@@ -9,9 +9,12 @@
  *      (upper/life/stop.c).
  */
 #include "versions/restart.h"
+#include "ground/settings.h"
 #include "images/load.h"
 #include "versions/candidates.h"
+#include "versions/retention.h"
 
+#include <base/config.h>
 #include <base/event.h>
 #include <base/fail.h>
 #include <stdio.h>
@@ -43,11 +46,21 @@ static void tell_restart(int rank, int64_t version, int ranks, double start, dou
                    ev_str("mpi", lower.name), ev_real("start", start), ev_real("load", load));
 }
 
+/* mend run is not to launch it again: nothing would change. */
+static void refuse(int rank, const char *dir)
+{
+    if (rank == 0) {
+        mend_event("recover.refused", ev_str("file", dir));
+        generations_refuse(dir);
+    }
+}
+
 void restart(const char *dir, int64_t version, int argc, char **argv)
 {
     char folder[4200];
     struct candidates c = {0};
     struct loaded l = {0};
+    struct damaged damaged = {0};
     int provided, rank, size, rc, at = 0;
     double start = seconds_now();
 
@@ -56,13 +69,17 @@ void restart(const char *dir, int64_t version, int argc, char **argv)
     lower.Comm_size(lower.predef[PRE_MPI_COMM_WORLD], &size);
     snprintf(folder, sizeof folder, "%s/versions", dir);
     rc = candidates_find(&c, folder, version, rank, size);
-    int none = rc == MEND_ERR_NO_VERSION && !candidates_listed(folder, size);
+    int afresh = argc && version < 0 && mend_setting_boolean(MEND_KEY_RUN_FROM_START);
+    int none = afresh || (rc == MEND_ERR_NO_VERSION && !candidates_listed(folder, size));
     if (argc && version < 0 && !agree(none ? 0 : -1)) {
-        relaunch_go_back(0, 0);
+        damaged.all = afresh;
+        relaunch_go_back(0, 0, &damaged);
         tell_restart(rank, 0, size, 0, 0);
         relaunch_begin();
         load_and_enter(argc, argv);
     }
+    if (rc && argc && version < 0)
+        refuse(rank, dir);
     must(rc);
     double ready = seconds_now();
     for (;;) { /* step 2 */
@@ -75,19 +92,23 @@ void restart(const char *dir, int64_t version, int argc, char **argv)
         if (!agree(rc))
             break;
         loaded_free(&l);
-        if (++at == c.count)
+        damaged_add(&damaged, c.list[at].version);
+        if (++at == c.count && argc && version < 0)
+            refuse(rank, dir);
+        if (at == c.count)
             must(rank == 0 ? mend_fail(MEND_ERR_NO_VERSION,
                                        "%s holds no complete version that is "
                                        "whole",
                                        dir)
                            : 0);
     }
+    settings_adopt(&mend_image_info(l.image)->job);
     loaded_fill(&l);
     double filled = seconds_now();
     version = c.list[at].version;
     free(c.list);
     struct upper *u = loaded_become(&l);
-    relaunch_go_back(version, u->capture);
+    relaunch_go_back(version, u->capture, &damaged);
     tell_restart(rank, version, size, ready - start, filled - ready);
     u->doubtful = 0;
     image_resume();

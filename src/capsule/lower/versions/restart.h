@@ -12,6 +12,8 @@ void relaunch_begin(void); /* the program starts from its beginning */
 int relaunch_capture(struct upper *upper, int64_t version); /* 0 or MEND_ERR_* */
 void relaunch_complete(int64_t version);
 void relaunch_forget(int64_t below);
-void relaunch_go_back(int64_t version, int capture); /* 0: to the beginning */
+struct damaged;
+/* 0: to the beginning. damaged: newer versions that were found to be so, which are put aside. */
+void relaunch_go_back(int64_t version, int capture, const struct damaged *damaged);
 void input_take(int rank);
 #endif

@@ -6,6 +6,8 @@
 #include "versions/retention.h"
 
 #include <base/io.h>
+#include <errno.h>
+#include <mend/error.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,4 +134,58 @@ void generations_remove_later(const char *folder, int rank, int64_t version)
             mend_io_remove(path);
         }
     free(list);
+}
+
+void damaged_add(struct damaged *d, int64_t version)
+{
+    if (d->count < (int)(sizeof d->version / sizeof *d->version))
+        d->version[d->count++] = version;
+}
+
+static int is_unusable(const char *folder, const mend_file *file, const struct damaged *d)
+{
+    mend_image *image;
+    for (int i = 0; i < d->count; i++)
+        if (d->version[i] == file->version)
+            return 1;
+    if (d->all || mend_folder_open_chain(folder, file, &image))
+        return 1;
+    mend_image_close(image);
+    return 0;
+}
+
+void generations_put_aside(const char *folder, const char *aside, int rank, int64_t version,
+                           const struct damaged *damaged)
+{
+    mend_file *list = NULL;
+    int n = 0, ready = 0;
+    char from[4500], to[4500], name[MEND_FILE_NAME_MAX];
+    if (mend_folder_list(folder, &list, &n))
+        return;
+    for (int i = 0; i < n; i++) {
+        if (list[i].rank != rank || list[i].version <= version ||
+            !is_unusable(folder, &list[i], damaged))
+            continue;
+        mend_file_name(&list[i], name);
+        snprintf(from, sizeof from, "%s/%s", folder, name);
+        snprintf(to, sizeof to, "%s/%s", aside, name);
+        if (!ready++ && mend_io_make_folders(aside))
+            fprintf(stderr, "mend: rank %d: %s\n", rank, mend_error_text());
+        if (rename(from, to))
+            fprintf(stderr, "mend: rank %d: %s cannot be put aside: %s\n", rank, from,
+                    strerror(errno));
+        else
+            fprintf(stderr, "mend: rank %d: %s, which cannot be used, was put aside in %s\n", rank,
+                    name, aside);
+    }
+    free(list);
+}
+
+void generations_refuse(const char *dir)
+{
+    fprintf(stderr,
+            "mend: there are versions in %s, but none can be used (the reasons are above); they "
+            "are left as they are. mend restart --from-start puts them aside, into %s/damaged, and "
+            "starts the program from its beginning\n",
+            dir, dir);
 }

@@ -26,5 +26,16 @@ int64_t generations_add(struct generations *g, int64_t version, uint64_t save_id
 void generations_remove_below(const struct generations *g, int64_t version);
 /* Of this rank, all that are newer: the job goes on from that version. */
 void generations_remove_later(const char *folder, int rank, int64_t version);
+/* Before that: what cannot be read, is another job's, or is named here as damaged goes to the folder `aside`, newer than
+ * `version` and of this rank. */
+struct damaged {
+    int all, count;
+    int64_t version[16];
+};
+void generations_put_aside(const char *folder, const char *aside, int rank, int64_t version,
+                           const struct damaged *damaged);
+void damaged_add(struct damaged *damaged, int64_t version);
+/* One sentence: there are versions, but none can be used, and what the user can do about it. */
+void generations_refuse(const char *dir);
 void generations_remove_one(const struct generations *g, int64_t version, uint64_t save_id);
 #endif

@@ -2,7 +2,7 @@
  * format.
  *
  *   header   magic, format, byte order, kind, version, save id, logical rank, number of ranks,
- *            base, block size, name
+ *            base, block size, name, the job it belongs to
  *   regions  id, label, place in the stream, length, place in a global array
  *   sum      XXH3 of all that
  *   blocks   the stream's blocks that this image has, in order, each raw or zstd
@@ -30,6 +30,15 @@
 #define MEND_IMAGE_BLOCK_MIN 4096u
 #define MEND_IMAGE_BLOCK_MAX (16u << 20)
 
+/* The job that an image belongs to: what `mend run` made at its first launch. An empty id: of no job, as the images of a
+ * program that uses the store by itself. */
+#define MEND_JOB_ID 40
+typedef struct mend_image_job {
+    char id[MEND_JOB_ID];      /* random */
+    char program[MEND_JOB_ID]; /* the beginning of its name, for people */
+    uint64_t build, arguments; /* sums of the program and of its arguments; 0: not known */
+} mend_image_job;
+
 enum mend_image_kind { MEND_IMAGE_DATA = 1, MEND_IMAGE_PARITY = 2 };
 
 enum { MEND_REGION_GLOBAL = 1 }; /* flags of a region */
@@ -55,7 +64,27 @@ typedef struct mend_image_head {
     uint32_t region_count;
     uint64_t stream_bytes;
     mend_image_region *regions; /* ascending offsets, no overlap */
+    mend_image_job job;         /* to write: no id means that of this process */
 } mend_image_head;
+
+/* ---- the job ---------------------------------------------------------------------------------- */
+
+/* This process is part of a job: from now on it writes images of that job only, and opens no others'
+ * (MEND_ERR_ARCHITECTURE, and whose it is in the text). No id: of none, and opens all. Not thread-safe: call it at the
+ * start. */
+void mend_image_belong_to(const mend_image_job *job);
+/* A number for it, in records that are too small for more; 0: of none. */
+uint64_t mend_image_job_sum(const mend_image_job *job);
+/* The sums of it: those of the program file (its build id, or all its bytes), of the arguments after the program's
+ * name. A file that cannot be read has the sum 0. */
+uint64_t mend_image_job_build(const char *program);
+uint64_t mend_image_job_arguments(char *const *arguments);
+/* As one line of text, "ID BUILD ARGUMENTS PROGRAM", and back: MEND_ERR_ARGUMENT if it is none. */
+enum { MEND_JOB_TEXT = 2 * MEND_JOB_ID + 40 };
+void mend_image_job_text(const mend_image_job *job, char text[MEND_JOB_TEXT]);
+int mend_image_job_parse(const char *text, mend_image_job *job);
+/* The last part of a path, as much of it as fits, with what a terminal cannot show replaced. */
+void mend_image_job_name(mend_image_job *job, const char *program);
 
 /* ---- writing --------------------------------------------------------------------------------- */
 

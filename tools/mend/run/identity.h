@@ -1,0 +1,15 @@
+#ifndef MEND_TOOL_IDENTITY_H
+#define MEND_TOOL_IDENTITY_H
+
+#include <image/image.h>
+
+/* A random one. */
+void identity_new(char id[MEND_JOB_ID]);
+/* Of this id, and the program (with its arguments) as it is now. */
+void identity_make(mend_image_job *job, const char *id, char *const *program);
+/* The file that a program's name means (in PATH, if it has no slash). */
+void identity_program(const char *name, char *path, size_t size);
+/* job->id becomes that of DIR/identity, which is made from it if there is none. */
+int identity_of_folder(const char *dir, mend_image_job *job);
+
+#endif
