@@ -22,6 +22,7 @@ static struct {
     mend_event_callback *callback;
     void *user;
     long lost;
+    bool torn; /* the last line is there in part only: a full disk */
 } stream = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .rank = -1};
 
 static void update_active(void)
@@ -58,6 +59,11 @@ void mend_event_set_callback(mend_event_callback *callback, void *user)
 void mend_event_set_rank(int rank)
 {
     stream.rank = rank;
+}
+
+int mend_event_rank(void)
+{
+    return stream.rank;
 }
 
 long mend_event_lost(void)
@@ -130,10 +136,15 @@ static void deliver(struct line *line)
     }
     line->text[line->used] = '\n';
     if (stream.fd >= 0) {
-        ssize_t n;
-        do {
-            n = write(stream.fd, line->text, line->used + 1);
-        } while (n < 0 && errno == EINTR);
+        ssize_t n = 1;
+        if (stream.torn) /* else the next would be lost with it */
+            n = write(stream.fd, "\n", 1);
+        stream.torn = n < 1;
+        if (!stream.torn)
+            do {
+                n = write(stream.fd, line->text, line->used + 1);
+            } while (n < 0 && errno == EINTR);
+        stream.torn |= n > 0 && n != (ssize_t)line->used + 1;
         if (n != (ssize_t)line->used + 1)
             stream.lost++;
     }

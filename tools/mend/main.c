@@ -4,7 +4,11 @@
 
 #include <base/config.h>
 #include <mend/error.h>
+
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +92,27 @@ static int run_command(const struct command *command, int argc, char **argv)
     return rc ? rc : command->run(argc, argv);
 }
 
-int main(int argc, char **argv)
+/* A descriptor of these that is closed would be given to the next file that is opened, and what is meant for the
+ * terminal would go into it. What takes its place can be read or written no more than a closed one. */
+static void fill_descriptors(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
+/* What was printed and did not arrive is a failure, whatever came of the rest. */
+static int finish(int rc)
+{
+    bool lost = ferror(stdout);
+    errno = 0;
+    if ((fflush(stdout) || lost) && rc == TOOL_OK)
+        rc = tool_failed(NULL, "standard output could not be written%s%s", errno ? ": " : "",
+                         errno ? strerror(errno) : "");
+    return rc;
+}
+
+static int choose(int argc, char **argv)
 {
     if (argc > 1 && strncmp(argv[1], "--config=", 9) == 0) {
         if (setenv("MEND_CONFIG", argv[1] + 9, 1))
@@ -113,4 +137,10 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], commands[i].name) == 0)
             return run_command(&commands[i], argc - 1, argv + 1);
     return tool_wrong_use(NULL, "there is no command \"%s\"", argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    fill_descriptors();
+    return finish(choose(argc, argv));
 }

@@ -3,6 +3,7 @@
 #include "run.h"
 #include "tool.h"
 
+#include <base/ends.h>
 #include <base/event.h>
 #include <base/fail.h>
 #include <base/io.h>
@@ -124,9 +125,36 @@ int run_prepare_folder(struct run_job *job)
     if (rc)
         return rc;
     snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
-    if (mend_event_open(path) || run_job_write(job, "running"))
+    if (mend_event_open(path) || run_job_write(job, "running") ||
+        mend_ends_make(job->dir, job->ranks + job->spares))
         return tool_failed("run", "%s", mend_error_text());
+    run_reserve(job);
     return TOOL_OK;
+}
+
+enum { RESERVE = 1 << 20 };
+
+static void reserve_path(const struct run_job *job, char *path, size_t size)
+{
+    snprintf(path, size, "%s/reserve", job->dir);
+}
+
+void run_reserve(const struct run_job *job)
+{
+    char path[4400];
+    reserve_path(job, path, sizeof path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd >= 0 && posix_fallocate(fd, 0, RESERVE)) /* no room now: then there is none to keep */
+        unlink(path);
+    if (fd >= 0)
+        close(fd);
+}
+
+void run_release(const struct run_job *job)
+{
+    char path[4400];
+    reserve_path(job, path, sizeof path);
+    unlink(path);
 }
 
 /* The working folder, the program's words, and whatever else is bytes. */

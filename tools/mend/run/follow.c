@@ -1,6 +1,7 @@
 /* Following a job: its output as it becomes final, its events, the status line, the planner. */
 #include "run.h"
 
+#include <base/ends.h>
 #include <base/event.h>
 
 #include <errno.h>
@@ -31,6 +32,22 @@ static void wipe_line(struct run_follower *f)
 
 /* ---- output: the files grow when a version is complete; each byte is printed once ------------ */
 
+/* Standard output may be a full disk, or closed: that is said at once, and remembered. The job goes on: all that it
+ * prints is in DIR/output. */
+static void print(struct run_follower *f, const char *bytes, size_t count, int stream)
+{
+    FILE *to = stream ? stderr : stdout;
+    if ((fwrite(bytes, 1, count, to) == count && fflush(to) == 0) || stream)
+        return;
+    if (!f->unprinted)
+        fprintf(stderr,
+                "mend: WARNING: standard output cannot be written: %s; what the program prints is "
+                "in %s/output\n",
+                strerror(errno), f->job->dir);
+    f->unprinted = true;
+    clearerr(stdout); /* the rest may go through: it is told all the same */
+}
+
 /* Whole lines only, so that those of two ranks are not mixed; what stands without an end for a while is
  * printed as it is. */
 static void print_new(struct run_follower *f, int rank, int stream)
@@ -51,9 +68,7 @@ static void print_new(struct run_follower *f, int rank, int stream)
             n = end - bytes + 1;
         *waited = 0;
         wipe_line(f);
-        fwrite(bytes, 1, (size_t)n, stream ? stderr : stdout);
-        if (stream == 0)
-            fflush(stdout);
+        print(f, bytes, (size_t)n, stream);
     }
     close(fd);
 }
@@ -78,7 +93,7 @@ static void print_last(struct run_follower *f, int rank, int stream)
         for (ssize_t n;
              (n = pread(fd, bytes, sizeof bytes, (off_t)(sizeof first + at - first))) > 0;
              at += (uint64_t)n)
-            fwrite(bytes, 1, (size_t)n, stream ? stderr : stdout);
+            print(f, bytes, (size_t)n, stream);
     if (fd >= 0)
         close(fd);
 }
@@ -220,6 +235,51 @@ static void note_end(struct run_follower *f, json_t *e, long *count)
     ++*count;
 }
 
+/* The same from the board: what decides is there, even if no event could be written. */
+static void note_place(struct run_follower *f, int rank, const mend_ends_place *p)
+{
+    struct run_progress *now = &f->now;
+    now->events_lost += (long)p->lost;
+    if (f->said[rank])
+        return;
+    switch (p->how) {
+    case MEND_ENDS_EXITED: now->exited++; break;
+    case MEND_ENDS_LEFT: now->left++; break;
+    case MEND_ENDS_OUTPUT_LOST:
+        now->output_lost_rank = rank;
+        now->output_lost_why = p->code;
+        break;
+    case MEND_ENDS_ENDED:
+    case MEND_ENDS_ABORTED:
+        if (!now->ended_by_program) {
+            now->program_code = p->code;
+            now->ended_rank = rank;
+            snprintf(now->ended_how, sizeof now->ended_how, "%s",
+                     p->how == MEND_ENDS_ENDED ? "exit" : "MPI_Abort");
+        }
+        now->ended_by_program = true;
+        break;
+    default: return;
+    }
+    f->said[rank] = true;
+}
+
+void follow_ends(struct run_follower *f)
+{
+    int places, started = 0;
+    uint64_t launch = strtoull(run_meeting(), NULL, 10);
+    mend_ends_place *board = mend_ends_read(f->job->dir, &places);
+    f->now.events_lost = 0;
+    for (int i = 0; i < places; i++) {
+        started += board[i].started == launch;
+        if (i < f->job->ranks && board[i].launch == launch)
+            note_place(f, i, &board[i]);
+    }
+    free(board);
+    if (started > f->now.started)
+        f->now.started = started;
+}
+
 static void note(struct run_follower *f, const char *line)
 {
     json_error_t error;
@@ -349,6 +409,7 @@ void follow_attempt(struct run_follower *f)
     f->now.resumed = false;
     f->now.exited = f->now.left = f->now.playing = 0;
     f->now.born_count = f->now.started = 0;
+    f->now.output_lost_rank = -1;
     f->now.gave_up = f->now.windows = f->now.elsewhere = f->now.fell = false;
     f->told_size = 0;
     f->now.repair_since = f->now.deserted_since = 0;

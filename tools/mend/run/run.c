@@ -234,6 +234,7 @@ enum outcome {
     STOPPED, /* by a signal to this command */
     LEFT,    /* after a checkpoint, as it was asked to */
     REFUSED,
+    OUTPUT_LOST, /* the program has ended, but what it printed last could not be written */
     FOLDER_LOST
 };
 enum { STILLBORN_LIMIT = 20 }; /* launches in which a process died inside MPI_Init */
@@ -266,6 +267,8 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
         run_node_reports(job, f, report);
         follow(f);
         double now = mend_now();
+        if (gone || now - shown > 0.25 || f->now.started < job->ranks + job->spares)
+            follow_ends(f);
         if (passed_on && !gone) {
             kill(launcher, passed_on);
             passed_on = 0;
@@ -287,7 +290,7 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
             fprintf(stderr, "\nmend: a recovery did not end within %g s (--patience)\n",
                     job->patience);
         if (!gone && (stop_signal || lingers || stillborn || stuck || lost || deserted ||
-                      f->now.ended_by_program || f->now.refused)) {
+                      f->now.ended_by_program || f->now.refused || f->now.output_lost_rank >= 0)) {
             run_end(launcher);
             gone = true;
             status = 0;
@@ -296,6 +299,7 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
     run_node_reports(job, f, report);
     close(report);
     follow(f);
+    follow_ends(f);
     *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (stop_signal)
         return STOPPED;
@@ -309,6 +313,8 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
         *code = f->now.program_code;
         return FAILED_BY_PROGRAM;
     }
+    if (f->now.output_lost_rank >= 0)
+        return OUTPUT_LOST;
     if (f->now.left >= job->ranks)
         return LEFT;
     if (f->now.exited < job->ranks)
@@ -321,12 +327,13 @@ static void summary(const struct run_follower *f, int launches, double seconds, 
 {
     const struct run_progress *p = &f->now;
     if (json) {
-        json_t *j =
-            json_pack("{s:i,s:f,s:i,s:I,s:I,s:i,s:f,s:f,s:I,s:o}", "mend", 1, "seconds", seconds,
-                      "exit_code", code, "version", (json_int_t)p->version, "recoveries",
-                      (json_int_t)p->recoveries, "launches", launches, "longest_recovery",
-                      p->longest_recovery, "seconds_again", p->lost.again, "from_start",
-                      (json_int_t)p->lost.from_start, "dir", jobfile_bytes(f->job->dir));
+        json_t *j = json_pack("{s:i,s:f,s:i,s:I,s:I,s:i,s:f,s:f,s:I,s:I,s:o}", "mend", 1, "seconds",
+                              seconds, "exit_code", code, "version", (json_int_t)p->version,
+                              "recoveries", (json_int_t)p->recoveries, "launches", launches,
+                              "longest_recovery", p->longest_recovery, "seconds_again",
+                              p->lost.again, "from_start", (json_int_t)p->lost.from_start,
+                              "events_lost", (json_int_t)(p->events_lost + mend_event_lost()),
+                              "dir", jobfile_bytes(f->job->dir));
         json_dumpf(j, stderr, JSON_COMPACT);
         fputc('\n', stderr);
         json_decref(j);
@@ -341,6 +348,10 @@ static void summary(const struct run_follower *f, int launches, double seconds, 
     if (launches > 1)
         fprintf(stderr, ", launched %d times", launches);
     losses_print(&p->lost, stderr);
+    long lost = p->events_lost + mend_event_lost();
+    if (lost)
+        fprintf(stderr, ", AT LEAST %ld EVENT%s LOST: events.jsonl could not be written", lost,
+                lost == 1 ? "" : "S");
     fprintf(stderr, "; %s\n", f->job->dir);
 }
 
@@ -412,12 +423,26 @@ static int run(struct run_job *job, bool json)
         outcome = TORN_DOWN;
     if ((outcome == TORN_DOWN || outcome == LEFT) && code == 0)
         code = 1;
+    run_release(job);
     mend_event("run.end", ev_int("code", code), ev_real("seconds", mend_now() - began));
-    run_job_write(job, outcome == DONE                         ? "done"
-                       : outcome == FAILED_BY_PROGRAM          ? "failed"
-                       : outcome == STOPPED || outcome == LEFT ? "stopped"
-                                                               : "torn down");
+    int written = run_job_write(job, outcome == DONE                         ? "done"
+                                     : outcome == FAILED_BY_PROGRAM          ? "failed"
+                                     : outcome == STOPPED || outcome == LEFT ? "stopped"
+                                                                             : "torn down");
+    if (written)
+        tool_failed("run", "the end of the job is not noted: %s", mend_error_text());
     summary(&f, launches, mend_now() - began, code, json);
+    if (outcome == OUTPUT_LOST)
+        return tool_failed("run",
+                           "the program has ended, but the last output of rank %d could not be "
+                           "written to %s/output: %s; make room there, and mend restart goes on "
+                           "from the newest version",
+                           f.now.output_lost_rank, job->dir, strerror(f.now.output_lost_why));
+    if (f.unprinted && outcome == DONE && code == 0)
+        return tool_failed("run",
+                           "the program ended well, but its output could not be written to "
+                           "standard output; all of it is in %s/output",
+                           job->dir);
     if (outcome == TORN_DOWN)
         return tool_failed("run", "the job was torn down %d times; its newest version is in %s",
                            launches, job->dir);

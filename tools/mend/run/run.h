@@ -59,6 +59,9 @@ struct run_progress {
     bool *past;   /* [born_count]: it has ended */
     int born_count, started;
     double last_born;
+    long events_lost;      /* that ranks could not write */
+    int output_lost_rank;  /* whose last output could not be written; -1: none */
+    int output_lost_why;   /* errno */
     bool fell;             /* our launcher says: a process died before all were through MPI_Init */
     bool elsewhere;        /* some of them are on another machine (by --launcher-args) */
     double deserted_since; /* all of them are dead, or have given up; 0: not so */
@@ -77,6 +80,7 @@ struct run_follower {
     bool *said;         /* [ranks]: that it has ended, in this launch */
     int *waited;        /* the same: calls since an unfinished line stands there */
     bool ending;
+    bool unprinted;           /* some of the output could not be written to standard output */
     mend_plan_online planner; /* with --every auto */
     bool planning;
     bool core_to_spare; /* for what is done in the background */
@@ -119,6 +123,7 @@ void run_clear(void); /* end what is left of a launch */
 void follow_begin(struct run_follower *f, struct run_job *job);
 void follow_attempt(struct run_follower *f); /* a new launch: nobody plays yet */
 void follow(struct run_follower *f);         /* print what is new, look at the events */
+void follow_ends(struct run_follower *f);   /* what ranks have said of their end on DIR/ends */
 void follow_status(struct run_follower *f);  /* the status line, on a terminal */
 /* A process died before all were through MPI_Init: the others wait for it for ever. */
 bool follow_stillborn(const struct run_follower *f);
@@ -137,4 +142,7 @@ void follow_end(struct run_follower *f);
 int run_detach(const struct run_job *job);   /* -1 in the process that goes on, else an exit code */
 int run_prepare_folder(struct run_job *job); /* takes it, or says why not */
 int run_job_write(const struct run_job *job, const char *state);
+/* Room that is kept for the last words of a job whose disk is full; give it back. */
+void run_reserve(const struct run_job *job);
+void run_release(const struct run_job *job);
 #endif

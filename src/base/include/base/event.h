@@ -25,6 +25,7 @@ extern bool mend_event_active;
 
 /* The rank that every line names. */
 void mend_event_set_rank(int rank);
+int mend_event_rank(void);
 
 /* Seconds of CLOCK_MONOTONIC, for durations in events. */
 double mend_now(void);

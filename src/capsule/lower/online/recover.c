@@ -40,6 +40,7 @@
 #include "online/plan.h"
 #include "images/snapshot.h"
 
+#include <base/ends.h>
 #include <base/config.h>
 #include <base/event.h>
 #include <base/fault.h>
@@ -457,6 +458,9 @@ void recover_main(int argc, char **argv)
     if (MPI_Comm_dup(MPI_COMM_WORLD, &base))
         die("the job lost a process before it began");
     MPI_Comm_set_errhandler(base, MPI_ERRORS_RETURN);
+    int process;
+    MPI_Comm_rank(MPI_COMM_WORLD, &process);
+    mend_ends_started(process);
     mend_event("recover.started", ev_int("pid", getpid()), ev_int("ranks", world_size),
                ev_int("spares", spares));
     meet();

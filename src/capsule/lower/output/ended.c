@@ -4,12 +4,15 @@
 #include "ground/settings.h"
 #include "output/output.h"
 
+#include <base/ends.h>
 #include <base/config.h>
 #include <base/event.h>
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,35 +21,49 @@ static int watched;
 
 /* Not the program's own decision, if it follows an error that the death of another rank may have caused. (In a
  * job that repairs itself the program never hears of one.) Then the job is torn down, and launched again. */
-static void tell(int code, const char *how)
+static void tell(int code, const char *how, enum mend_ended_how how_told)
 {
     if (lower.upper && lower.upper->doubtful && !recovering)
         mend_event("recover.doubted", ev_int("code", code), ev_str("how", how));
-    else
+    else {
         mend_event("recover.ended", ev_int("code", code), ev_str("how", how));
+        mend_ends_ended(mend_event_rank(), how_told, code);
+    }
 }
 
 /* What is printed last is final when all ranks have ended: a job that is launched again says it again.
  * 0: it could not be written. */
+static int output_written(void)
+{
+    return relaunch_active() ? output_end() : output_direct();
+}
+
 int ended_output(void)
 {
-    if (relaunch_active() ? output_end() : output_direct())
+    char reserve[4300];
+    if (output_written())
         return 1;
-    fprintf(stderr, "mend: the last output of a rank could not be written to %s/output\n",
-            settings.dir);
+    int why = errno;
+    snprintf(reserve, sizeof reserve, "%s/reserve", settings.dir);
+    if (unlink(reserve) == 0 && output_written())
+        return 1; /* mend run has set some room aside for this */
+    fprintf(stderr, "mend: the last output of rank %d could not be written to %s/output: %s\n",
+            mend_event_rank(), settings.dir, strerror(why));
+    mend_ends_ended(mend_event_rank(), MEND_ENDS_OUTPUT_LOST, why);
     return 0;
 }
 
 static int abort_and_tell(handle_t comm, int code)
 {
     ended_output();
-    tell(code ? code : 1, "MPI_Abort");
+    tell(code ? code : 1, "MPI_Abort", MEND_ENDS_ABORTED);
     return plain_abort(comm, code);
 }
 
 void ended_watch(void)
 {
     watched = 1;
+    mend_ends_open(settings.dir, strtoull(mend_setting_string(MEND_KEY_RUN_MEETING), NULL, 10));
     plain_abort = lower.Abort;
     lower.Abort = abort_and_tell;
 }
@@ -77,14 +94,16 @@ void ended_watch_crashes(void)
 void ended_by_exit(int code)
 {
     if (watched)
-        tell(code, "exit");
+        tell(code, "exit", MEND_ENDS_ENDED);
 }
 
 /* For a checkpoint after which the job stops: the program has not ended. */
 void ended_left(void)
 {
-    if (watched)
+    if (watched) {
         mend_event("recover.left", ev_str("launch", mend_setting_string(MEND_KEY_RUN_MEETING)));
+        mend_ends_ended(mend_event_rank(), MEND_ENDS_LEFT, 0);
+    }
     watched = 0;
 }
 
@@ -92,6 +111,8 @@ void ended_left(void)
  * MPICH's ends with 0 after a quarter of all kills. */
 void ended_well(void)
 {
-    if (watched)
-        mend_event("recover.exited", ev_str("launch", mend_setting_string(MEND_KEY_RUN_MEETING)));
+    if (!watched)
+        return;
+    mend_event("recover.exited", ev_str("launch", mend_setting_string(MEND_KEY_RUN_MEETING)));
+    mend_ends_ended(mend_event_rank(), MEND_ENDS_EXITED, 0);
 }

@@ -32,6 +32,7 @@ int output_held;
 static char folder[4096];
 static int direct, playing;
 static volatile int lock;
+static int trouble; /* errno of the last write that failed */
 static struct stream {
     char *held; /* bytes from..to-1 */
     uint64_t from, to;
@@ -114,8 +115,10 @@ static void flush_to(struct stream *s, uint64_t end)
                              (long)(end - at), (long)at, 0, 0);
         if (n == -EINTR || n == -EAGAIN)
             continue;
-        if (n <= 0) /* a full disk: keep the bytes and try at the next commit */
+        if (n <= 0) { /* a full disk: keep the bytes and try at the next commit */
+            trouble = n < 0 ? (int)-n : ENOSPC;
             break;
+        }
         at += (uint64_t)n;
     }
     memmove(s->held, s->held + (at - s->from), s->to - at);
@@ -145,6 +148,7 @@ int output_direct(void)
 {
     output_commit();
     direct = 1;
+    errno = trouble;
     return !output_held || (streams[0].from == streams[0].to && streams[1].from == streams[1].to);
 }
 
@@ -153,10 +157,14 @@ static int write_held(const struct stream *s, const char *path)
     struct iovec part[2] = {{(void *)&s->from, sizeof s->from}, {s->held, s->to - s->from}};
     long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)path,
                           O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600, 0, 0);
-    if (fd < 0)
+    if (fd < 0) {
+        trouble = (int)-fd;
         return 0;
+    }
     long n = raw_syscall(SYS_writev, fd, (long)part, 2, 0, 0, 0);
     raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+    if (n != (long)(part[0].iov_len + part[1].iov_len))
+        trouble = n < 0 ? (int)-n : ENOSPC;
     return n == (long)(part[0].iov_len + part[1].iov_len);
 }
 
@@ -176,7 +184,9 @@ int output_end(void)
 {
     for (int i = 0; output_held && i < 2; i++)
         unlink(streams[i].last); /* of a launch before */
-    return output_last();
+    int ok = output_last();
+    errno = trouble;
+    return ok;
 }
 
 static void aside_path(char *path, size_t size, int stream, int capture)

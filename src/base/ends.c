@@ -1,0 +1,82 @@
+#include <base/ends.h>
+#include <base/fail.h>
+#include <base/io.h>
+#include <mend/error.h>
+#include <mend/event.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(mend_ends_place) == 32, "no hidden padding");
+
+static char mine
+    [4400]; /* the path, for a rank: the file is not kept open, a program may close what it did not open */
+static uint64_t this_launch;
+
+static void path_of(char *path, size_t size, const char *dir)
+{
+    snprintf(path, size, "%s/ends", dir);
+}
+
+/* Zeros are written, not left out: only what was written once has its place on the disk. */
+int mend_ends_make(const char *dir, int places)
+{
+    char path[4400];
+    path_of(path, sizeof path, dir);
+    mend_ends_place *nothing = calloc((size_t)places, sizeof *nothing);
+    if (!nothing)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d ranks", places);
+    int rc = mend_io_replace_file(path, (const char *)nothing, (size_t)places * sizeof *nothing);
+    free(nothing);
+    return rc;
+}
+
+mend_ends_place *mend_ends_read(const char *dir, int *places)
+{
+    char path[4400];
+    struct stat st;
+    mend_ends_place *all = NULL;
+    path_of(path, sizeof path, dir);
+    *places = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size < 1 << 30)
+        all = malloc((size_t)st.st_size);
+    if (all && pread(fd, all, (size_t)st.st_size, 0) == st.st_size)
+        *places = (int)((size_t)st.st_size / sizeof *all);
+    if (fd >= 0)
+        close(fd);
+    return all;
+}
+
+void mend_ends_open(const char *dir, uint64_t launch)
+{
+    path_of(mine, sizeof mine, dir);
+    this_launch = launch;
+}
+
+static void put(const void *bytes, size_t count, off_t at)
+{
+    int fd = mine[0] ? open(mine, O_WRONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    while (fd >= 0 && pwrite(fd, bytes, count, at) < 0 && errno == EINTR)
+        ;
+    if (fd >= 0)
+        close(fd);
+}
+
+void mend_ends_started(int process)
+{
+    put(&this_launch, sizeof this_launch,
+        (off_t)((size_t)process * sizeof(mend_ends_place) + offsetof(mend_ends_place, started)));
+}
+
+void mend_ends_ended(int rank, enum mend_ended_how how, int code)
+{
+    mend_ends_place p = {this_launch, how, code, (uint64_t)mend_event_lost(), 0};
+    if (rank >= 0)
+        put(&p, offsetof(mend_ends_place, started), (off_t)((size_t)rank * sizeof p));
+}

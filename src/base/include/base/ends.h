@@ -1,0 +1,36 @@
+/* DIR/ends: how the ranks of a job ended, for `mend run`. What decides whether a job is done must not depend on a line in a
+ * log that a full disk may swallow: the table is as large as it will ever be before the job begins, and each rank
+ * overwrites a place of its own.
+ */
+#ifndef BASE_ENDS_H
+#define BASE_ENDS_H
+
+#include <stdint.h>
+
+enum mend_ended_how {
+    MEND_ENDS_NOTHING,
+    MEND_ENDS_EXITED,     /* with 0, after MPI_Finalize */
+    MEND_ENDS_LEFT,       /* after a checkpoint, as it was asked to */
+    MEND_ENDS_ENDED,      /* by itself, with this code: exit() */
+    MEND_ENDS_ABORTED,    /* the same by MPI_Abort */
+    MEND_ENDS_OUTPUT_LOST /* its last output could not be written: code is the errno */
+};
+
+typedef struct mend_ends_place {
+    uint64_t launch; /* of which launch this is told */
+    int32_t how, code;
+    uint64_t lost;    /* events that this rank could not write */
+    uint64_t started; /* by the process of this number: it came through MPI_Init, of this launch */
+} mend_ends_place;
+
+/* mend run: a table for so many ranks and spares. Nothing is on it. */
+int mend_ends_make(const char *dir, int places);
+/* mend run: all of it, malloc'ed; NULL: there is none, or no memory. *places: how many. */
+mend_ends_place *mend_ends_read(const char *dir, int *places);
+
+/* A rank: which table it tells, and telling. Never fails: without a table there are the events. */
+void mend_ends_open(const char *dir, uint64_t launch);
+void mend_ends_started(int process);
+void mend_ends_ended(int rank, enum mend_ended_how how, int code);
+
+#endif
