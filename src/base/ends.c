@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(mend_ends_place) == 32, "no hidden padding");
+_Static_assert(sizeof(mend_ends_place) == 40, "no hidden padding");
+_Static_assert(offsetof(mend_ends_place, started) == MEND_ENDS_TOLD, "the last one");
 
 static char mine
     [4400]; /* the path, for a rank: the file is not kept open, a program may close what it did not open */
@@ -76,7 +77,17 @@ void mend_ends_started(int process)
 
 void mend_ends_ended(int rank, enum mend_ended_how how, int code)
 {
-    mend_ends_place p = {this_launch, how, code, (uint64_t)mend_event_lost(), 0};
+    mend_ends_place p = {this_launch, how, code, (uint64_t)mend_event_lost(), 0, 0};
     if (rank >= 0)
-        put(&p, offsetof(mend_ends_place, started), (off_t)((size_t)rank * sizeof p));
+        put(&p, MEND_ENDS_TOLD, (off_t)((size_t)rank * sizeof p));
+}
+
+const char *mend_ends_path(void)
+{
+    return mine;
+}
+
+mend_ends_place mend_ends_crash(int signal, uint64_t at, int process)
+{
+    return (mend_ends_place){this_launch, MEND_ENDS_CRASHED, signal, (uint64_t)process, at, 0};
 }

@@ -35,7 +35,7 @@ ends)
     grep -q 'ended itself: rank 1 by MPI_Abort with code 5' err || fail "abort: no sentence"
     [ "$(count run.launch)" = 1 ] || fail "abort: launched again"
     run -n 2 --every 200ms --retries 2 -- ./odd crash; [ $? = 1 ] || fail "crash: code $?"
-    grep -q 'torn down' err || fail "crash: no sentence"
+    grep -q 'the program crashes: rank 1 by SIGSEGV' err || fail "crash: no sentence"
     [ "$(count run.launch)" -le 3 ] || fail "crash: launched $(count run.launch) times"
     run -n 3 -- ./odd nompi || fail "nompi: code $?"
     [ "$(grep -c 'no MPI here' got)" = 3 ] || fail "nompi: $(cat got)"

@@ -235,10 +235,59 @@ static void note_end(struct run_follower *f, json_t *e, long *count)
     ++*count;
 }
 
-/* The same from the board: what decides is there, even if no event could be written. */
+const char *crash_name(int signal)
+{
+    static char other[32];
+    static const struct {
+        int signal;
+        const char *name;
+    } known[] = {{SIGSEGV, "SIGSEGV (segmentation fault)"},
+                 {SIGBUS, "SIGBUS (bus error)"},
+                 {SIGFPE, "SIGFPE (arithmetic error)"},
+                 {SIGILL, "SIGILL (illegal instruction)"},
+                 {SIGABRT, "SIGABRT (abort)"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].signal == signal)
+            return known[i].name;
+    snprintf(other, sizeof other, "signal %d", signal);
+    return other;
+}
+
+/* Somebody else's error, or an accident, is survived by going back. One that comes again where it came before would come
+ * for ever. Each process that plays the rank tells it once. */
+static void note_crash(struct run_follower *f, int rank, const mend_ends_place *p)
+{
+    struct run_crash *c = &f->crash;
+    struct run_crash now = {.rank = rank,
+                            .signal = p->code,
+                            .at = p->at,
+                            .process = p->lost,
+                            .version = f->now.version,
+                            .survived = f->now.recoveries};
+    if (c->again || (c->signal && c->process == now.process))
+        return;
+    wipe_line(f);
+    if (!f->job->quiet)
+        fprintf(stderr, "mend: rank %d crashed by %s at %#llx\n", rank, crash_name(now.signal),
+                now.at);
+    mend_event("run.crash", ev_int("of", rank), ev_int("signal", now.signal),
+               ev_int("at", (long long)now.at));
+    bool again =
+        c->signal == now.signal && c->rank == rank && c->at == now.at && c->version == now.version;
+    if (again)
+        now.survived = c->survived; /* that was no survival, nor is what follows */
+    *c = now;
+    c->again = again;
+}
+
+/* The same from the table: what decides is there, even if no event could be written. */
 static void note_place(struct run_follower *f, int rank, const mend_ends_place *p)
 {
     struct run_progress *now = &f->now;
+    if (p->how == MEND_ENDS_CRASHED) {
+        note_crash(f, rank, p);
+        return;
+    }
     now->events_lost += (long)p->lost;
     if (f->said[rank])
         return;
@@ -268,14 +317,14 @@ void follow_ends(struct run_follower *f)
 {
     int places, started = 0;
     uint64_t launch = strtoull(run_meeting(), NULL, 10);
-    mend_ends_place *board = mend_ends_read(f->job->dir, &places);
+    mend_ends_place *table = mend_ends_read(f->job->dir, &places);
     f->now.events_lost = 0;
     for (int i = 0; i < places; i++) {
-        started += board[i].started == launch;
-        if (i < f->job->ranks && board[i].launch == launch)
-            note_place(f, i, &board[i]);
+        started += table[i].started == launch;
+        if (i < f->job->ranks && table[i].launch == launch)
+            note_place(f, i, &table[i]);
     }
-    free(board);
+    free(table);
     if (started > f->now.started)
         f->now.started = started;
 }

@@ -11,6 +11,7 @@
 #include "identity.h"
 #include "jobfile.h"
 #include "run.h"
+#include "startable.h"
 #include "tool.h"
 
 #include <base/config.h>
@@ -234,7 +235,8 @@ enum outcome {
     STOPPED, /* by a signal to this command */
     LEFT,    /* after a checkpoint, as it was asked to */
     REFUSED,
-    OUTPUT_LOST, /* the program has ended, but what it printed last could not be written */
+    CRASHED_AGAIN, /* at the same place: the program's own error */
+    OUTPUT_LOST,   /* the program has ended, but what it printed last could not be written */
     FOLDER_LOST
 };
 enum { STILLBORN_LIMIT = 20 }; /* launches in which a process died inside MPI_Init */
@@ -265,10 +267,11 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
         nanosleep(&(struct timespec){0, 20000000}, NULL);
         gone = has_ended(launcher, &status);
         run_node_reports(job, f, report);
-        follow(f);
         double now = mend_now();
-        if (gone || now - shown > 0.25 || f->now.started < job->ranks + job->spares)
-            follow_ends(f);
+        if (gone || job->ranks <= 1024 || now - shown > 0.25 ||
+            f->now.started < job->ranks + job->spares)
+            follow_ends(f); /* a crash comes before what is said of its recovery */
+        follow(f);
         if (passed_on && !gone) {
             kill(launcher, passed_on);
             passed_on = 0;
@@ -290,7 +293,8 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
             fprintf(stderr, "\nmend: a recovery did not end within %g s (--patience)\n",
                     job->patience);
         if (!gone && (stop_signal || lingers || stillborn || stuck || lost || deserted ||
-                      f->now.ended_by_program || f->now.refused || f->now.output_lost_rank >= 0)) {
+                      f->now.ended_by_program || f->now.refused || f->now.output_lost_rank >= 0 ||
+                      f->crash.again)) {
             run_end(launcher);
             gone = true;
             status = 0;
@@ -315,6 +319,10 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
     }
     if (f->now.output_lost_rank >= 0)
         return OUTPUT_LOST;
+    if (f->crash.again) {
+        *code = 128 + f->crash.signal;
+        return CRASHED_AGAIN;
+    }
     if (f->now.left >= job->ranks)
         return LEFT;
     if (f->now.exited < job->ranks)
@@ -419,19 +427,27 @@ static int run(struct run_job *job, bool json)
             "mend: stopped after a checkpoint, as it was asked to; mend restart %s goes on from "
             "there\n",
             job->dir);
+    if (outcome == CRASHED_AGAIN)
+        f.now.recoveries = f.crash.survived;
     if (outcome == STILLBORN)
         outcome = TORN_DOWN;
     if ((outcome == TORN_DOWN || outcome == LEFT) && code == 0)
         code = 1;
     run_release(job);
     mend_event("run.end", ev_int("code", code), ev_real("seconds", mend_now() - began));
-    int written = run_job_write(job, outcome == DONE                         ? "done"
-                                     : outcome == FAILED_BY_PROGRAM          ? "failed"
-                                     : outcome == STOPPED || outcome == LEFT ? "stopped"
-                                                                             : "torn down");
+    int written =
+        run_job_write(job, outcome == DONE                                            ? "done"
+                           : outcome == FAILED_BY_PROGRAM || outcome == CRASHED_AGAIN ? "failed"
+                           : outcome == STOPPED || outcome == LEFT                    ? "stopped"
+                                                                   : "torn down");
     if (written)
         tool_failed("run", "the end of the job is not noted: %s", mend_error_text());
     summary(&f, launches, mend_now() - began, code, json);
+    if (outcome == CRASHED_AGAIN)
+        return tool_failed("run",
+                           "the program crashes: rank %d by %s at %#llx, the second time at the "
+                           "same place without a new version in between; %s holds what there is",
+                           f.crash.rank, crash_name(f.crash.signal), f.crash.at, job->dir);
     if (outcome == OUTPUT_LOST)
         return tool_failed("run",
                            "the program has ended, but the last output of rank %d could not be "
@@ -509,7 +525,11 @@ int mend_cmd_run(int argc, char **argv)
     if (run_is_ours(&job) && strcmp(job.mpi, "openmpi") != 0)
         return tool_failed("run", "--launcher %s starts Open MPI's ranks only; leave it out for %s",
                            job.launcher, job.mpi);
-    rc = job.resume ? TOOL_OK : program_check("run", job.program[0]);
+    if (!job.resume) /* one that is resumed is in its images */
+        rc = startable_check(job.program[0], job.host || job.hostfile || job.launcher_args ||
+                                                 strcmp(job.launcher, "mpirun") != 0);
+    if (!rc && !job.resume)
+        rc = program_check("run", job.program[0]);
     if (!rc)
         rc = find_identity(&job);
     if (!rc)

@@ -68,7 +68,17 @@ struct run_progress {
     struct run_losses lost;
 };
 
+/* The last crash of the program, by itself. */
+struct run_crash {
+    int rank, signal;
+    unsigned long long at, process;
+    long version, survived; /* when it came: the newest version, recoveries until then */
+    bool again;             /* at the same place, without a new version */
+};
+const char *crash_name(int signal);
+
 struct run_follower {
+    struct run_crash crash;
     struct run_job *job;
     struct run_progress now;
     long long events_at;
@@ -123,7 +133,7 @@ void run_clear(void); /* end what is left of a launch */
 void follow_begin(struct run_follower *f, struct run_job *job);
 void follow_attempt(struct run_follower *f); /* a new launch: nobody plays yet */
 void follow(struct run_follower *f);         /* print what is new, look at the events */
-void follow_ends(struct run_follower *f);   /* what ranks have said of their end on DIR/ends */
+void follow_ends(struct run_follower *f);    /* what ranks have said of their end on DIR/ends */
 void follow_status(struct run_follower *f);  /* the status line, on a terminal */
 /* A process died before all were through MPI_Init: the others wait for it for ever. */
 bool follow_stillborn(const struct run_follower *f);

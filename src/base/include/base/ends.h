@@ -9,17 +9,19 @@
 
 enum mend_ended_how {
     MEND_ENDS_NOTHING,
-    MEND_ENDS_EXITED,     /* with 0, after MPI_Finalize */
-    MEND_ENDS_LEFT,       /* after a checkpoint, as it was asked to */
-    MEND_ENDS_ENDED,      /* by itself, with this code: exit() */
-    MEND_ENDS_ABORTED,    /* the same by MPI_Abort */
-    MEND_ENDS_OUTPUT_LOST /* its last output could not be written: code is the errno */
+    MEND_ENDS_EXITED,      /* with 0, after MPI_Finalize */
+    MEND_ENDS_LEFT,        /* after a checkpoint, as it was asked to */
+    MEND_ENDS_ENDED,       /* by itself, with this code: exit() */
+    MEND_ENDS_ABORTED,     /* the same by MPI_Abort */
+    MEND_ENDS_OUTPUT_LOST, /* its last output could not be written: code is the errno */
+    MEND_ENDS_CRASHED      /* the program's own code, by this signal */
 };
 
 typedef struct mend_ends_place {
     uint64_t launch; /* of which launch this is told */
     int32_t how, code;
-    uint64_t lost;    /* events that this rank could not write */
+    uint64_t lost;    /* events that this rank could not write; of a crash: the process */
+    uint64_t at;      /* where in the program it crashed */
     uint64_t started; /* by the process of this number: it came through MPI_Init, of this launch */
 } mend_ends_place;
 
@@ -32,5 +34,9 @@ mend_ends_place *mend_ends_read(const char *dir, int *places);
 void mend_ends_open(const char *dir, uint64_t launch);
 void mend_ends_started(int process);
 void mend_ends_ended(int rank, enum mend_ended_how how, int code);
+/* For those who may call nothing but the kernel: where to write what. */
+const char *mend_ends_path(void);
+mend_ends_place mend_ends_crash(int signal, uint64_t at, int process);
+enum { MEND_ENDS_TOLD = 32 }; /* bytes of a place that a rank overwrites, at RANK * sizeof(place) */
 
 #endif

@@ -9,6 +9,7 @@
 #include <base/event.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,13 +72,31 @@ void ended_watch(void)
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM};
 static struct sigaction before[65];
 
+/* A crash of the program's own code goes to the table, so that one that comes again is not survived for ever. What came
+ * from outside, or happened in the MPI library (which may be hit by a death), is none. */
+static void tell_crash(int signal, const siginfo_t *info, const ucontext_t *context, int pid)
+{
+    uint64_t at = interrupted_at(context);
+    int rank = mend_event_rank();
+    if (signal == SIGTERM || rank < 0 || at >= UPPER_END || !mend_ends_path()[0] ||
+        (info->si_code <= 0 && (signal != SIGABRT || info->si_pid != pid)))
+        return;
+    mend_ends_place p = mend_ends_crash(signal, at, pid);
+    long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)mend_ends_path(),
+                          O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0, 0, 0);
+    if (fd >= 0)
+        raw_syscall(SYS_pwrite64, fd, (long)&p, MEND_ENDS_TOLD, (long)rank * (long)sizeof p, 0, 0);
+}
+
 /* With either half's thread pointer. Then what would have happened without us: the instruction runs
  * again, or the signal is sent again. */
 static void on_crash(int signal, siginfo_t *info, void *context)
 {
-    (void)context;
-    if (raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) == main_tid) /* no child */
+    int pid = (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    if (pid == main_tid) { /* no child */
         output_last();
+        tell_crash(signal, info, context, pid);
+    }
     sigaction(signal, &before[signal], NULL);
     if (info->si_code <= 0)
         raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
