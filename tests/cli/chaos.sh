@@ -32,6 +32,12 @@ grep -Eq 'stop +rank 0 .* stopped' table || fail "stop: $(cat table)"
 grep -q 'not done: no such process' table || fail "rank 9: $(cat table)"
 grep -q '4 faults in' table || fail "sum: $(cat table)"
 
+# A rank that is named twice is one; and faults are in the events of a job that begins with a new file.
+chaos --schedule "200ms kill 1,1" --wait-ranks 6 --leave 5 -o table -- ./launcher 2 || fail "named twice"
+grep -Eq 'kill +rank 1 \(pid [0-9]+\) +killed' table || fail "named twice: $(cat table)"
+chaos --schedule "200ms kill 1; 400ms kill 2" --wait-ranks 6 --dir job -o table -- sh -c 'sleep 0.1; rm -f job/events.jsonl; ./launcher 2' || fail "--dir"
+[ "$(grep -c '"event":"chaos.fault"' job/events.jsonl)" = 2 ] || fail "faults are not in the events: $(cat table job/events.jsonl)"
+
 # An emulated node: its ranks and its storage.
 mkdir -p store/node0 store/node1; echo x >store/node0/f; echo x >store/node1/f
 chaos --schedule "200ms node 1" --nodes 2 --storage 'store/node%d' --wait-ranks 6 -o table -- ./launcher 2

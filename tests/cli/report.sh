@@ -43,6 +43,28 @@ grep -q '"versions":4,"recoveries":1,"saving":1.000000,"recovering":0.300000' su
 "$MEND" report nowhere 2>/dev/null; [ $? = 1 ] || fail "a missing folder"
 mkdir empty; : >empty/events.jsonl; "$MEND" report empty 2>/dev/null; [ $? = 1 ] || fail "no events"
 
+# torn down and launched again: no work in between, a death has its own time, and what was survived so is listed
+mkdir torn
+{
+    echo '{"mend":1,"t":1000.0,"rank":-1,"event":"run.launch","launch":0,"ranks":2,"spares":1,"mpi":"openmpi"}'
+    echo '{"mend":1,"t":1000.5,"rank":1,"event":"recover.playing","version":0,"pid":7}'
+    echo '{"mend":1,"t":1002.0,"rank":0,"event":"checkpoint.commit","version":1,"level":"memory","bytes":1048576,"seconds":0.25}'
+    echo '{"mend":1,"t":1003.0,"rank":-1,"event":"chaos.fault","kind":"kill","hit":"rank 1 (pid 7)","result":"killed"}'
+    echo '{"mend":1,"t":1003.4,"rank":1,"event":"recover.playing","version":1,"pid":8}'
+    for r in 0 1; do echo "{\"mend\":1,\"t\":1003.5,\"rank\":$r,\"event\":\"recover.resumed\",\"how\":\"resumed\",\"version\":1,\"repair\":1,\"seconds\":0.3,\"phases\":\"load=150\"}"; done
+    echo '{"mend":1,"t":1004.0,"rank":-1,"event":"run.torn_down","version":1}'
+    echo '{"mend":1,"t":1006.0,"rank":-1,"event":"run.launch","launch":1,"ranks":2,"spares":1,"mpi":"openmpi"}'
+    echo '{"mend":1,"t":1006.5,"rank":0,"event":"restart","version":1,"ranks":2}'
+    echo '{"mend":1,"t":1010.0,"rank":-1,"event":"run.end","code":0,"seconds":10}'
+} >torn/events.jsonl
+"$MEND" report torn -o torn.html && "$MEND" report --json torn >sums || fail "a job that was torn down"
+for fact in "<b>1</b><span>failure survived by relaunch" 'the job was torn down; launched again, it works from version 1 on 2.500 s later' \
+    '<td>3.000 s</td><td>rank 1: process 7 is gone, process 8 takes its place 0.400 s later' "<rect class='down'" \
+    'torn down, until the next launch works</td><td>2.500'; do
+    grep -qF "$fact" torn.html || fail "not in the page of a job that was torn down: $fact"
+done
+grep -q '"launches":2,"relaunches":1,"down":2.500000' sums || fail "sums: $(cat sums)"
+
 # whoever wrote the folder: no tag of theirs on the page, no number makes it large or endless
 mkdir foreign
 sed -e 's/"mpi":"openmpi"/"mpi":"<script>"/' -e 's/"how":"resumed"/"how":"<img>"/' -e 's/shrink=/<svg>=/' job/events.jsonl >foreign/events.jsonl

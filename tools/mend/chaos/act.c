@@ -42,7 +42,7 @@ static ssize_t read_small(const char *path, char *buffer, size_t size)
 }
 
 struct seen {
-    pid_t pid, parent;
+    pid_t pid, parent, group;
     unsigned long long born;
     char state;
 };
@@ -56,9 +56,9 @@ static bool read_stat(pid_t pid, struct seen *p)
     char *after = strrchr(text, ')'); /* the name may hold anything */
     p->pid = pid;
     return after && sscanf(after + 1,
-                           " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+                           " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
                            "%*d %*d %llu",
-                           &p->state, &p->parent, &p->born) == 3;
+                           &p->state, &p->parent, &p->group, &p->born) == 4;
 }
 
 /* The rank that a launcher gave to a process: -1 if it is none. */
@@ -122,6 +122,22 @@ static int all_processes(struct seen **out)
     return count;
 }
 
+/* What a rank had started and left behind has its rank and its process group, too: the one that was born first counts. */
+static bool counted(struct chaos_job *job, const struct seen *p, int rank)
+{
+    for (int i = 0; i < job->count; i++) {
+        struct chaos_process *known = &job->process[i];
+        if (known->rank != rank || known->group != p->group)
+            continue;
+        if (p->born < known->born || (p->born == known->born && p->pid < known->pid)) {
+            known->pid = p->pid;
+            known->born = p->born;
+        }
+        return true;
+    }
+    return false;
+}
+
 /* A rank is a descendant of the launcher with a rank in its environment whose parent has none: a
  * helper that a rank has started is not one. */
 int chaos_look(struct chaos_job *job)
@@ -134,7 +150,7 @@ int chaos_look(struct chaos_job *job)
             !descends(all, count, all[i].parent, job->launcher))
             continue;
         int rank = rank_of(all[i].pid);
-        if (rank < 0 || rank_of(all[i].parent) == rank)
+        if (rank < 0 || rank_of(all[i].parent) == rank || counted(job, &all[i], rank))
             continue;
         struct chaos_process *grown =
             realloc(job->process, (size_t)(job->count + 1) * sizeof *job->process);
@@ -146,7 +162,7 @@ int chaos_look(struct chaos_job *job)
         snprintf(path, sizeof path, "/proc/%d/ns/uts", all[i].pid);
         (void)!stat(path, &node);
         job->process[job->count++] =
-            (struct chaos_process){all[i].pid, all[i].born, rank, node.st_ino};
+            (struct chaos_process){all[i].pid, all[i].born, rank, node.st_ino, all[i].group};
     }
     free(all);
     if (job->count)
@@ -183,7 +199,15 @@ static int node_of(const struct chaos_job *job, int index)
     return node;
 }
 
-/* Indices of the processes that this fault means. */
+static bool is_chosen(const int *chosen, int n, int index)
+{
+    for (int k = 0; k < n; k++)
+        if (chosen[k] == index)
+            return true;
+    return false;
+}
+
+/* Indices of the processes that this fault means, each once. */
 static int choose(struct chaos_job *job, struct chaos_fault *fault, int *chosen)
 {
     int n = 0, nodes = 0;
@@ -200,16 +224,13 @@ static int choose(struct chaos_job *job, struct chaos_fault *fault, int *chosen)
         return n;
     }
     for (int t = 0; t < fault->targets; t++)
-        for (int i = 0; i < job->count; i++)
-            if (job->process[i].rank == fault->target[t])
+        for (int i = 0; i < job->count && n < CHAOS_TARGETS; i++)
+            if (job->process[i].rank == fault->target[t] && !is_chosen(chosen, n, i))
                 chosen[n++] = i;
     for (int t = 0; !fault->targets && t < fault->count && n < job->count; t++) {
         int pick = (int)(chaos_next(&draw) % (uint64_t)(job->count - n));
         for (int i = 0; i < job->count; i++) {
-            bool taken = false;
-            for (int k = 0; k < n; k++)
-                taken |= chosen[k] == i;
-            if (!taken && pick-- == 0) {
+            if (!is_chosen(chosen, n, i) && pick-- == 0) {
                 chosen[n++] = i;
                 break;
             }

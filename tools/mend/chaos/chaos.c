@@ -200,8 +200,13 @@ static bool over(const struct options *o, int *code)
     return true;
 }
 
-static void tell(const struct chaos_fault *fault)
+/* The file is opened for each: a job that begins in DIR makes a new one. */
+static void tell(const struct options *o, const struct chaos_fault *fault)
 {
+    char events[4400];
+    snprintf(events, sizeof events, "%s/events.jsonl", o->dir ? o->dir : "");
+    if (o->dir && mend_event_open(events))
+        fprintf(stderr, "mend chaos: a fault is not in the events: %s\n", mend_error_text());
     mend_event("chaos.fault", ev_str("kind", chaos_kind_name[fault->kind]),
                ev_str("hit", fault->hit), ev_str("result", fault->result));
 }
@@ -227,7 +232,7 @@ static int run(struct options *o, struct chaos_plan *plan, double *seconds)
             chaos_look(&o->job);
             chaos_act(&o->job, fault, now);
             fault->done_at -= zero;
-            tell(fault);
+            tell(o, fault);
             continue;
         }
         double left = zero >= 0 && next < plan->count ? zero + plan->fault[next].at - now : 0.01;
@@ -284,7 +289,6 @@ static int chaos(struct options *o)
 {
     struct chaos_plan plan = {0};
     FILE *out = stderr;
-    char events[4096];
     if (make_plan(o, &plan))
         return tool_wrong_use("chaos", "%s", mend_error_text());
     if (o->output && !(out = fopen(o->output, "we")))
@@ -298,11 +302,8 @@ static int chaos(struct options *o)
             fclose(out);
         return code;
     }
-    if (o->dir) {
-        snprintf(events, sizeof events, "%s/events.jsonl", o->dir);
-        if (mend_io_make_folders(o->dir) || mend_event_open(events))
-            fprintf(stderr, "mend chaos: no events: %s\n", mend_error_text());
-    }
+    if (o->dir && mend_io_make_folders(o->dir))
+        fprintf(stderr, "mend chaos: no events: %s\n", mend_error_text());
     double seconds;
     int code = run(o, &plan, &seconds);
     (o->json ? print_json : print_table)(out, o, &plan, code, seconds);

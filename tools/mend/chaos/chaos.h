@@ -53,6 +53,7 @@ struct chaos_process {
     unsigned long long born; /* start time: tells a reused pid */
     int rank;                /* the launcher's number */
     ino_t node;              /* its UTS namespace: one per emulated node */
+    pid_t group;             /* its process group */
 };
 
 struct chaos_job {

@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -33,6 +34,7 @@ static const char style[] =
     "disk)}"
     ".recover{fill:var(--recover);background:var(--recover)}.lost{fill:var(--lost);background:var(-"
     "-lost)}"
+    ".down{fill:var(--paper);background:var(--line);stroke:var(--dim);stroke-dasharray:2 3}"
     ".bad{fill:var(--fault);background:var(--fault)}.fault{stroke:var(--fault);stroke-width:2}"
     ".faultdot{fill:var(--fault);background:var(--fault)}.launch{stroke:var(--ink);stroke-"
     "dasharray:5 4}"
@@ -88,6 +90,9 @@ static void head(FILE *out, const struct report *r, const struct report_sums *s)
     snprintf(text, sizeof text, "%d", s->recoveries);
     tile(out, text,
          s->recoveries == 1 ? "failure survived in place" : "failures survived in place");
+    snprintf(text, sizeof text, "%d", s->relaunches);
+    tile(out, text,
+         s->relaunches == 1 ? "failure survived by relaunch" : "failures survived by relaunch");
     snprintf(text, sizeof text, "%.0f ms", 1e3 * s->recovery_longest);
     tile(out, text, "longest recovery");
     snprintf(text, sizeof text, "%d", s->versions);
@@ -157,7 +162,8 @@ static void costs(FILE *out, const struct report *r, const struct report_sums *s
     if (young > 0)
         fprintf(out, "<tr><td>best interval for that (Young)</td><td>%.3g s</td></tr>", young);
     fprintf(out, "<tr><td>time not spent on work</td><td>%.2f %%</td></tr></table></section>",
-            s->seconds > 0 ? 100 * (s->saving + s->recovering + s->lost) / s->seconds : 0);
+            s->seconds > 0 ? 100 * (s->saving + s->recovering + s->lost + s->down) / s->seconds
+                           : 0);
 }
 
 /* Who played the rank before mark i, in the same launch; 0: nobody. */
@@ -169,37 +175,88 @@ static long player_before(const struct report *r, int i)
     return 0;
 }
 
-/* Of the marks from `i` on, those before `until`; the next one. */
-static int replaced(FILE *out, const struct report *r, int i, double until)
+struct row { /* of the table of failures */
+    double t;
+    char text[240];
+};
+
+static int by_time(const void *a, const void *b)
 {
-    for (; i < r->marks && r->mark[i].t < until; i++) {
+    const struct row *x = a, *y = b;
+    return (x->t > y->t) - (x->t < y->t);
+}
+
+/* When the process that mark i replaces died: as mend chaos says, or when its death was noticed; else when it was
+ * replaced. */
+static double death_before(const struct report *r, int i, long pid)
+{
+    char mark[32];
+    snprintf(mark, sizeof mark, "(pid %ld)", pid);
+    for (int k = r->faults; k-- > 0;)
+        if (!r->fault[k].noticed && r->fault[k].t <= r->mark[i].t && strstr(r->fault[k].what, mark))
+            return r->fault[k].t;
+    double noticed = r->mark[i].t;
+    for (int k = 0; k < r->recoveries; k++) {
+        double from = r->recovery[k].t - r->recovery[k].seconds;
+        if (from <= r->mark[i].t && r->mark[i].t <= r->recovery[k].t && from < noticed)
+            noticed = from;
+    }
+    return noticed;
+}
+
+static int rows_of(const struct report *r, struct row *row, int most)
+{
+    int n = 0;
+    for (int i = 0; i < r->faults && n < most; i++, n++) {
+        row[n].t = r->fault[i].t;
+        if (r->fault[i].noticed)
+            snprintf(row[n].text, sizeof row[n].text, "rank %d: %s", r->fault[i].rank,
+                     r->fault[i].what);
+        else
+            snprintf(row[n].text, sizeof row[n].text, "%s", r->fault[i].what);
+    }
+    for (int i = 0; i < r->marks && n < most; i++) {
         long now = (long)r->mark[i].value;
         long before = strcmp(r->mark[i].what, "playing") == 0 ? player_before(r, i) : 0;
-        if (before && before != now)
-            fprintf(out,
-                    "<tr><td>%.3f s</td><td>rank %d: process %ld is gone, process %ld takes its "
-                    "place</td></tr>",
-                    r->mark[i].t - r->begin, r->mark[i].rank, before, now);
+        if (!before || before == now)
+            continue;
+        row[n].t = death_before(r, i, before);
+        snprintf(row[n].text, sizeof row[n].text,
+                 "rank %d: process %ld is gone, process %ld takes its place %.3f s later",
+                 r->mark[i].rank, before, now, r->mark[i].t - row[n].t);
+        n++;
     }
-    return i;
+    for (int i = 0; i < r->relaunches && n < most; i++, n++) {
+        const struct report_relaunch *l = &r->relaunch[i];
+        const char *what = l->stopped ? "ended" : "torn down";
+        row[n].t = l->t;
+        if (l->up > 0 && l->version > 0)
+            snprintf(row[n].text, sizeof row[n].text,
+                     "the job was %s; launched again, it works from version %ld on %.3f s later",
+                     what, l->version, l->up - l->t);
+        else
+            snprintf(row[n].text, sizeof row[n].text, "the job was %s%s", what,
+                     l->up > 0 ? "; launched again, it starts from its beginning" : "");
+    }
+    return n;
 }
 
 static void failures(FILE *out, const struct report *r)
 {
-    int mark = 0;
+    enum { MOST = 1000 };
+    static struct row row[MOST];
+    int n = rows_of(r, row, MOST);
+    qsort(row, (size_t)n, sizeof *row, by_time);
     fputs("<section id='failures'><h2>Failures</h2><table><tr><th>time</th><th>what</th></tr>",
           out);
-    for (int i = 0; i < r->faults && i < 500; i++) {
-        mark = replaced(out, r, mark, r->fault[i].t);
-        fprintf(out, "<tr><td>%.3f s</td><td>", r->fault[i].t - r->begin);
-        if (r->fault[i].noticed)
-            fprintf(out, "rank %d: ", r->fault[i].rank);
-        report_text(out, r->fault[i].what);
+    for (int i = 0; i < n; i++) {
+        fprintf(out, "<tr><td>%.3f s</td><td>", row[i].t - r->begin);
+        report_text(out, row[i].text);
         fputs("</td></tr>", out);
     }
-    replaced(out, r, mark, HUGE_VAL);
-    fputs(r->faults ? "</table></section>" : "<tr><td>-</td><td>none</td></tr></table></section>",
-          out);
+    fputs(n ? "</table></section>" : "<tr><td>-</td><td>none</td></tr></table></section>", out);
+    if (n == MOST)
+        fprintf(out, "<p>These are %d; there were more.</p>", n);
 }
 
 void report_page(FILE *out, const struct report *r)
@@ -219,7 +276,8 @@ void report_page(FILE *out, const struct report *r)
           "local'></span>local</li><li><span class='key "
           "erasure'></span>erasure</li><li><span "
           "class='key recover'>"
-          "</span>recovery</li><li><span class='key faultdot'></span>fault</li></ul></section>"
+          "</span>recovery</li><li><span class='key down'></span>torn down</li><li><span "
+          "class='key faultdot'></span>fault</li></ul></section>"
           "<section id='time'><h2>Where the time went</h2>",
           out);
     report_time_bar(out, r);
@@ -245,7 +303,9 @@ void report_json(FILE *out, const struct report *r)
         "{\"mend\":1,\"ranks\":%d,\"spares\":%d,\"seconds\":%.6f,\"versions\":%d,\"recoveries\":%d,"
         "\"saving\":%.6f,\"recovering\":%.6f,\"lost\":%.6f,\"save_mean\":%.6f,\"recovery_mean\":%."
         "6f,"
-        "\"recovery_longest\":%.6f,\"launches\":%d,\"events\":%d}\n",
+        "\"recovery_longest\":%.6f,\"launches\":%d,\"relaunches\":%d,\"down\":%.6f,\"events\":%d}"
+        "\n",
         r->ranks, r->spares, s.seconds, s.versions, s.recoveries, s.saving, s.recovering, s.lost,
-        s.save_mean, s.recovery_mean, s.recovery_longest, r->launches, r->lines);
+        s.save_mean, s.recovery_mean, s.recovery_longest, r->launches, s.relaunches, s.down,
+        r->lines);
 }

@@ -121,6 +121,29 @@ static void note_mark(struct report *r, const char *what, double t, int rank, do
     snprintf(m->what, sizeof m->what, "%s", what);
 }
 
+/* A tear-down without a word (the launcher killed mend run's job, or an older log) is taken to be where the events
+ * before the next launch end. */
+static void note_torn(struct report *r, double t, bool stopped)
+{
+    struct report_relaunch *l = r->relaunches ? &r->relaunch[r->relaunches - 1] : NULL;
+    if (l && l->up == 0)
+        return; /* torn down again before it worked */
+    l = more(&r->relaunch, &r->relaunches, sizeof *l);
+    if (!l)
+        return;
+    l->t = t;
+    l->stopped = stopped;
+}
+
+static void note_up(struct report *r, double t, long version)
+{
+    struct report_relaunch *l = r->relaunches ? &r->relaunch[r->relaunches - 1] : NULL;
+    if (!l || l->up > 0)
+        return;
+    l->up = t;
+    l->version = version;
+}
+
 static void note(struct report *r, const json_t *e)
 {
     const char *name = text_of(e, "event");
@@ -144,12 +167,20 @@ static void note(struct report *r, const json_t *e)
         note_fault(r, e, t, rank, true);
     else if (strcmp(name, "recover.resumed") == 0 || strcmp(name, "process.resume") == 0)
         note_recovery(r, e, t, rank);
-    else if (strcmp(name, "recover.playing") == 0)
+    else if (strcmp(name, "recover.playing") == 0) {
         note_mark(r, "playing", t, rank, number_of(e, "pid"));
+        note_up(r, t, (long)number_of(e, "version"));
+    } else if (strcmp(name, "restart") == 0)
+        note_up(r, t, (long)number_of(e, "version"));
+    else if (strcmp(name, "run.torn_down") == 0)
+        note_torn(r, t, false);
     else if (strcmp(name, "plan.interval") == 0)
         note_mark(r, "interval", t, -1, number_of(e, "seconds"));
     else if (strcmp(name, "run.launch") == 0) {
         note_mark(r, "launch", t, -1, number_of(e, "launch"));
+        if (r->launches)
+            note_torn(r, r->last > 0 ? r->last : t, r->ended);
+        r->ended = false;
         r->launches++;
         r->ranks = (int)number_of(e, "ranks");
         r->spares = (int)number_of(e, "spares");
@@ -158,6 +189,7 @@ static void note(struct report *r, const json_t *e)
         r->ended = true;
         r->code = (int)number_of(e, "code");
     }
+    r->last = t;
     if (rank >= r->ranks)
         r->ranks = rank + 1;
 }
@@ -211,6 +243,7 @@ void report_note_events(struct report *r, char *text)
     sort_by_time(r->fault, r->faults, sizeof *r->fault);
     sort_by_time(r->recovery, r->recoveries, sizeof *r->recovery);
     sort_by_time(r->mark, r->marks, sizeof *r->mark);
+    sort_by_time(r->relaunch, r->relaunches, sizeof *r->relaunch);
 }
 
 int report_read(struct report *r, const char *dir)
@@ -243,6 +276,7 @@ void report_free(struct report *r)
     free(r->fault);
     free(r->recovery);
     free(r->mark);
+    free(r->relaunch);
 }
 
 /* Entries of all ranks that overlap in time are one recovery. */
@@ -265,14 +299,14 @@ int report_whole_recoveries(const struct report *r, int *index, int room)
 }
 
 /* Work since the version that was gone back to, up to the moment of noticing. */
-static double lost_by(const struct report *r, const struct report_recovery *v)
+static double lost_since(const struct report *r, long version, double noticed)
 {
-    double noticed = v->t - v->seconds, from = r->begin;
+    double from = r->begin;
     for (int i = 0; i < r->saves && r->save[i].t < noticed; i++)
-        if (r->save[i].version == v->version && !r->save[i].failed && r->save[i].version > 0)
+        if (r->save[i].version == version && !r->save[i].failed && r->save[i].version > 0)
             from = r->save[i].t;
     for (int i = 0; i < r->marks && r->mark[i].t < noticed; i++)
-        if (strcmp(r->mark[i].what, "launch") == 0 && r->mark[i].t > from && v->version <= 0)
+        if (strcmp(r->mark[i].what, "launch") == 0 && r->mark[i].t > from && version <= 0)
             from = r->mark[i].t;
     return noticed > from ? noticed - from : 0;
 }
@@ -309,7 +343,14 @@ struct report_sums report_sum(const struct report *r)
         s.recovering += v->seconds;
         s.recovery_longest = fmax(s.recovery_longest, v->seconds);
         if (v->version >= 0)
-            s.lost += lost_by(r, v);
+            s.lost += lost_since(r, v->version, v->t - v->seconds);
+    }
+    for (int i = 0; i < r->relaunches; i++) {
+        const struct report_relaunch *l = &r->relaunch[i];
+        s.down += (l->up > l->t ? l->up : r->end) - l->t;
+        s.relaunches += l->up > 0 && !l->stopped;
+        if (l->up > 0)
+            s.lost += lost_since(r, l->version, l->t);
     }
     s.recovery_mean = s.recoveries ? s.recovering / s.recoveries : 0;
     return s;

@@ -32,6 +32,12 @@ struct report_recovery { /* one rank's view of one recovery */
     char how[16], phases[400];
 };
 
+struct report_relaunch { /* the job was torn down, and launched again */
+    double t, up;        /* up: its ranks work again; 0: they never did */
+    long version;        /* from which */
+    bool stopped;        /* it was not torn down: it had ended, and was resumed */
+};
+
 struct report_mark { /* launches, intervals, what a rank was played by */
     double t, value;
     int rank;
@@ -49,6 +55,9 @@ struct report {
     struct report_fault *fault;
     struct report_recovery *recovery;
     struct report_mark *mark;
+    struct report_relaunch *relaunch;
+    int relaunches;
+    double last; /* event, while reading */
     int saves, faults, recoveries, marks, lines, bad_lines;
 };
 
@@ -62,7 +71,9 @@ void report_free(struct report *r);
 /* What follows from it. */
 struct report_sums {
     double seconds, saving, recovering, lost; /* of the job as a whole: the slowest rank counts */
+    double down;                              /* between tear-down and the next launch's work */
     int versions, recoveries;                 /* distinct ones */
+    int relaunches;                           /* that came to work */
     double save_mean, recovery_mean, recovery_longest, bytes_mean;
 };
 struct report_sums report_sum(const struct report *r);

@@ -63,6 +63,14 @@ void report_timeline(FILE *out, const struct report *r)
             fprintf(out, "<text class='tick' x='%d' y='%.1f' text-anchor='end'>rank %d</text>",
                     LEFT - 8, y + row * 0.65, k);
     }
+    for (int i = 0; i < r->relaunches; i++) { /* nobody works meanwhile */
+        const struct report_relaunch *l = &r->relaunch[i];
+        double x = at(r, l->t), w = fmax(at(r, l->up > l->t ? l->up : r->end) - x, 1.2);
+        fprintf(out,
+                "<rect class='down' x='%.1f' y='12' width='%.1f' height='%.1f'><title>torn "
+                "down</title></rect>",
+                x, w, rows * row);
+    }
     for (int i = 0; i < r->saves; i++) {
         const struct report_save *s = &r->save[i];
         if (s->rank < 0 || s->rank >= rows)
@@ -121,13 +129,14 @@ void report_time_bar(FILE *out, const struct report *r)
 {
     struct report_sums s = report_sum(r);
     double whole = s.seconds > 0 ? s.seconds : 1;
-    double work = fmax(whole - s.saving - s.recovering - s.lost, 0);
+    double work = fmax(whole - s.saving - s.recovering - s.lost - s.down, 0);
     const struct {
         const char *class, *name;
         double seconds;
     } part[] = {{"work", "work", work},
                 {"memory", "saving", s.saving},
                 {"recover", "recovering", s.recovering},
+                {"down", "torn down, until the next launch works", s.down},
                 {"lost", "done again", s.lost}};
     double x = 0;
     fprintf(out, "<svg viewBox='0 0 %d 44' role='img' aria-label='Where the time went'>", WIDTH);

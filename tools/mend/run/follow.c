@@ -526,6 +526,7 @@ bool follow_stuck(const struct run_follower *f)
 void follow_torn_down(struct run_follower *f)
 {
     f->torn_at = wall();
+    mend_event("run.torn_down", ev_int("version", f->now.version));
 }
 
 /* A rank that becomes another program by exec() is one that nobody saves or repairs. */
