@@ -16,24 +16,25 @@
 
 /* A rank that ends by a failed check looks like a death, from which the others recover: the verdict
  * must know. */
-static inline void failed(void)
+__attribute__((noreturn)) static inline void failed(const char *what, const char *file, int line)
 {
     char path[4200];
-    snprintf(path, sizeof path, "%s/failed", getenv("MEND_TEST_DIR"));
-    FILE *f = fopen(path, "w");
-    if (f)
+    const char *dir = getenv("MEND_TEST_DIR");
+    snprintf(path, sizeof path, "%s/failed", dir ? dir : "");
+    FILE *f = dir ? fopen(path, "a") : NULL;
+    if (f) {
+        fprintf(f, "%s:%d: not true: %s (%s)\n", file, line, what, mend_error_text());
         fclose(f);
+    }
+    fprintf(stderr, "%s:%d: not true: %s (%s)\n", file, line, what, mend_error_text());
+    fflush(stderr);
     _exit(1);
 }
 
-#define CHECK(condition)                                                                  \
-    do {                                                                                  \
-        if (!(condition)) {                                                               \
-            fprintf(stderr, "%s:%d: not true: %s (%s)\n", __FILE__, __LINE__, #condition, \
-                    mend_error_text());                                                   \
-            fflush(stderr);                                                               \
-            _exit(1);                                                                     \
-        }                                                                                 \
+#define CHECK(condition)                            \
+    do {                                            \
+        if (!(condition))                           \
+            failed(#condition, __FILE__, __LINE__); \
     } while (0)
 #define OK(call) CHECK((call) == 0)
 
