@@ -146,7 +146,7 @@ endfunction()
 # mend_fuzzer(NAME n SOURCES … [SECONDS s] [MAXLEN bytes] [CHECK s])
 # A libFuzzer target (LLVMFuzzerTestOneInput) against libmend-core with the address and undefined
 # sanitizers. It is built by clang in a build of its own (test build.fuzz) and runs for a few seconds in
-# `make check` (at most 20, all together within MEND_FUZZ_BUDGET), for 30 times SECONDS (default 60) in `make campaign`.
+# `make check` (at most 10, all together within MEND_FUZZ_BUDGET), for 30 times SECONDS (default 60) in `make campaign`.
 # CHECK: so many seconds in `make check` whatever the budget, for readers of what others may have written.
 # Seeds are taken from tests/fuzz/corpus/NAME/ and a dictionary from tests/fuzz/NAME.dict, if there.
 set(MEND_FUZZ_BUDGET 240 CACHE STRING "Seconds of one core that all fuzzers together take in make check")
@@ -187,8 +187,8 @@ function(mend_fuzz_tests)
         return()
     endif()
     math(EXPR share "${MEND_FUZZ_BUDGET} / ${count}")
-    if(share GREATER 20)
-        set(share 20)
+    if(share GREATER 10)
+        set(share 10)
     endif()
     foreach(fuzzer IN LISTS fuzzers)
         string(REGEX MATCH "^(.*):([0-9]+):([0-9]+):([0-9]+)$" matched "${fuzzer}")

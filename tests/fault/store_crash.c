@@ -10,11 +10,14 @@
 #define MEND_STORE_NO_MPI
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -163,7 +166,18 @@ static void clean(void)
         exit(1);
 }
 
-static int trials, failures;
+/* Children mostly wait, for the engine and for the disk: so many trials run at a time, each in a
+ * folder of its own. */
+#define WORKERS 8
+
+/* Shared by the workers. */
+struct common {
+    atomic_int next;    /* the next trial to be taken */
+    atomic_int reached; /* hits of a place at which a child was killed */
+    atomic_int past;    /* the lowest hit that no child got to */
+    atomic_int trials, failures;
+};
+static struct common *common;
 
 /* One place, one action; true if the process got as far as that. */
 static bool one(const char *place, int hit, const char *action)
@@ -177,44 +191,106 @@ static bool one(const char *place, int hit, const char *action)
     bool ended = WIFEXITED(status) && WEXITSTATUS(status) <= 4;
     snprintf(number, sizeof number, "%ld", said);
     int verdict = run("check", number, NULL, NULL);
-    trials++;
+    atomic_fetch_add(&common->trials, 1);
     if ((!killed && !ended) || verdict != 0) {
         printf("FAILED: %s (child %x, check %x)\n", fault, status, verdict);
-        failures++;
+        atomic_fetch_add(&common->failures, 1);
     }
-    return strcmp(action, "kill") == 0 ? killed : hit < 400;
+    return strcmp(action, "kill") != 0 || killed;
+}
+
+/* The workers take the hits of a place in turn until one is found that no child gets to. */
+static void kill_everywhere(const char *place)
+{
+    for (;;) {
+        int hit = 1 + atomic_fetch_add(&common->next, 1);
+        if (hit >= atomic_load(&common->past))
+            return;
+        if (one(place, hit, "kill")) {
+            atomic_fetch_add(&common->reached, 1);
+        } else {
+            int past = atomic_load(&common->past);
+            while (hit < past && !atomic_compare_exchange_weak(&common->past, &past, hit))
+                ;
+        }
+    }
+}
+
+/* The errors that a place can give, at each hit. */
+static void fail_everywhere(const char *place)
+{
+    const char *errors[3];
+    int count = 0, hits = atomic_load(&common->past) - 1;
+    bool reads = strcmp(place, "read") == 0, writes = strcmp(place, "write") == 0;
+    errors[count++] = "eio";
+    if (!reads) /* which meets no full disk */
+        errors[count++] = "enospc";
+    if (reads || writes)
+        errors[count++] = "short";
+    for (;;) {
+        int trial = atomic_fetch_add(&common->next, 1);
+        if (trial >= hits * count)
+            return;
+        one(place, 1 + trial / count, errors[trial % count]);
+    }
+}
+
+/* Everybody does `work`, in a folder each, until there is none. */
+static void share(void (*work)(const char *), const char *place)
+{
+    pid_t workers[WORKERS];
+    atomic_store(&common->next, 0);
+    fflush(stdout);
+    for (int w = 0; w < WORKERS; w++) {
+        workers[w] = fork();
+        if (workers[w] == 0) {
+            size_t n = strlen(dir);
+            snprintf(dir + n, sizeof dir - n, "-%d", w);
+            work(place);
+            clean();
+            rmdir(dir);
+            fflush(stdout);
+            _exit(0);
+        }
+    }
+    for (int w = 0; w < WORKERS; w++) {
+        int status = -1;
+        if (workers[w] < 0 || waitpid(workers[w], &status, 0) != workers[w] || status != 0) {
+            printf("FAILED: worker %d (%x)\n", w, status);
+            atomic_fetch_add(&common->failures, 1);
+        }
+    }
 }
 
 static int drive(char *only)
 {
     const char *places[] = {"open",   "read",  "write",   "fsync", "rename",
                             "unlink", "mkdir", "opendir", "close"};
-    const char *errors[] = {"eio", "enospc", "short"};
     snprintf(dir, sizeof dir, "%s/mend-crash-%d",
              access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (int)getpid());
+    common = mmap(NULL, sizeof *common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (common == MAP_FAILED)
+        return 1;
     char *plus = only ? strchr(only, '+') : NULL;
     if (plus) {
         *plus = 0;
         setenv("CRASH_BUNDLES", "1", 1);
     }
     for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
-        int hits = 0;
         if (only && strcmp(only, places[p]) != 0)
             continue;
-        while (one(places[p], hits + 1, "kill"))
-            hits++;
-        for (int hit = 1; hit <= hits; hit++)
-            for (int e = 0; e < 3; e++)
-                /* short: transfers only; a read meets no full disk */
-                if (e == 0 || (e == 1 && p != 1) || (e == 2 && (p == 1 || p == 2)))
-                    one(places[p], hit, errors[e]);
-        printf("io.%s: %d places\n", places[p], hits);
-        fflush(stdout);
+        atomic_store(&common->reached, 0);
+        atomic_store(&common->past, INT_MAX);
+        share(kill_everywhere, places[p]);
+        share(fail_everywhere, places[p]);
+        printf("io.%s: %d places, killed at %d\n", places[p], common->past - 1, common->reached);
+        if (common->past <= 1) {
+            printf("FAILED: no child gets to io.%s\n", places[p]);
+            common->failures++;
+        }
     }
-    clean();
-    rmdir(dir);
-    printf("%d trials, %d failures\n", trials, failures);
-    return failures != 0 || trials < 10;
+    printf("%d trials, %d failures\n", common->trials, common->failures);
+    return common->failures != 0 || common->trials < 10;
 }
 
 int main(int argc, char **argv)

@@ -1,8 +1,8 @@
 set(tool ${CMAKE_SOURCE_DIR}/tools/mend)
 mend_fuzzer(NAME schedule SOURCES schedule.c ${tool}/chaos/schedule.c MAXLEN 4096)
 mend_fuzzer(NAME events SOURCES events.c ${tool}/report/read.c ${tool}/report/svg.c ${tool}/report/page.c
-    ${tool}/jobfile.c CHECK 30)
-mend_fuzzer(NAME job SOURCES job.c ${tool}/jobfile.c CHECK 20)
+    ${tool}/jobfile.c CHECK 10)
+mend_fuzzer(NAME job SOURCES job.c ${tool}/jobfile.c CHECK 10)
 mend_fuzzer(NAME hosts SOURCES hosts.c ${CMAKE_SOURCE_DIR}/src/launcher/hosts.c MAXLEN 4096)
 foreach(name schedule events job)
     if(TARGET fuzz_${name})
