@@ -36,6 +36,9 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options($<$<COMPILE_LANGUAGE:C>:-Wall> $<$<COMPILE_LANGUAGE:C>:-Wextra>
     $<$<AND:$<BOOL:${MEND_WERROR}>,$<COMPILE_LANGUAGE:C>>:-Werror> $<$<COMPILE_LANGUAGE:C>:-fno-strict-aliasing> -fno-omit-frame-pointer)
+# No path of the machine that builds is in what is built: not in __FILE__, not in the debug information. (gdb finds the
+# sources when it is started in the clone's folder.)
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=./build)
 # The libraries of a private prefix are found by the RPATH that its compiler wrapper (env/wrap/driver) sets;
 # other libraries outside the system's folders by the one that CMake makes of the folders linked from.
 if(NOT "$ENV{MEND_ENV}" STREQUAL prefix)

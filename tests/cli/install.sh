@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # An installed copy is complete: programs are built against it by pkg-config (shared and static) and by
-# find_package(mend), and run; each public header stands alone; the command finds its files.
+# find_package(mend), and run; each public header stands alone; the command finds its files; nothing of it names the
+# folders it was built in.
 set -uo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -16,6 +17,29 @@ for f in bin/mend share/man/man1/mend.1 share/man/man1/mend-doctor.1 share/man/m
     [ -s "$usr/$f" ] || fail "$f is not installed"
 done
 find "$usr" -name '*.h' -not -path "$usr/include/mend/*" | grep . && fail "headers outside include/mend"
+
+# Not an RPATH (an empty element would be the current directory), not a text, not a string in a program or its debug
+# information names the clone or the build folder. The private prefix is where the MPI is: that may be named.
+named() { # paths into the clone or the build folder that stand in $1
+    tr '\0' '\n' <"$1" | LC_ALL=C grep -aF -e "$MEND_SOURCE/" -e "$MEND_BUILD/" |
+        LC_ALL=C awk -v mpi="${MEND_ENV_PREFIX:-/nowhere}/" -v clone="$MEND_SOURCE/" -v build="$MEND_BUILD/" '
+            { while (at = index($0, mpi)) $0 = substr($0, 1, at - 1) "(prefix)" substr($0, at + length(mpi)) }
+            index($0, clone) || index($0, build) { gsub(/[^[:print:]]/, "."); print substr($0, 1, 200) }' | head -3
+}
+rpath() { readelf -d "$1" 2>/dev/null | sed -nE 's/.*\((RPATH|RUNPATH)\).*\[(.*)\]/\2/p'; }
+while IFS= read -r f; do
+    found=$(named "$f")
+    [ -z "$found" ] || fail "${f#"$usr/"} names the folder it was built in: $found"
+    while IFS= read -r path; do
+        case ":$path:" in *::*) fail "${f#"$usr/"} has an RPATH with an empty element: $path" ;; esac
+        while IFS= read -r -d : element; do
+            case $element in "\$ORIGIN"* | /*) ;; *) fail "${f#"$usr/"} has a relative RPATH: $path" ;; esac
+        done <<<"$path:"
+    done < <(rpath "$f")
+done < <(find "$usr" -type f)
+# and the test can see one
+printf 'x\0y %s/src/base/x.c\0' "$MEND_SOURCE" >"$scratch/named"
+[ -n "$(named "$scratch/named")" ] || fail "the test does not see a path"
 
 cd "$scratch" || exit 1
 cat >core.c <<'C'
