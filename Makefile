@@ -39,10 +39,10 @@ install: all
 	@$(RUN) cmake --install build --prefix $(PREFIX)
 
 format:
-	@git ls-files '*.c' '*.h' ':!*/fortran/*' | xargs clang-format -i
+	@git ls-files '*.c' '*.h' ':!*/fortran/*' | xargs env/tools --lint clang-format -i
 
 lint: all
-	@$(RUN) ctest --test-dir build --output-on-failure -L lint
+	@$(RUN) ctest --test-dir build --output-on-failure -L lint -LE campaign
 
 clean:
 	rm -rf build build-debug build-asan build-tsan build-clang build-fuzz build-x86_64 build-aarch64

@@ -65,7 +65,7 @@ int mend_code_new(int k, int m, mend_code **out)
     if (code) {
         code->k = k;
         code->m = m;
-        code->matrix = calloc((size_t)(k + m), (size_t)k);
+        code->matrix = calloc((size_t)k + (size_t)m, (size_t)k);
     }
     if (code && code->matrix)
         gf_gen_cauchy1_matrix(code->matrix, k + m, k);

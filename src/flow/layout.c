@@ -54,7 +54,7 @@ static int pad(char **argv, char **envp, int count)
 {
     static char names[ENVIRONMENT_STEP][16];
     int added = ENVIRONMENT_STEP - count % ENVIRONMENT_STEP;
-    char **all = calloc((size_t)(count + added + 1), sizeof *all), *fill;
+    char **all = calloc((size_t)count + (size_t)added + 1, sizeof *all), *fill;
     if (!all)
         return -1;
     memcpy(all, envp, (size_t)count * sizeof *all);

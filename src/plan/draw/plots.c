@@ -264,7 +264,8 @@ void mend_plan_plot(FILE *out, const mend_plan_model *model, const mend_plan_req
     put_bars(out, (axis){.begin = 660, .end = 975}, (axis){.begin = 270, .end = 40}, bars, count,
              "Where the time goes, by method");
     for (int g = 0; g < ladder.used; g++) {
-        double left = 75 + 350.0 * (g % ACROSS), bottom = TOP + ROW * (g / ACROSS) + 215.0;
+        int row = g / ACROSS;
+        double left = 75 + 350.0 * (g % ACROSS), bottom = TOP + ROW * row + 215.0;
         plot_level(out, (axis){.begin = left, .end = left + 265},
                    (axis){.begin = bottom, .end = bottom - 180}, model, plan, &ladder, g);
     }

@@ -88,6 +88,7 @@ static int try_scales(judge *judge, unsigned mask, double factor, mend_plan *bes
     for (int way = 0; way < 2; way++) {
         mend_plan other = *best;
         scale(judge->model, mask, way ? 1 / factor : factor, &other);
+        /* changed at all? NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
         if (memcmp(other.intervals, best->intervals, sizeof other.intervals) &&
             keep_better(judge, best, &other))
             return 1;

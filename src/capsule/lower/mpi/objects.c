@@ -182,6 +182,8 @@ int lower_Type_size(handle_t t, int *n)
 static int build_darray(int n, const int *i, MPI_Datatype o, MPI_Datatype *d)
 {
     int *distribs = malloc((2 * n + 1) * sizeof(int)), *dargs = distribs + n;
+    if (!distribs)
+        die("no memory for an array datatype of %d dimensions", n);
     for (int k = 0; k < n; k++) {
         int how = i[2 + n + k], arg = i[2 + 2 * n + k];
         distribs[k] = how == NEUTRAL_DISTRIBUTE_BLOCK    ? MPI_DISTRIBUTE_BLOCK

@@ -55,7 +55,7 @@ static void str_out(const char *c, char *s, size_t n)
     size_t l = strlen(c);
     if (l > n)
         l = n;
-    memcpy(s, c, l);
+    memcpy(s, c, l); /* padded, not ended: NOLINT(bugprone-not-null-terminated-result) */
     memset(s + l, ' ', n - l);
 }
 

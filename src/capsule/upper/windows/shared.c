@@ -121,8 +121,9 @@ void segment_save(struct window *w)
         return;
     s->saved = keep_alloc(w->size + 1); /* the program may be inside its malloc */
     memcpy(s->saved, w->base, w->size);
-    /* the place stays ours: nothing else may be mapped there */
-    mmap(s->map, s->total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    /* the place stays ours: nothing else may be mapped there. If this fails, it is mapped as before. */
+    void *place = mmap(s->map, s->total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    (void)place;
 }
 int segment_restore(struct window *w, int resumed)
 {
