@@ -1,4 +1,8 @@
-/* A repair as simple as can be, for tests of the store alone: the process layer is not involved. */
+/* A repair as simple as can be, for tests of the store alone: the process layer is not involved.
+ *
+ * What all do next is agreed, never reduced: a reduction that a death cuts short succeeds for some and fails for
+ * others, and spares that leave after the last one are missed by those who have to go back. The news of a death comes
+ * before the agreement, not inside it (ulfm/cures.def: late_event). */
 #ifndef STORE_MEET_H
 #define STORE_MEET_H
 
@@ -6,18 +10,39 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <ulfm/ulfm.h>
 #include <unistd.h>
 
 static MPI_Comm world, job = MPI_COMM_NULL; /* everybody alive; those who work */
 static int np, me = -1;                     /* my logical rank; -1: spare */
 static int failures;                        /* this process was a spare and took a place */
 
+/* Have all that live in `world` said yes? The answer is the same for all.
+ *   1. A reduction: a wait that a revoke ends. Whoever says no, or sees it fail, revokes.
+ *   2. A revoke came before the news of the death, maybe: the news must not come inside the agreement.
+ *   3. The agreement, which everybody reaches soon. */
+static bool agreed(bool yes)
+{
+    int all = yes;
+    if (!yes || MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, world) != MPI_SUCCESS)
+        all = 0;
+    if (!all) {
+        MPIX_Comm_revoke(world);
+        mend_ulfm_await_failure(world, 0.5);
+    }
+    return MPIX_Comm_agree(world, &all) == MPI_SUCCESS && all;
+}
+
 /* Everybody meets: shrink, tell each other who is who, give the free logical ranks to spares. Until
  * all agree. */
 static bool meet(void)
 {
+    static bool first = true;
     for (;;) {
         MPI_Comm alive;
+        if (!first)
+            mend_ulfm_await_failure(world, 0.5);
+        first = false;
         if (MPIX_Comm_shrink(world, &alive) != MPI_SUCCESS)
             continue;
         MPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
@@ -34,8 +59,14 @@ static bool meet(void)
                 continue;
             while (spare < n && roles[spare] >= 0)
                 spare++;
-            if (spare == n)
-                return false; /* no spare left */
+            if (spare == n) {
+                char text[400];
+                int at = 0;
+                for (int i = 0; i < n && at < 380; i++)
+                    at += snprintf(text + at, sizeof text - (size_t)at, " %d", roles[i]);
+                fprintf(stderr, "no spare is left for rank %d; the roles are%s\n", lost, text);
+                return false;
+            }
             if (spare == r)
                 new_me = lost;
             roles[spare++] = lost;
@@ -43,12 +74,8 @@ static bool meet(void)
         MPI_Comm next = MPI_COMM_NULL;
         if (ok)
             ok = MPI_Comm_split(alive, new_me >= 0 ? 0 : 1, new_me, &next) == MPI_SUCCESS;
-        /* whoever saw an error revokes, so that nobody waits; who saw none learns of it later */
-        int all = ok;
-        if (ok)
-            ok = MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, alive) == MPI_SUCCESS;
         world = alive;
-        if (ok && all) {
+        if (agreed(ok)) {
             MPI_Comm_set_errhandler(next, MPI_ERRORS_RETURN);
             if (new_me != me)
                 failures++;
@@ -56,7 +83,6 @@ static bool meet(void)
             job = next;
             return true;
         }
-        MPIX_Comm_revoke(alive);
     }
 }
 
@@ -79,18 +105,12 @@ static void leave_together(void)
 /* The end is agreed: nobody leaves while another has to go back. */
 static bool all_done(bool done)
 {
-    int all = done;
-    if (!done) { /* as the process layer does: nobody may wait for us in vain */
-        if (job != MPI_COMM_NULL && me >= 0)
-            MPIX_Comm_revoke(job);
-        MPIX_Comm_revoke(world);
-    }
-    if (MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, world) == MPI_SUCCESS && all) {
-        leave_together();
-        return true;
-    }
-    MPIX_Comm_revoke(world);
-    return false;
+    if (!done && job != MPI_COMM_NULL && me >= 0)
+        MPIX_Comm_revoke(job); /* as the process layer does: nobody may wait for us in vain */
+    if (!agreed(done))
+        return false;
+    leave_together();
+    return true;
 }
 
 #endif
