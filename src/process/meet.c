@@ -35,6 +35,8 @@ enum { VOTE_OK = 1, VOTE_MEMORY = 2, VOTE_ALL = 3 };
 /* A dead process is known to MPI at the latest when its connection breaks; half a second is long.
  */
 static const double failure_patience = 0.5;
+/* The same for those who were called by a revoke, which may be that of the job's end. */
+static const double news_patience = 0.1;
 
 double mend_process_wall(void)
 {
@@ -119,6 +121,11 @@ static bool shrink_base(mend_process *p, struct attempt *a)
     if (p->base != old) /* an agreement on the old one was left: it stays as it is */
         mend_nudge_watch(p->nudge, p->base, MPI_COMM_NULL);
     settle_doubt(p);
+    /* Without a hall the news of the death could come inside the agreement of the shrink, which crashes
+     * there now and then if several threads call MPI (cures.def: late_event). Who ends the job knows
+     * of none; its spares wait for nothing, that once. */
+    if (!p->hall && !p->fresh && !p->passed)
+        mend_ulfm_await_failure(p->base, news_patience);
     if (mend_hall_shrink(p->hall, p->base, &alive) != MPI_SUCCESS)
         return false;
     PMPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
