@@ -207,15 +207,6 @@ static int check_base(MPI_Comm base, mend_process **process)
     return mend_ulfm_require();
 }
 
-/* Writing to a process that has just died raises SIGPIPE in Open MPI's tcp transport, and its default
- * is to die as well. A program that handles or ignores it is left as it is. */
-static void survive_broken_pipes(void)
-{
-    struct sigaction now;
-    if (sigaction(SIGPIPE, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-        signal(SIGPIPE, SIG_IGN);
-}
-
 /* Open MPI runs an error handler of ours for every member of the family; see resume.c. */
 static int prepare(mend_process *p, MPI_Comm base)
 {
@@ -258,7 +249,7 @@ int mend_process_open_sized(MPI_Comm base, const mend_process_options *options, 
         rc = mend_comms_intercept();
     if (rc != 0)
         return rc;
-    survive_broken_pipes();
+    mend_ulfm_survive_broken_pipes();
     mend_process *p = calloc(1, sizeof *p);
     if (!p)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the handle");

@@ -1,6 +1,7 @@
 /* Parameters of Open MPI that must be there before MPI_Init: the rows SETTING of cures.def. */
 #include <ulfm/ulfm.h>
 
+#include <signal.h>
 #include <stdlib.h>
 
 static const struct {
@@ -10,13 +11,25 @@ static const struct {
 #include <ulfm/cures.def>
 };
 
+static bool fault_tolerant_job(void)
+{
+    const char *enabled = getenv("OMPI_MCA_mpi_ft_enable");
+    return enabled && enabled[0] != '0';
+}
+
 /* When the library is loaded; only in jobs with fault tolerance; what the user has set stays. Named by ulfm.c, so
  * that no linker leaves it out of a program that is linked with an archive. */
 __attribute__((constructor)) void mend_ulfm_set_parameters(void)
 {
-    const char *enabled = getenv("OMPI_MCA_mpi_ft_enable");
-    if (!enabled || enabled[0] == '0')
+    if (!fault_tolerant_job())
         return;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         setenv(settings[i].variable, settings[i].value, 0);
+}
+
+void mend_ulfm_survive_broken_pipes(void)
+{
+    struct sigaction now;
+    if (fault_tolerant_job() && sigaction(SIGPIPE, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+        signal(SIGPIPE, SIG_IGN);
 }

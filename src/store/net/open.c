@@ -83,6 +83,7 @@ int net_open(MPI_Comm comm, int logical_rank, struct net **out)
     struct net *net = calloc(1, sizeof *net);
     if (!net)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a store");
+    mend_ulfm_survive_broken_pipes();
     MPI_Query_thread(&level);
     net->threads = level == MPI_THREAD_MULTIPLE;
     MPI_Comm_rank(comm, &mine);

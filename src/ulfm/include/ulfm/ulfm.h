@@ -12,6 +12,10 @@ int mend_ulfm_require(void);
 /* Runs by itself when the program is loaded (settings.c). */
 void mend_ulfm_set_parameters(void);
 
+/* A write to a process that has just died raises SIGPIPE in the tcp transport, and its default is to die as well. In
+ * jobs with fault tolerance it is ignored from now on, unless the program has set it. */
+void mend_ulfm_survive_broken_pipes(void);
+
 /* Was the library built with ULFM? */
 bool mend_ulfm_built(void);
 
