@@ -10,7 +10,7 @@
 #define MEND_VERSION_MINOR                       1
 #define MEND_VERSION_PATCH                       0
 
-#define MEND_VERSION_NUMBER(major, minor, patch) ((major)*1000000 + (minor)*1000 + (patch))
+#define MEND_VERSION_NUMBER(major, minor, patch) ((major) * 1000000 + (minor) * 1000 + (patch))
 #define MEND_VERSION                             MEND_VERSION_NUMBER(MEND_VERSION_MAJOR, MEND_VERSION_MINOR, MEND_VERSION_PATCH)
 
 #endif

@@ -16,7 +16,7 @@ struct fenix_blocks {
     long count, room;
     struct fenix_block {
         long first, last;
-    } * block;
+    } *block;
 };
 
 int mend_fenix_blocks_add(struct fenix_blocks *blocks, long first, long last);

@@ -276,7 +276,7 @@ static struct tag *take_block(size_t bytes)
         struct tag *t = h->lists[class];
         h->lists[class] = *link_of(t);
         *link_of(t) = NULL;
-        *t = (struct tag){.magic = TAGGED, .kind = (uint16_t) class};
+        *t = (struct tag){.magic = TAGGED, .kind = (uint16_t)class};
         t->room = class_bytes(class) - sizeof *t;
         return t;
     }

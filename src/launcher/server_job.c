@@ -35,10 +35,7 @@ static pmix_status_t wait_done(struct done *d, pmix_status_t rc)
     return d->status;
 }
 
-#define NOT_DONE                                                                 \
-    {                                                                            \
-        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, PMIX_SUCCESS \
-    }
+#define NOT_DONE {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, PMIX_SUCCESS}
 
 static void load_u32(pmix_info_t *info, const char *key, uint32_t value)
 {

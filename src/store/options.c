@@ -32,7 +32,7 @@ static const char *keep_text(const char *text)
     static struct kept {
         struct kept *next;
         char text[];
-    } * all;
+    } *all;
     struct kept *k;
 
     if (!text)

@@ -40,7 +40,7 @@ static struct word {
     char *text;
     long *counts; /* grows by realloc */
     int used;
-} * table[WORDS];
+} *table[WORDS];
 static long inserted, removed;
 static __thread long of_this_thread = 1;
 static struct kill_plan kills;

@@ -17,7 +17,7 @@ void die(const char *format, ...)
     va_start(list, format);
     int n = vsnprintf(text, sizeof text - 2, format, list);
     va_end(list);
-    n = n < 0 ? 0 : n > (int)sizeof text - 2 ? (int)sizeof text - 2 : n;
+    n = n<0 ? 0 : n>(int) sizeof text - 2 ? (int)sizeof text - 2 : n;
     text[n] = '\n';
     fprintf(stderr, "mend: %.*s", n + 1, text);
     _exit(1);

@@ -6,8 +6,8 @@
 extern struct lower lower; /* mpi.c */
 extern size_t page_size;
 
-#define ROUND_UP(x, a)   (((uintptr_t)(x) + (a)-1) & ~((uintptr_t)(a)-1))
-#define ROUND_DOWN(x, a) ((uintptr_t)(x) & ~((uintptr_t)(a)-1))
+#define ROUND_UP(x, a)   (((uintptr_t)(x) + (a) - 1) & ~((uintptr_t)(a) - 1))
+#define ROUND_DOWN(x, a) ((uintptr_t)(x) & ~((uintptr_t)(a) - 1))
 
 /* One sentence on stderr, and the end of the process. */
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));

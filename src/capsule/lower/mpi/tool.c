@@ -19,8 +19,7 @@ static int own_class(int class)
 {
     switch (class) {
 #define TOOL_CONSTANT(g, name) \
-    case TOOL_##name:          \
-        return (int)(name);
+    case TOOL_##name: return (int)(name);
 #include "table/tool.def"
 #undef TOOL_CONSTANT
     }

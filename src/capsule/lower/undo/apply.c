@@ -311,7 +311,7 @@ static void look_for_lost(const struct log *log, int rank, const struct undo_rec
 static struct length {
     uint64_t inode, size;
     char *path;
-} * lengths;
+} *lengths;
 static int length_count;
 
 static void note_length(const struct log *log, int rank, const struct undo_record *r,

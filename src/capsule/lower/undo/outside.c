@@ -22,7 +22,7 @@ static struct outside {
     dev_t device;
     ino_t inode;
     char path[PATH_MAX];
-} * list; /* files of MPI-IO that are open for writing; changed with the log taken */
+} *list; /* files of MPI-IO that are open for writing; changed with the log taken */
 static int count, again;
 static int absent; /* the file that is being opened was not there */
 

@@ -9,7 +9,7 @@ struct candidates {
     struct candidate {
         int64_t version;
         uint64_t save_id, job;
-    } * list; /* newest first, the same on all ranks */
+    } *list; /* newest first, the same on all ranks */
 };
 /* Collective. The versions of which every rank has a file, in its node's folder or in the job's;
  * wanted >= 0: only that one. */

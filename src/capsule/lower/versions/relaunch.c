@@ -39,7 +39,7 @@ static struct known { /* captures of this launch, and the one that it began with
     int64_t version;
     int capture;
     uint64_t mark[2]; /* what was printed by then */
-} * known;
+} *known;
 static int known_count;
 
 static const char *rank_told(void)

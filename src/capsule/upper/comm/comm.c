@@ -36,7 +36,7 @@ static uint64_t times_seen(uint64_t key)
 {
     static struct seen {
         uint64_t key, times;
-    } * table;
+    } *table;
     static size_t room, used;
 
     key |= 1; /* 0: free place */

@@ -69,8 +69,7 @@ static const char *text_of(int code)
     switch (code) {
     case 0: return "no error";
 #define ERROR_CLASS(name, value, text) \
-    case value:                        \
-        return #name ": " text;
+    case value: return #name ": " text;
 #include "table/errors.def"
 #undef ERROR_CLASS
     }

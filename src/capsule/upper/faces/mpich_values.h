@@ -64,8 +64,7 @@ static int error_in(int code)
 {
     switch (code) {
 #define ERROR_CLASS(name, value, text) \
-    case name:                         \
-        return value;
+    case name: return value;
 #include "table/errors.def"
 #undef ERROR_CLASS
     }
@@ -75,8 +74,7 @@ static int error_out(int code)
 {
     switch (code) {
 #define ERROR_CLASS(name, value, text) \
-    case value:                        \
-        return name;
+    case value: return name;
 #include "table/errors.def"
 #undef ERROR_CLASS
     }

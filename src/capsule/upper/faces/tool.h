@@ -6,8 +6,7 @@ static int tool_out(int neutral)
 {
     switch (neutral) {
 #define TOOL_CONSTANT(group, name) \
-    case TOOL_##name:              \
-        return (int)(name);
+    case TOOL_##name: return (int)(name);
 #include "table/tool.def"
 #undef TOOL_CONSTANT
     }

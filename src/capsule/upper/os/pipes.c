@@ -29,7 +29,7 @@ static struct end {
     int first;               /* of this pipe: has what follows */
     struct content *content; /* unread bytes */
     long room;               /* of the pipe, in bytes */
-} * ends;
+} *ends;
 static int nends, ends_room;
 
 static long control(int fd, int what, long argument)

@@ -26,7 +26,7 @@ struct kernel_sigaction {
     uint64_t mask;
 };
 
-#define BIT(sig)      (1ull << ((sig)-1))
+#define BIT(sig)      (1ull << ((sig) - 1))
 #define NEVER_BLOCKED (BIT(SIGSYS) | BIT(SIGNAL_PARK) | BIT(SIGNAL_LEAVE))
 #define FAULTS \
     (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP) | BIT(SIGABRT))
