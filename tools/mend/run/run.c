@@ -340,8 +340,8 @@ static void summary(const struct run_follower *f, int launches, double seconds, 
                               "recoveries", (json_int_t)p->recoveries, "launches", launches,
                               "longest_recovery", p->longest_recovery, "seconds_again",
                               p->lost.again, "from_start", (json_int_t)p->lost.from_start,
-                              "events_lost", (json_int_t)(p->events_lost + mend_event_lost()),
-                              "dir", jobfile_bytes(f->job->dir));
+                              "events_lost", (json_int_t)p->events_lost + mend_event_lost(), "dir",
+                              jobfile_bytes(f->job->dir));
         json_dumpf(j, stderr, JSON_COMPACT);
         fputc('\n', stderr);
         json_decref(j);
