@@ -138,6 +138,7 @@ struct comm_card;
 #define BELOW_CREATING(...)        BELOW_ROW(__VA_ARGS__)
 #define BELOW_NONBLOCKING(...)     BELOW_ROW(__VA_ARGS__)
 #define BELOW_BYHAND(...)          BELOW_ROW(__VA_ARGS__)
+#define BELOW_ATOMIC(...)          BELOW_ROW(__VA_ARGS__)
 #define BELOW_ONESIDED(...)        BELOW_ROW(__VA_ARGS__)
 #define BELOW_FILE_FORWARD(...)    BELOW_ROW(__VA_ARGS__)
 #define BELOW_FILE_COLLECTIVE(...) BELOW_ROW(__VA_ARGS__)
@@ -192,6 +193,9 @@ struct comm_card {
     handle_t *real;
 };
 #define WORLD_CARD_ID 1
+
+/* What each rank has in the window of locks (win_lock_words): its lock, and a mutex (upper/windows). */
+enum { LOCK_WORDS = 2 };
 
 /* Parks a thread of the upper half, or asks its main thread to stop. */
 #define SIGNAL_PARK 61

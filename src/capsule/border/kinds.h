@@ -17,12 +17,14 @@
 #define PARAM_BUF(x) void *x
 #define PARAM_ADDR(x) const void *x
 #define PARAM_COMM(x) OBJECT x
+#define PARAM_ANYCOMM(x) OBJECT x
 #define PARAM_TYPE(x) OBJECT x
 #define PARAM_OP(x) OBJECT x
 #define PARAM_GROUP(x) OBJECT x
 #define PARAM_INFO(x) OBJECT x
 #define PARAM_ERRH(x) OBJECT x
 #define PARAM_TYPES(x, n) OBJECT const *x
+#define PARAM_TYPEIF(x, condition) OBJECT x
 #define PARAM_NEWCOMM(x) OBJECT *x
 #define PARAM_NEWTYPE(x) OBJECT *x
 #define PARAM_NEWOP(x) OBJECT *x
@@ -65,7 +67,9 @@
 #define PARAM_OCOUNT(x) long *x
 #define PARAM_IOAINT(x) long *x
 #define PARAM_WIN(x) OBJECT x
+#define PARAM_ANYWIN(x) OBJECT x
 #define PARAM_FILE(x) OBJECT x
+#define PARAM_ANYFILE(x) OBJECT x
 #define PARAM_REQIN(x) OBJECT x
 #define PARAM_NEWWIN(x) OBJECT *x
 #define PARAM_NEWFILE(x) OBJECT *x

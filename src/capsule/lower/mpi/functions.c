@@ -115,8 +115,9 @@ int lower_Init_thread(int required, int *provided)
         return 0;
     }
     int rc = MPI_Init_thread(NULL, NULL, required, provided);
+    ended_lend_pointer(); /* after the handlers of the library were installed, as the next */
     if (relaunch_active())
-        ended_watch_crashes(); /* after the handlers of the library */
+        ended_watch_crashes();
     /* every error comes back: the program's own handlers live above */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

@@ -31,6 +31,10 @@
 #define BEFORE_TYPE(x)
 #define ARG_TYPE(x) TYPE(x)
 #define AFTER_TYPE(x)
+#define unless_in_place(buf, n) ((buf) == NEUTRAL_IN_PLACE ? 0 : (n))
+#define BEFORE_TYPEIF(x, condition)
+#define ARG_TYPEIF(x, condition) TYPE(x)
+#define AFTER_TYPEIF(x, condition)
 #define BEFORE_OP(x)
 #define ARG_OP(x) OP(x)
 #define AFTER_OP(x)
@@ -61,7 +65,7 @@
 #define BEFORE_NEWREQ(x) MPI_Request x##_ = MPI_REQUEST_NULL;
 #define ARG_NEWREQ(x) &x##_
 #define AFTER_NEWREQ(x) *x = (handle_t)x##_;
-#define BEFORE_STATUS(x) MPI_Status x##_ = { 0 };
+#define BEFORE_STATUS(x) MPI_Status x##_ = { 0 }; if (x) { x##_.MPI_SOURCE = x->source; x##_.MPI_TAG = x->tag; } /* files tell neither */
 #define ARG_STATUS(x) x ? &x##_ : MPI_STATUS_IGNORE
 #define AFTER_STATUS(x) if (x) status_out(&x##_, x);
 

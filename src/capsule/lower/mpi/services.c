@@ -4,6 +4,7 @@
 #include "undo/undo.h"
 #include <mpi.h>
 #include <stdlib.h>
+#include <string.h>
 #include "mpi/services.h"
 
 #define WIN(h)   ((MPI_Win)(h))
@@ -141,7 +142,7 @@ int lower_win_create_dynamic(handle_t comm, handle_t *out)
     int rc = DEAF("Win_create_dynamic", MPI_Win_create_dynamic(MPI_INFO_NULL, COMM(comm), &w));
     return win_ready(rc, w, out);
 }
-/* A window of one word per rank. MPICH asks the target's process to act on memory that it did not
+/* A window of LOCK_WORDS words per rank. MPICH asks the target's process to act on memory that it did not
  * allocate itself: with more ranks than cores each try for a lock would wait until that one runs. So
  * the word lies in memory of the library there, and gets the value of ours.
  */
@@ -149,12 +150,13 @@ int lower_win_lock_words(long *own, handle_t comm, long **word, handle_t *out)
 {
 #ifdef OPEN_MPI
     *word = own;
-    return lower_win_create(own, sizeof *own, sizeof *own, comm, out);
+    return lower_win_create(own, LOCK_WORDS * sizeof *own, sizeof *own, comm, out);
 #else
     MPI_Win w = MPI_WIN_NULL;
-    int rc = MPI_Win_allocate(sizeof *own, sizeof *own, MPI_INFO_NULL, COMM(comm), word, &w);
+    int rc = MPI_Win_allocate(LOCK_WORDS * sizeof *own, sizeof *own, MPI_INFO_NULL, COMM(comm),
+                              word, &w);
     if (!rc) {
-        **word = *own;
+        memcpy(*word, own, LOCK_WORDS * sizeof *own);
         rc = MPI_Barrier(COMM(comm)); /* nobody tries before all words are there */
     }
     windows_open++;
@@ -198,7 +200,8 @@ int lower_win_sync(handle_t win)
     return error_out(DEAF("Win_sync", MPI_Win_sync(WIN(win))));
 }
 
-/* hints are given to the library: for files they change speed, never results */
+/* Hints are given to the library: for files they change speed, never results. MPI_MODE_DELETE_ON_CLOSE is
+ * upper/io/file.c's to keep. */
 int lower_file_open(handle_t comm, const char *name, int amode, int n, char *const *words,
                     handle_t *out)
 {
@@ -212,6 +215,7 @@ int lower_file_open(handle_t comm, const char *name, int amode, int n, char *con
     int rank = 0;
     MPI_Comm_rank(COMM(comm), &rank);
     undo_file_opening(name, amode, rank == 0);
+    amode &= ~MPI_MODE_DELETE_ON_CLOSE;
     int rc = FILE_CALL("File_open", MPI_File_open(COMM(comm), name, amode, info, &f));
     if (n)
         MPI_Info_free(&info);

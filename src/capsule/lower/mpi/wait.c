@@ -12,7 +12,7 @@ handle_t request_consumed;
 int lower_Test(handle_t *r, int *flag, struct status *s)
 {
     MPI_Request q = REQ(*r);
-    MPI_Status st;
+    MPI_Status st = UNTOLD;
     int rc = GUARD_REQUEST("Test", *r, q, MPI_Test(&q, flag, &st));
     *r = (handle_t)q;
     if (*flag)
@@ -35,7 +35,7 @@ static void long_wait(unsigned *turn, int peer)
 
 static int wait_one(MPI_Request *q, struct wait_item *item)
 {
-    MPI_Status st;
+    MPI_Status st = UNTOLD;
     unsigned turn = 0;
     int flag = 0;
     for (;;) {
@@ -76,34 +76,62 @@ static int may_go_on(int *turn)
  * Those that are done have the null handle afterwards. After an error every status tells, if
  * somebody wants to learn something.
  *
- * The one that was begun last is often done last: it is polled alone, and the others are looked at
- * when it has come.
+ * Open MPI: the one that was begun last is often done last: it is polled alone, and the others are
+ * looked at when it has come. Not so with MPICH, whose file operations make progress only while they are
+ * asked for themselves, each after those before it: there they are polled in order.
  */
+#ifdef OPEN_MPI
+static int all_done(int n, MPI_Request *q, MPI_Status *each, MPI_Status *last, int *flag)
+{
+    int turn = 0, rc;
+    do
+        rc = MPI_Test(&q[n - 1], flag, last);
+    while (rc == 0 && !*flag && may_go_on(&turn));
+    last->MPI_ERROR = rc;
+    if (rc == 0 && *flag)
+        do
+            rc = MPI_Testall(n - 1, q, flag, each);
+        while (rc == 0 && !*flag && may_go_on(&turn));
+    return rc;
+}
+#else
+static int all_done(int n, MPI_Request *q, MPI_Status *each, int *flag)
+{
+    int turn = 0, failed = 0;
+    for (int i = 0; i < n; i++) {
+        int rc;
+        do
+            rc = MPI_Test(&q[i], flag, &each[i]);
+        while (rc == 0 && !*flag && may_go_on(&turn));
+        each[i].MPI_ERROR = rc;
+        if (rc)
+            failed = rc;
+        else if (!*flag)
+            break;
+    }
+    return failed;
+}
+#endif
+
 int lower_waitall_or_stop(int n, handle_t *real, struct status *status, int learn)
 {
-    int flag = 0, rc, turn = 0;
+    int flag = 0, rc;
     if (recovering) /* which requests a failed call has used up is known one by one only */
         return 0;
 #ifdef OPEN_MPI
     MPI_Request *q = (MPI_Request *)real; /* both are pointers */
     ARRAY_OF(MPI_Status, st, learn ? n : 1);
-    MPI_Status *all = learn ? st : MPI_STATUSES_IGNORE, *last = learn ? &st[n - 1] : st;
+    rc = all_done(n, q, learn ? st : MPI_STATUSES_IGNORE, learn ? &st[n - 1] : st, &flag);
 #else
     ARRAY_OF(MPI_Request, q, n);
     for (int i = 0; i < n; i++)
         q[i] = REQ(real[i]);
     ARRAY_OF(MPI_Status, st, n);
-    MPI_Status *all = st, *last = &st[n - 1]; /* errors are told only by them */
-    learn = 1;
+    for (int i = 0; i < n; i++)
+        st[i] = UNTOLD;
+    rc = all_done(n, q, st, &flag);
+    learn = 1; /* errors are told only by the statuses */
 #endif
-    do
-        rc = MPI_Test(&q[n - 1], &flag, last);
-    while (rc == 0 && !flag && may_go_on(&turn));
-    last->MPI_ERROR = rc;
-    if (rc == 0 && flag)
-        do
-            rc = MPI_Testall(n - 1, q, &flag, all);
-        while (rc == 0 && !flag && may_go_on(&turn));
     int result = rc ? error_out(rc) : flag ? WAITALL_DONE : 0;
     if (__builtin_expect(!learn, 1))
         return result;
@@ -113,7 +141,7 @@ int lower_waitall_or_stop(int n, handle_t *real, struct status *status, int lear
 #endif
         if (q[i] == MPI_REQUEST_NULL) {
             status_out(&st[i], &status[i]);
-            status[i].error = rc ? status[i].error : 0;
+            status[i].error = rc ? error_out(st[i].MPI_ERROR) : 0;
         }
     }
     return result;

@@ -445,6 +445,7 @@ void recover_main(int argc, char **argv)
     gethostname(host, sizeof host - 1);
     mend_event("recover.born", ev_int("pid", getpid()), ev_str("host", host));
     MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
+    ended_lend_pointer();
     ended_watch_crashes(); /* after the handlers of the MPI library */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

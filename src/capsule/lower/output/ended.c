@@ -110,6 +110,38 @@ void ended_watch_crashes(void)
         sigaction(crashes[i], &action, &before[crashes[i]]);
 }
 
+/* Open MPI's handlers for crashes print the stack and send the signal again. They need the lower half's thread
+ * pointer, or they crash themselves, and abort() of the program ends as a SIGSEGV. */
+static struct sigaction library[65];
+static void on_crash_for_library(int signal, siginfo_t *info, void *context)
+{
+    void *pointer = thread_pointer_get();
+    int above = (uintptr_t)pointer < UPPER_END;
+    if (above)
+        thread_pointer_set(lower.thread_pointer);
+    if (library[signal].sa_flags & SA_SIGINFO)
+        library[signal].sa_sigaction(signal, info, context);
+    else
+        library[signal].sa_handler(signal);
+    if (above)
+        thread_pointer_set(pointer);
+}
+
+void ended_lend_pointer(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct sigaction action, *theirs = &library[faults[i]];
+        if (theirs->sa_handler || sigaction(faults[i], NULL, &action) ||
+            action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
+            continue;
+        *theirs = action;
+        action.sa_sigaction = on_crash_for_library;
+        action.sa_flags |= SA_SIGINFO;
+        sigaction(faults[i], &action, NULL);
+    }
+}
+
 void ended_by_exit(int code)
 {
     if (watched)

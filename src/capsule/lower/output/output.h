@@ -31,5 +31,6 @@ void ended_by_exit(int code);
 int ended_output(void);
 void ended_well(void);
 void ended_left(void);
+void ended_lend_pointer(void);  /* to the MPI library's handlers of crashes */
 void ended_watch_crashes(void); /* keep what the program printed before one */
 #endif

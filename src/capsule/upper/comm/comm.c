@@ -12,6 +12,8 @@
 static object *own_channel; /* of all ranks; messages on it are ours */
 /* Of all ranks; on it the MPI library speaks while it makes communicators. */
 object *creation_channel;
+/* Of all ranks; it stands for MPI_COMM_WORLD when that is duplicated. */
+object *duplication_channel;
 
 static uint64_t mix(uint64_t h, uint64_t word)
 {
@@ -224,6 +226,8 @@ int core_Comm_test_inter(object *c, int *flag)
 }
 int core_Comm_compare(object *a, object *b, int *r)
 {
+    if (!b || !b->comm.card)
+        return NEUTRAL_MPI_ERR_COMM;
     *r = compare_members(a->comm.size, a->comm.ranks, b->comm.size, b->comm.ranks);
     int remote = compare_members(a->comm.remote_size, a->comm.remote_ranks, b->comm.remote_size,
                                  b->comm.remote_ranks);
@@ -249,7 +253,11 @@ int core_Comm_dup(object *c, object **out)
     topology_copy(c, *out);
     if (c->comm.has_topology || (c->extra && c->extra->topology))
         rc = neighbour_comm(*out, &(object *){NULL});
-    return rc ? rc : attributes_copy(c, *out);
+    if (!rc)
+        rc = attributes_copy(c, *out);
+    if (rc) /* a function of the program does not want it */
+        core_Comm_free(out);
+    return rc;
 }
 int core_Comm_create(object *c, object *g, object **out)
 {
@@ -315,11 +323,22 @@ int core_Comm_create_group(object *c, object *g, int tag, object **out)
 }
 /* Communicators of all ranks for messages that the application's receives never see. What the MPI library
  * says to itself under the application's tags must not be drained either: a rank that is stopped just
- * before the call would take away what another, inside it, has sent to it. */
+ * before the call would take away what another, inside it, has sent to it.
+ *
+ * Open MPI finds the number of a new communicator for one old communicator after the other, the lowest first. While an
+ * MPI_Comm_idup of a lower one is pending, which need not end soon, MPI_Comm_create_group on ours would wait for it,
+ * maybe for ever. So ours is made first, here and after a restart (where the smallest id is), and another one
+ * stands for the world, which is lower still.
+ */
+enum { FIRST_CARD_ID = 2 };
 int open_channels(void)
 {
-    int rc = core_Comm_split(COMM_WORLD, 0, upper.rank, &own_channel);
-    return rc ? rc : core_Comm_split(COMM_WORLD, 0, upper.rank, &creation_channel);
+    int rc = core_Comm_split(COMM_WORLD, 0, upper.rank, &creation_channel);
+    if (!rc) {
+        creation_channel->comm.card->id = FIRST_CARD_ID;
+        rc = core_Comm_split(COMM_WORLD, 0, upper.rank, &own_channel);
+    }
+    return rc ? rc : core_Comm_split(COMM_WORLD, 0, upper.rank, &duplication_channel);
 }
 int core_Comm_free(object **c)
 {

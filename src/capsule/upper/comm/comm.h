@@ -37,6 +37,9 @@ object *new_comm_like(const object *parent);
 int new_intercomm(handle_t h, uint64_t parent, int salt, object **out);
 int new_merged(handle_t h, const object *inter, object **out);
 
+/* --- channels.c --- */
+int channel_take(object *comm, object **channel);
+
 /* --- groups --- */
 int group_members(const object *g, const int **ranks);
 

@@ -34,10 +34,19 @@ int core_Group_rank(object *g, int *r)
     *r = index_of(g->group.size, g->group.ranks, upper.rank);
     return 0;
 }
+static int are_members(const object *g, int n, const int *ranks)
+{
+    for (int i = 0; i < n; i++)
+        if (ranks[i] < 0 || ranks[i] >= g->group.size)
+            return 0;
+    return 1;
+}
 int core_Group_incl(object *g, int n, const int *ranks, object **out)
 {
     if (n < 0)
         return NEUTRAL_MPI_ERR_ARG;
+    if (!are_members(g, n, ranks))
+        return NEUTRAL_MPI_ERR_RANK;
     ARRAY_OF(int, w, n + 1);
     w[n] = 0; /* new_group() looks at none of an empty group, but compilers do not see that */
     for (int i = 0; i < n; i++)
@@ -47,6 +56,10 @@ int core_Group_incl(object *g, int n, const int *ranks, object **out)
 }
 int core_Group_excl(object *g, int n, const int *ranks, object **out)
 {
+    if (n < 0)
+        return NEUTRAL_MPI_ERR_ARG;
+    if (!are_members(g, n, ranks))
+        return NEUTRAL_MPI_ERR_RANK;
     ARRAY_OF(int, w, g->group.size + 1);
     int m = 0;
     for (int i = 0; i < g->group.size; i++)
@@ -57,6 +70,9 @@ int core_Group_excl(object *g, int n, const int *ranks, object **out)
 }
 int core_Group_translate_ranks(object *a, int n, const int *ra, object *b, int *rb)
 {
+    for (int i = 0; i < n; i++)
+        if (ra[i] != NEUTRAL_PROC_NULL && !are_members(a, 1, &ra[i]))
+            return NEUTRAL_MPI_ERR_RANK;
     for (int i = 0; i < n; i++)
         rb[i] = ra[i] == NEUTRAL_PROC_NULL
                     ? NEUTRAL_PROC_NULL
@@ -81,6 +97,8 @@ int core_Group_compare(object *a, object *b, int *r)
 }
 int core_Group_free(object **g)
 {
+    if (*g == predef[PRE_MPI_GROUP_NULL])
+        return NEUTRAL_MPI_ERR_GROUP;
     if (!(*g)->predefined) {
         free((*g)->group.ranks);
         object_delete(*g);
@@ -137,7 +155,8 @@ static int unroll(const object *g, int n, const int *ranges, int *count, int **r
     *ranks = r;
     for (int i = 0; i < n; i++, ranges += 3) {
         int first = ranges[0], last = ranges[1], stride = ranges[2];
-        if (!stride || first < 0 || first >= g->group.size)
+        if (!stride || first < 0 || first >= g->group.size || last < 0 || last >= g->group.size ||
+            (stride > 0 ? first > last : first < last))
             return NEUTRAL_MPI_ERR_ARG;
         for (int k = first; stride > 0 ? k <= last : k >= last; k += stride) {
             if (k < 0 || k >= g->group.size || m == g->group.size)

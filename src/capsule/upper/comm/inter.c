@@ -49,7 +49,8 @@ int core_Comm_idup(object *c, object **out, object **request)
     collective_enter(c);
     object *n = new_comm_like(c);
     object *r = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, TAG_MAKES_COMM, n);
-    int rc = LOWER(comm_idup, c->real, &n->real, &r->real);
+    int rc =
+        LOWER(comm_idup, c == COMM_WORLD ? duplication_channel->real : c->real, &n->real, &r->real);
     if (rc) {
         retire_request(&r);
         unref_comm(n);

@@ -33,8 +33,11 @@ static void *place(const struct side *s, int k)
 
 static int exchange(struct side *out, struct side *in, object *c, object **request)
 {
-    object *shadow;
-    int rc = neighbour_comm(c, &shadow), n_in = indegree_of(c), n_out = outdegree_of(c), n = 0, tag;
+    object *shadow = c;
+    int persistent = c->comm.of != NULL; /* then `c` is its channel */
+    c = persistent ? c->comm.of : c;
+    int rc = persistent ? 0 : neighbour_comm(c, &shadow), n_in = indegree_of(c),
+        n_out = outdegree_of(c), n = 0, tag;
     if (!rc && out->type)
         rc = extent_of(out->type, &out->extent);
     if (!rc && in->type)

@@ -14,11 +14,15 @@ int core_Dims_create(int n, int nd, int *dims)
 {
     int left = n, nfree = 0, f[64], nf = 0, val[64];
     for (int i = 0; i < nd; i++) {
+        if (dims[i] < 0 || (dims[i] && left % dims[i]))
+            return NEUTRAL_MPI_ERR_DIMS;
         if (dims[i])
             left /= dims[i];
         else
             nfree++;
     }
+    if (n < 1 || (!nfree && left > 1))
+        return NEUTRAL_MPI_ERR_DIMS;
     if (!nfree)
         return 0;
     for (int p = 2; left > 1; p++)
@@ -53,8 +57,15 @@ int core_Cart_create(object *c, int nd, const int *dims, const int *periods, int
     int n = 1;
     handle_t h;
     (void)reorder;
-    for (int i = 0; i < nd; i++)
+    if (nd < 0)
+        return NEUTRAL_MPI_ERR_ARG;
+    for (int i = 0; i < nd; i++) {
+        if (dims[i] < 1)
+            return NEUTRAL_MPI_ERR_ARG;
         n *= dims[i];
+    }
+    if (n > c->comm.size)
+        return NEUTRAL_MPI_ERR_ARG;
     creation_begin();
     collective_enter(c);
     int rc = LOWER(Comm_split, c->real, c->comm.rank < n ? 0 : NEUTRAL_UNDEFINED, c->comm.rank, &h);
@@ -67,6 +78,11 @@ int core_Cart_create(object *c, int nd, const int *dims, const int *periods, int
         copy_topology(*out, nd, dims, periods);
     return *out == predef[PRE_MPI_COMM_NULL] ? 0 : neighbour_comm(*out, &(object *){NULL});
 }
+#define NEEDS_CART(c)                        \
+    do {                                     \
+        if (!(c)->comm.has_topology)         \
+            return NEUTRAL_MPI_ERR_TOPOLOGY; \
+    } while (0)
 static void coords_of(object *c, int r, int *at)
 {
     for (int i = c->comm.ndims; i-- > 0; r /= c->comm.dims[i])
@@ -74,11 +90,16 @@ static void coords_of(object *c, int r, int *at)
 }
 int core_Cartdim_get(object *c, int *nd)
 {
+    NEEDS_CART(c);
     *nd = c->comm.ndims;
     return 0;
 }
 int core_Cart_rank(object *c, const int *at, int *r)
 {
+    NEEDS_CART(c);
+    for (int i = 0; i < c->comm.ndims; i++)
+        if (!c->comm.dims[c->comm.ndims + i] && (at[i] < 0 || at[i] >= c->comm.dims[i]))
+            return NEUTRAL_MPI_ERR_ARG;
     *r = 0;
     for (int i = 0; i < c->comm.ndims; i++) {
         int d = c->comm.dims[i];
@@ -89,6 +110,9 @@ int core_Cart_rank(object *c, const int *at, int *r)
 int core_Cart_coords(object *c, int r, int max, int *at)
 {
     int all[64];
+    NEEDS_CART(c);
+    if (r < 0 || r >= c->comm.size)
+        return NEUTRAL_MPI_ERR_RANK;
     coords_of(c, r, all);
     for (int i = 0; i < max && i < c->comm.ndims; i++)
         at[i] = all[i];
@@ -96,6 +120,7 @@ int core_Cart_coords(object *c, int r, int max, int *at)
 }
 int core_Cart_get(object *c, int max, int *dims, int *periods, int *at)
 {
+    NEEDS_CART(c);
     for (int i = 0; i < max && i < c->comm.ndims; i++) {
         dims[i] = c->comm.dims[i];
         periods[i] = c->comm.dims[c->comm.ndims + i];
@@ -114,6 +139,9 @@ static int neighbour(object *c, int dir, int by)
 }
 int core_Cart_shift(object *c, int dir, int disp, int *src, int *dst)
 {
+    NEEDS_CART(c);
+    if (dir < 0 || dir >= c->comm.ndims)
+        return NEUTRAL_MPI_ERR_DIMS;
     *src = neighbour(c, dir, -disp);
     *dst = neighbour(c, dir, disp);
     return 0;
@@ -122,6 +150,7 @@ int core_Cart_sub(object *c, const int *remain, object **out)
 {
     int at[64], color = 0, nd = 0, dims[64], per[64];
     handle_t h;
+    NEEDS_CART(c);
     coords_of(c, c->comm.rank, at);
     for (int i = 0; i < c->comm.ndims; i++)
         if (remain[i]) {

@@ -26,6 +26,7 @@ void extra_free(object *o)
     if (e->info)
         core_Info_free(&e->info);
     topology_free(e->topology);
+    channels_free(e->channels);
     if (e->free_kept)
         e->free_kept(e->kept);
     free(e);
@@ -142,7 +143,11 @@ int attribute_delete(object *o, int keyval)
     if (!keyval_at(keyval))
         return NEUTRAL_MPI_ERR_KEYVAL;
     struct attribute **p = find(o, keyval);
+#ifdef MPICH_ABI /* where there is none, there is nothing to complain about */
+    return *p ? drop(o, p) : 0;
+#else
     return *p ? drop(o, p) : NEUTRAL_MPI_ERR_KEYVAL;
+#endif
 }
 /* in the order of creation, as both libraries do */
 int attributes_copy(object *from, object *to)
@@ -227,6 +232,10 @@ int core_Type_set_name(object *t, const char *name)
 }
 int core_Type_get_name(object *t, char *name, int *len)
 {
+#ifndef MPICH_ABI /* Open MPI has no name for the null handle */
+    if (t == predef[PRE_MPI_DATATYPE_NULL])
+        return NEUTRAL_MPI_ERR_TYPE;
+#endif
     return get_name(t, name, len);
 }
 int core_Win_set_name(object *w, const char *name)
@@ -238,7 +247,30 @@ int core_Win_get_name(object *w, char *name, int *len)
     return get_name(w, name, len);
 }
 
-/* --- hints: kept and told, not passed on --- */
+/* --- hints: those that the standard knows are kept and told, not passed on. Those of files are passed on: the
+ * library may know them. --- */
+static int is_known_hint(const char *key)
+{
+    static const char *const known[] = {"mpi_assert_no_any_tag",
+                                        "mpi_assert_no_any_source",
+                                        "mpi_assert_exact_length",
+                                        "mpi_assert_allow_overtaking",
+                                        "mpi_assert_strict_start_ordering",
+                                        "mpi_assert_memory_alloc_kinds",
+                                        "no_locks",
+                                        "accumulate_ordering",
+                                        "accumulate_ops",
+                                        "mpi_accumulate_granularity",
+                                        "same_size",
+                                        "same_disp_unit",
+                                        "alloc_shared_noncontig",
+                                        "mpi_hw_resource_type",
+                                        "mpi_minimum_memory_alignment"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(key, known[i]))
+            return 1;
+    return 0;
+}
 void info_take(object *holder, object *info)
 {
     struct extra *e = extra_of(holder);
@@ -246,7 +278,8 @@ void info_take(object *holder, object *info)
         core_Info_create(&e->info);
     if (info)
         for (int k = 0; k < info->info.n; k += 2)
-            word_set(e->info, info->info.words[k], info->info.words[k + 1]);
+            if (holder->kind == KIND_FILE || is_known_hint(info->info.words[k]))
+                word_set(e->info, info->info.words[k], info->info.words[k + 1]);
 }
 static int info_tell(object *holder, object **out)
 {

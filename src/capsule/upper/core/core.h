@@ -29,13 +29,16 @@ struct extra {
     char *name;
     object *info; /* hints, as the program gave them */
     struct topology *topology;
+    struct channels *channels;
     void *kept; /* freed with the object */
     void (*free_kept)(void *);
 };
 struct extra *extra_of(object *o);
 void topology_free(struct topology *t); /* comm/graph.c */
-void extra_free(object *o);             /* attributes must be deleted before */
-#define KEYVAL_BASE 0x1000              /* keyvals of the program count from here */
+void channels_free(struct channels *k); /* comm/channels.c */
+void channel_give(object *comm, object *channel);
+void extra_free(object *o); /* attributes must be deleted before */
+#define KEYVAL_BASE 0x1000  /* keyvals of the program count from here */
 int keyval_new(int kind, void *copy, void *delete, int dup, enum language language, void *extra,
                int *keyval);
 struct keyval *keyval_at(int keyval);
@@ -68,7 +71,8 @@ enum {
 #undef ERROR_CLASS
 };
 #define FIRST_USER_ERROR 0x4000
-extern object *error_holder; /* set by a request that failed: its communicator */
+extern object *error_holder;                 /* set by a request that failed: its communicator */
+void request_failed(int code, object *comm); /* the call that finds it raises the error */
 /* What MPI does when a function fails: the handler of `holder` (NULL: of MPI_COMM_WORLD) runs. code
  * is neutral; returns the code as the ABI of the face spells it. */
 int raise_error(int code, object *holder, const char *function);

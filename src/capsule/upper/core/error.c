@@ -98,6 +98,8 @@ static void errhandler_unref(object *e)
 }
 int core_Errhandler_free(object **e)
 {
+    if (*e == predef[PRE_MPI_ERRHANDLER_NULL])
+        return NEUTRAL_MPI_ERR_ARG;
     errhandler_unref(*e);
     *e = predef[PRE_MPI_ERRHANDLER_NULL];
     return 0;
@@ -126,7 +128,8 @@ void errhandler_attach(object *holder, object *errh)
 #define HANDLERS(What, KIND)                                \
     int core_##What##_set_errhandler(object *o, object *e)  \
     {                                                       \
-        if (!e->predefined && e->errh.kind != KIND)         \
+        if (!e || e == predef[PRE_MPI_ERRHANDLER_NULL] ||   \
+            (!e->predefined && e->errh.kind != KIND))       \
             return NEUTRAL_MPI_ERR_ARG;                     \
         errhandler_attach(o, e);                            \
         return 0;                                           \
@@ -172,12 +175,20 @@ static int may_be_a_death(int code)
     default: return 1;
     }
 }
-int raise_error(int code, object *holder, const char *function)
+void request_failed(int code, object *comm)
 {
     upper.doubtful |= may_be_a_death(code);
-    if (error_holder)
+    error_holder = comm;
+}
+int raise_error(int code, object *holder, const char *function)
+{
+    if (code != NEUTRAL_MPI_ERR_IN_STATUS) /* request_failed() has seen the errors in it */
+        upper.doubtful |= may_be_a_death(code);
+    if (error_holder && error_holder->refs > 0)
         holder = error_holder;
     error_holder = NULL;
+    if (holder && holder->kind == KIND_COMM && holder->comm.of)
+        holder = holder->comm.of;
     if (!holder || holder == predef[PRE_MPI_COMM_NULL] || holder == predef[PRE_MPI_WIN_NULL])
         holder = COMM_WORLD;
     call_handler(holder, code, function);

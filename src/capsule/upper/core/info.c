@@ -39,6 +39,17 @@ const char *word_get(const object *i, const char *key)
     return k < 0 ? NULL : i->info.words[k + 1];
 }
 
+#ifdef MPICH_ABI
+enum { NO_INFO = NEUTRAL_MPI_ERR_ARG, NO_NTH_KEY = NEUTRAL_MPI_ERR_ARG };
+#else
+enum { NO_INFO = NEUTRAL_MPI_ERR_INFO, NO_NTH_KEY = NEUTRAL_MPI_ERR_INFO_KEY };
+#endif
+#define NEEDS_INFO(i)                                 \
+    do {                                              \
+        if (!(i) || (i) == predef[PRE_MPI_INFO_NULL]) \
+            return NO_INFO;                           \
+    } while (0)
+
 int core_Info_create(object **i)
 {
     *i = object_new(KIND_INFO);
@@ -50,10 +61,12 @@ int core_Info_create_env(object **i)
 }
 int core_Info_set(object *i, const char *k, const char *v)
 {
+    NEEDS_INFO(i);
     return *k ? word_set(i, k, v) : NEUTRAL_MPI_ERR_INFO_KEY;
 }
 int core_Info_delete(object *i, const char *key)
 {
+    NEEDS_INFO(i);
     int k = place_of(i, key);
     if (k < 0)
         return NEUTRAL_MPI_ERR_INFO_NOKEY;
@@ -65,6 +78,7 @@ int core_Info_delete(object *i, const char *key)
 }
 int core_Info_dup(object *i, object **out)
 {
+    NEEDS_INFO(i);
     int rc = core_Info_create(out);
     for (int k = 0; k < i->info.n && !rc; k += 2)
         rc = word_set(*out, i->info.words[k], i->info.words[k + 1]);
@@ -72,13 +86,15 @@ int core_Info_dup(object *i, object **out)
 }
 int core_Info_get_nkeys(object *i, int *n)
 {
+    NEEDS_INFO(i);
     *n = i->info.n / 2;
     return 0;
 }
 int core_Info_get_nthkey(object *i, int n, char *key)
 {
+    NEEDS_INFO(i);
     if (n < 0 || 2 * n >= i->info.n)
-        return NEUTRAL_MPI_ERR_INFO_KEY;
+        return NO_NTH_KEY;
     size_t len = strlen(i->info.words[2 * n]);
     if (len > 254)
         len = 254;
@@ -88,6 +104,7 @@ int core_Info_get_nthkey(object *i, int n, char *key)
 }
 int core_Info_get_valuelen(object *i, const char *key, int *len, int *flag)
 {
+    NEEDS_INFO(i);
     const char *v = word_get(i, key);
     *flag = v != NULL;
     if (v)
@@ -96,6 +113,7 @@ int core_Info_get_valuelen(object *i, const char *key, int *len, int *flag)
 }
 int core_Info_get(object *i, const char *key, int room, char *value, int *flag)
 {
+    NEEDS_INFO(i);
     const char *v = word_get(i, key);
     *flag = v != NULL;
     if (v) {
@@ -109,6 +127,7 @@ int core_Info_get(object *i, const char *key, int room, char *value, int *flag)
 }
 int core_Info_get_string(object *i, const char *key, int *buflen, char *value, int *flag)
 {
+    NEEDS_INFO(i);
     const char *v = word_get(i, key);
     *flag = v != NULL;
     if (v) {
@@ -123,6 +142,7 @@ int core_Info_get_string(object *i, const char *key, int *buflen, char *value, i
 }
 int core_Info_free(object **i)
 {
+    NEEDS_INFO(*i);
     if (!(*i)->predefined) {
         for (int k = 0; k < (*i)->info.n; k++)
             free((*i)->info.words[k]);

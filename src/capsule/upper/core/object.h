@@ -30,6 +30,7 @@ struct object {
             unsigned unmade; /* the step of a drain that found its MPI_Comm_idup incomplete */
             int has_topology, ndims, *dims; /* dims[ndims], periods[ndims] */
             object *errh;
+            object *of; /* a channel for a persistent collective on that one (comm/channels.c) */
         } comm;
         struct {
             int size, *ranks;
@@ -123,14 +124,26 @@ static inline handle_t real(const object *o)     /* an argument that is not sign
 void objects_init(void);
 void bind_predefined(void); /* to the lower half that is there now */
 
+/* The status of one completion. Its error is what the call returns: the field is left as the program has it. */
+static inline void tell_status(struct status *st, const struct status *s)
+{
+    if (!st)
+        return;
+    st->source = s->source;
+    st->tag = s->tag;
+    st->cancelled = s->cancelled;
+    st->bytes = s->bytes;
+}
+
 /* --- what every room needs of communicators and types --- */
 void unref_comm(object *c);
 void unref_type(object *t);
 static inline int others_in(const object *c) /* whom a collective exchanges data with */
 {
-    return c->comm.remote_size ? c->comm.remote_size : c->comm.size;
+    return !c ? 0 : c->comm.remote_size ? c->comm.remote_size : c->comm.size;
 }
 extern object *creation_channel; /* of our own: for those who make communicators */
+extern object *duplication_channel;
 static inline void collective_enter(const object *comm)
 {
     card_enter(comm->comm.card);

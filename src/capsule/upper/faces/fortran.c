@@ -68,8 +68,8 @@ static void str_out(const char *c, char *s, size_t n)
         object *holder_ = NULL;                                                       \
         EACH(HOLDER, __VA_ARGS__)                                                     \
         EACH(BEFORE, __VA_ARGS__)                                                     \
-        int rc = IS_NO_COMM(holder_) ? NEUTRAL_MPI_ERR_COMM                           \
-                                     : INSIDE(core_##Name(LIST(ARG, __VA_ARGS__)));   \
+        int none_ = no_holder(holder_);                                               \
+        int rc = none_ ? none_ : INSIDE(core_##Name(LIST(ARG, __VA_ARGS__)));         \
         EACH(AFTER, __VA_ARGS__)                                                      \
         if (__builtin_expect(rc, 0))                                                  \
             rc = raise_error(rc, holder_, "MPI_" #Name);                              \

@@ -10,6 +10,9 @@
 #define SAME(x) x
 #define FIRST(x, ...) x
 #define NONE(...)
+/* Where a result goes must be said. NULL_ERROR: what this ABI's library calls the lack of it. */
+#define NEEDED(x) if (__builtin_expect(!(x), 0)) bad_ = NEUTRAL_MPI_ERR_ARG;
+#define NEEDED_OF(kind, x) if (__builtin_expect(!(x), 0)) bad_ = NULL_ERROR(kind);
 #define comm_size(c) others_in(IN_COMM(c))
 
 /* plain values */
@@ -42,15 +45,15 @@
 #define ARG_AINTS SAME
 #define AFTER_AINTS NONE
 #define FACE_OINT(x) int *x
-#define BEFORE_OINT NONE
+#define BEFORE_OINT NEEDED
 #define ARG_OINT SAME
 #define AFTER_OINT NONE
 #define FACE_IOINT FACE_OINT
-#define BEFORE_IOINT NONE
+#define BEFORE_IOINT NEEDED
 #define ARG_IOINT SAME
 #define AFTER_IOINT NONE
 #define FACE_OFLAG FACE_OINT
-#define BEFORE_OFLAG NONE
+#define BEFORE_OFLAG NEEDED
 #define ARG_OFLAG SAME
 #define AFTER_OFLAG NONE
 #define FACE_OINTS FACE_OINT
@@ -62,7 +65,7 @@
 #define ARG_OFLAGS SAME
 #define AFTER_OFLAGS NONE
 #define FACE_OINDEX FACE_OINT
-#define BEFORE_OINDEX NONE
+#define BEFORE_OINDEX NEEDED
 #define ARG_OINDEX SAME
 #define AFTER_OINDEX NONE
 #define FACE_OINDEXES(x, n) int *x
@@ -70,7 +73,7 @@
 #define ARG_OINDEXES FIRST
 #define AFTER_OINDEXES NONE
 #define FACE_OAINT(x) MPI_Aint *x
-#define BEFORE_OAINT NONE
+#define BEFORE_OAINT NEEDED
 #define ARG_OAINT SAME
 #define AFTER_OAINT NONE
 #define FACE_STR(x) const char *x
@@ -81,7 +84,7 @@
 #define FACE_OSTR(x, len, max) char *x
 #define BEFORE_OSTR(x, len, max) char x##_[8200] = "";
 #define ARG_OSTR(x, len, max) x##_
-#define AFTER_OSTR(x, len, max) if (*len > max - 1) *len = max - 1; memcpy(x, x##_, *len); x[*len] = 0;
+#define AFTER_OSTR(x, len, max) if (!rc) { if (*len > max - 1) *len = max - 1; memcpy(x, x##_, *len); x[*len] = 0; }
 /* values with special meanings */
 #define FACE_RANK FACE_INT
 #define BEFORE_RANK NONE
@@ -112,7 +115,7 @@
 #define ARG_BUF buf_in
 #define AFTER_BUF NONE
 #define FACE_ORANK FACE_OINT
-#define BEFORE_ORANK NONE
+#define BEFORE_ORANK NEEDED
 #define ARG_ORANK SAME
 #define AFTER_ORANK(x) *x = rank_out(*x);
 #define FACE_RANKS(x, n) const int *x
@@ -128,16 +131,24 @@
 #define BEFORE_COMM NONE
 #define ARG_COMM IN_COMM
 #define AFTER_COMM NONE
+#define FACE_ANYCOMM FACE_COMM
+#define BEFORE_ANYCOMM NONE
+#define ARG_ANYCOMM IN_COMM
+#define AFTER_ANYCOMM NONE
 #define FACE_TYPE(x) MPI_Datatype x
 #define BEFORE_TYPE NONE
 #define ARG_TYPE IN_TYPE
 #define AFTER_TYPE NONE
+#define FACE_TYPEIF(x, condition) MPI_Datatype x
+#define BEFORE_TYPEIF NONE
+#define ARG_TYPEIF(x, condition) IN_TYPE(x)
+#define AFTER_TYPEIF NONE
 #define FACE_OP(x) MPI_Op x
 #define BEFORE_OP NONE
 #define ARG_OP IN_OP
 #define AFTER_OP NONE
 #define FACE_GROUP(x) MPI_Group x
-#define BEFORE_GROUP NONE
+#define BEFORE_GROUP(x) if (!IN_GROUP(x) || IN_GROUP(x) == predef[PRE_MPI_GROUP_NULL]) bad_ = NEUTRAL_MPI_ERR_GROUP;
 #define ARG_GROUP IN_GROUP
 #define AFTER_GROUP NONE
 #define FACE_INFO(x) MPI_Info x
@@ -149,6 +160,7 @@
 #define ARG_ERRH IN_ERRH
 #define AFTER_ERRH NONE
 #define FACE_TYPES(x, n) const MPI_Datatype *x
+#define unless_in_place(buf, n) ((buf) == MPI_IN_PLACE ? 0 : (n))
 #define BEFORE_TYPES(x, n) ARRAY_OF(object *, x##_, n + 1); for (int i_ = 0; i_ < n; i_++) x##_[i_] = IN_TYPE(x[i_]);
 #define ARG_TYPES(x, n) x##_
 #define AFTER_TYPES NONE
@@ -156,36 +168,36 @@
 #define BEFORE_NEW(x) object *x##_ = NULL;
 #define ARG_NEW(x) &x##_
 #define FACE_NEWCOMM(x) MPI_Comm *x
-#define BEFORE_NEWCOMM BEFORE_NEW
+#define BEFORE_NEWCOMM(x) BEFORE_NEW(x) NEEDED_OF(COMM, x)
 #define ARG_NEWCOMM ARG_NEW
 #define AFTER_NEWCOMM(x) if (x##_) *x = OUT_COMM(x##_);
 #define FACE_NEWTYPE(x) MPI_Datatype *x
-#define BEFORE_NEWTYPE BEFORE_NEW
+#define BEFORE_NEWTYPE(x) BEFORE_NEW(x) NEEDED_OF(TYPE, x)
 #define ARG_NEWTYPE ARG_NEW
 #define AFTER_NEWTYPE(x) if (x##_) *x = OUT_TYPE(x##_);
 #define FACE_NEWGROUP(x) MPI_Group *x
-#define BEFORE_NEWGROUP BEFORE_NEW
+#define BEFORE_NEWGROUP(x) BEFORE_NEW(x) NEEDED_OF(GROUP, x)
 #define ARG_NEWGROUP ARG_NEW
 #define AFTER_NEWGROUP(x) if (x##_) *x = OUT_GROUP(x##_);
 #define FACE_NEWREQ(x) MPI_Request *x
-#define BEFORE_NEWREQ BEFORE_NEW
+#define BEFORE_NEWREQ(x) BEFORE_NEW(x) NEEDED_OF(REQUEST, x)
 #define ARG_NEWREQ ARG_NEW
 #define AFTER_NEWREQ(x) if (x##_) *x = OUT_REQ(x##_);
 #define FACE_NEWINFO(x) MPI_Info *x
-#define BEFORE_NEWINFO BEFORE_NEW
+#define BEFORE_NEWINFO(x) BEFORE_NEW(x) NEEDED_OF(INFO, x)
 #define ARG_NEWINFO ARG_NEW
 #define AFTER_NEWINFO(x) if (x##_) *x = OUT_INFO(x##_);
 #define FACE_GETERRH(x) MPI_Errhandler *x
-#define BEFORE_GETERRH BEFORE_NEW
+#define BEFORE_GETERRH(x) BEFORE_NEW(x) NEEDED(x)
 #define ARG_GETERRH ARG_NEW
 #define AFTER_GETERRH(x) if (x##_) *x = OUT_ERRH(x##_);
 /* handles in and out */
 #define FACE_FREECOMM(x) MPI_Comm *x
-#define BEFORE_FREECOMM(x) object *x##_ = IN_COMM(*x);
+#define BEFORE_FREECOMM(x) object *x##_ = x ? IN_COMM(*x) : NULL; NEEDED_OF(COMM, x)
 #define ARG_FREECOMM ARG_NEW
 #define AFTER_FREECOMM(x) *x = OUT_COMM(x##_);
 #define FACE_FREETYPE(x) MPI_Datatype *x
-#define BEFORE_FREETYPE(x) object *x##_ = IN_TYPE(*x);
+#define BEFORE_FREETYPE(x) object *x##_ = x ? IN_TYPE(*x) : NULL; NEEDED_OF(TYPE, x)
 #define ARG_FREETYPE ARG_NEW
 #define AFTER_FREETYPE(x) *x = OUT_TYPE(x##_);
 #define FACE_TYPEREF FACE_FREETYPE
@@ -193,15 +205,15 @@
 #define ARG_TYPEREF ARG_NEW
 #define AFTER_TYPEREF AFTER_FREETYPE
 #define FACE_FREEOP(x) MPI_Op *x
-#define BEFORE_FREEOP(x) object *x##_ = IN_OP(*x);
+#define BEFORE_FREEOP(x) object *x##_ = x ? IN_OP(*x) : NULL; NEEDED_OF(OP, x)
 #define ARG_FREEOP ARG_NEW
 #define AFTER_FREEOP(x) *x = OUT_OP(x##_);
 #define FACE_FREEGROUP(x) MPI_Group *x
-#define BEFORE_FREEGROUP(x) object *x##_ = IN_GROUP(*x);
+#define BEFORE_FREEGROUP(x) object *x##_ = x ? IN_GROUP(*x) : NULL; NEEDED_OF(GROUP, x)
 #define ARG_FREEGROUP ARG_NEW
 #define AFTER_FREEGROUP(x) *x = OUT_GROUP(x##_);
 #define FACE_FREEINFO(x) MPI_Info *x
-#define BEFORE_FREEINFO(x) object *x##_ = IN_INFO(*x);
+#define BEFORE_FREEINFO(x) object *x##_ = x ? IN_INFO(*x) : NULL; NEEDED_OF(INFO, x)
 #define ARG_FREEINFO ARG_NEW
 #define AFTER_FREEINFO(x) *x = OUT_INFO(x##_);
 #define FACE_REQ(x) MPI_Request *x
@@ -211,7 +223,7 @@
 #define FACE_CSTATUS(x) const MPI_Status *x
 #define AFTER_CSTATUS NONE
 #ifdef SAME_LAYOUT                      /* requests and statuses look like the core's: no copies */
-#define BEFORE_REQ NONE
+#define BEFORE_REQ(x) NEEDED_OF(REQUEST, x)
 #define ARG_REQ(x) (object **)x
 #define AFTER_REQ NONE
 #define BEFORE_REQS NONE
@@ -226,18 +238,19 @@
 #define BEFORE_CSTATUS NONE
 #define ARG_CSTATUS(x) (const struct status *)x
 #else
-#define BEFORE_REQ(x) object *x##_ = IN_REQ(*x);
+#define BEFORE_REQ(x) object *x##_ = x ? IN_REQ(*x) : NULL; NEEDED(x)
 #define ARG_REQ ARG_NEW
 #define AFTER_REQ(x) *x = OUT_REQ(x##_);
 #define BEFORE_REQS(x, n) ARRAY_OF(object *, x##_, n + 1); for (int i_ = 0; i_ < n; i_++) x##_[i_] = IN_REQ(x[i_]);
 #define ARG_REQS(x, n) x##_
-#define AFTER_REQS(x, n) for (int i_ = 0; i_ < n; i_++) x[i_] = OUT_REQ(x##_[i_]);
-#define BEFORE_STATUS(x) struct status x##_; if (x != MPI_STATUS_IGNORE) status_in(x, &x##_);
+#define AFTER_REQS(x, n) for (int i_ = 0; i_ < n; i_++) x[i_] = OUT_REQ(x##_[i_]); error_holder = NULL; /* MPICH does not ask the communicator's handler about several */
+#define BEFORE_STATUS(x) struct status x##_; NEEDED(x) if (x && x != MPI_STATUS_IGNORE) status_in(x, &x##_);
 #define ARG_STATUS(x) x == MPI_STATUS_IGNORE ? NULL : &x##_
 #define AFTER_STATUS(x) if (x != MPI_STATUS_IGNORE) status_out(&x##_, x);
 #define BEFORE_STATUSES(x, n) ARRAY_OF(struct status, x##_, n + 1); if (x != MPI_STATUSES_IGNORE) for (int i_ = 0; i_ < n; i_++) status_in(&x[i_], &x##_[i_]);
 #define ARG_STATUSES(x, n) x == MPI_STATUSES_IGNORE ? NULL : x##_
-#define AFTER_STATUSES(x, n) if (x != MPI_STATUSES_IGNORE) for (int i_ = 0; i_ < n; i_++) status_out(&x##_[i_], &x[i_]);
+#define AFTER_STATUSES(x, n) if (x != MPI_STATUSES_IGNORE) for (int i_ = 0; i_ < n; i_++) { \
+        status_out(&x##_[i_], &x[i_]); if (rc == NEUTRAL_MPI_ERR_IN_STATUS) x[i_].MPI_ERROR = error_out(x##_[i_].error); }
 #define BEFORE_CSTATUS(x) struct status x##_; status_in(x, &x##_);
 #define ARG_CSTATUS(x) &x##_
 #endif
@@ -255,15 +268,15 @@
 #define ARG_COUNT64(x) (long)x
 #define AFTER_COUNT64 NONE
 #define FACE_OOFFSET(x) MPI_Offset *x
-#define BEFORE_OOFFSET NONE
+#define BEFORE_OOFFSET NEEDED
 #define ARG_OOFFSET(x) (long *)x
 #define AFTER_OOFFSET NONE
 #define FACE_OCOUNT(x) MPI_Count *x
-#define BEFORE_OCOUNT NONE
+#define BEFORE_OCOUNT NEEDED
 #define ARG_OCOUNT(x) (long *)x
 #define AFTER_OCOUNT NONE
 #define FACE_IOAINT(x) MPI_Aint *x
-#define BEFORE_IOAINT NONE
+#define BEFORE_IOAINT NEEDED
 #define ARG_IOAINT(x) (long *)x
 #define AFTER_IOAINT NONE
 #define FACE_WIN(x) MPI_Win x
@@ -274,36 +287,44 @@
 #define BEFORE_FILE NONE
 #define ARG_FILE IN_FILE
 #define AFTER_FILE NONE
+#define FACE_ANYWIN FACE_WIN
+#define BEFORE_ANYWIN NONE
+#define ARG_ANYWIN IN_WIN
+#define AFTER_ANYWIN NONE
+#define FACE_ANYFILE FACE_FILE
+#define BEFORE_ANYFILE NONE
+#define ARG_ANYFILE IN_FILE
+#define AFTER_ANYFILE NONE
 #define FACE_REQIN(x) MPI_Request x
 #define BEFORE_REQIN NONE
 #define ARG_REQIN IN_REQ
 #define AFTER_REQIN NONE
 #define FACE_NEWWIN(x) MPI_Win *x
-#define BEFORE_NEWWIN BEFORE_NEW
+#define BEFORE_NEWWIN(x) BEFORE_NEW(x) NEEDED_OF(WIN, x)
 #define ARG_NEWWIN ARG_NEW
 #define AFTER_NEWWIN(x) if (x##_) *x = OUT_WIN(x##_);
 #define FACE_NEWFILE(x) MPI_File *x
-#define BEFORE_NEWFILE BEFORE_NEW
+#define BEFORE_NEWFILE(x) BEFORE_NEW(x) NEEDED_OF(FILE, x)
 #define ARG_NEWFILE ARG_NEW
 #define AFTER_NEWFILE(x) if (x##_) *x = OUT_FILE(x##_);
 #define FACE_NEWMSG(x) MPI_Message *x
-#define BEFORE_NEWMSG BEFORE_NEW
+#define BEFORE_NEWMSG(x) BEFORE_NEW(x) NEEDED_OF(ARG, x)
 #define ARG_NEWMSG ARG_NEW
 #define AFTER_NEWMSG(x) if (x##_) *x = OUT_MSG(x##_);
 #define FACE_FREEWIN(x) MPI_Win *x
-#define BEFORE_FREEWIN(x) object *x##_ = IN_WIN(*x);
+#define BEFORE_FREEWIN(x) object *x##_ = x ? IN_WIN(*x) : NULL; NEEDED_OF(WIN, x)
 #define ARG_FREEWIN ARG_NEW
 #define AFTER_FREEWIN(x) *x = OUT_WIN(x##_);
 #define FACE_FREEFILE(x) MPI_File *x
-#define BEFORE_FREEFILE(x) object *x##_ = IN_FILE(*x);
+#define BEFORE_FREEFILE(x) object *x##_ = x ? IN_FILE(*x) : NULL; NEEDED_OF(FILE, x)
 #define ARG_FREEFILE ARG_NEW
 #define AFTER_FREEFILE(x) *x = OUT_FILE(x##_);
 #define FACE_FREEERRH(x) MPI_Errhandler *x
-#define BEFORE_FREEERRH(x) object *x##_ = IN_ERRH(*x);
+#define BEFORE_FREEERRH(x) object *x##_ = x ? IN_ERRH(*x) : NULL; NEEDED_OF(ARG, x)
 #define ARG_FREEERRH ARG_NEW
 #define AFTER_FREEERRH(x) *x = OUT_ERRH(x##_);
 #define FACE_MSG(x) MPI_Message *x
-#define BEFORE_MSG(x) object *x##_ = IN_MSG(*x);
+#define BEFORE_MSG(x) object *x##_ = x ? IN_MSG(*x) : NULL; NEEDED_OF(REQUEST, x)
 #define ARG_MSG ARG_NEW
 #define AFTER_MSG(x) *x = OUT_MSG(x##_);
 #define FACE_WEIGHTS(x) const int *x
@@ -315,11 +336,11 @@
 #define ARG_OWEIGHTS(x) (x == MPI_UNWEIGHTED ? NULL : x)
 #define AFTER_OWEIGHTS NONE
 #define FACE_OTOPO(x) int *x
-#define BEFORE_OTOPO NONE
+#define BEFORE_OTOPO NEEDED
 #define ARG_OTOPO SAME
 #define AFTER_OTOPO(x) *x = topo_out(*x);
 #define FACE_OCOMBINER(x) int *x
-#define BEFORE_OCOMBINER NONE
+#define BEFORE_OCOMBINER NEEDED
 #define ARG_OCOMBINER SAME
 #define AFTER_OCOMBINER(x) *x = combiner_out(*x);
 #define FACE_RANGES(x) int x[][3]
@@ -339,7 +360,7 @@
 #define ARG_ERRCODE error_in
 #define AFTER_ERRCODE NONE
 #define FACE_OERRCODE(x) int *x
-#define BEFORE_OERRCODE NONE
+#define BEFORE_OERRCODE NEEDED
 #define ARG_OERRCODE SAME
 #define AFTER_OERRCODE(x) *x = error_out(*x);
 #define FACE_DISTRIBS(x, n) const int *x

@@ -149,6 +149,11 @@
 #define ARG_COMM(x) at(KIND_COMM, *x)
 #define AFTER_COMM NONE
 #define LENGTH_COMM NONE
+#define FACE_ANYCOMM REF
+#define BEFORE_ANYCOMM NONE
+#define ARG_ANYCOMM(x) at(KIND_COMM, *x)
+#define AFTER_ANYCOMM NONE
+#define LENGTH_ANYCOMM NONE
 #define FACE_TYPE REF
 #define BEFORE_TYPE NONE
 #define ARG_TYPE(x) at(KIND_TYPE, *x)
@@ -174,6 +179,12 @@
 #define ARG_ERRH(x) at(KIND_ERRH, *x)
 #define AFTER_ERRH NONE
 #define LENGTH_ERRH NONE
+#define FACE_TYPEIF(x, condition) int *x
+#define BEFORE_TYPEIF NONE
+#define ARG_TYPEIF(x, condition) at(KIND_TYPE, *x)
+#define AFTER_TYPEIF NONE
+#define LENGTH_TYPEIF NONE
+#define unless_in_place(buf, n) (buf_in(buf) == NEUTRAL_IN_PLACE ? 0 : (n))
 #define FACE_TYPES REF2
 #define BEFORE_TYPES(x, n) ARRAY_OF(object *, x##_, COUNT_OF(n) + 1); for (int i_ = 0; i_ < COUNT_OF(n); i_++) x##_[i_] = at(KIND_TYPE, x[i_]);
 #define ARG_TYPES(x, n) x##_
@@ -323,6 +334,16 @@
 #define ARG_FILE(x) at(KIND_FILE, *x)
 #define AFTER_FILE NONE
 #define LENGTH_FILE NONE
+#define FACE_ANYWIN FACE_WIN
+#define BEFORE_ANYWIN NONE
+#define ARG_ANYWIN ARG_WIN
+#define AFTER_ANYWIN NONE
+#define LENGTH_ANYWIN NONE
+#define FACE_ANYFILE FACE_FILE
+#define BEFORE_ANYFILE NONE
+#define ARG_ANYFILE ARG_FILE
+#define AFTER_ANYFILE NONE
+#define LENGTH_ANYFILE NONE
 #define FACE_REQIN REF
 #define BEFORE_REQIN NONE
 #define ARG_REQIN(x) at(KIND_REQ, *x)

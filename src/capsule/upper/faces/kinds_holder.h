@@ -1,24 +1,38 @@
 /* kinds_holder.h - whose error handler is called when a function fails: that of the first
  * communicator, window or file among its arguments, for a C face and for Fortran alike. A null
- * communicator there is an error that the core need not think of.
+ * handle there is an error that the core need not think of.
  */
-#define IS_NO_COMM(holder) \
-    __builtin_expect((holder) && (holder)->kind == KIND_COMM && !(holder)->comm.card, 0)
+static inline int no_holder(const object *holder)
+{
+    return !holder                     ? 0
+           : holder->kind == KIND_COMM ? (holder->comm.card ? 0 : NEUTRAL_MPI_ERR_COMM)
+           : holder->kind == KIND_WIN  ? (holder->win.w ? 0 : NEUTRAL_MPI_ERR_WIN)
+                                       : (holder->file.f ? 0 : NEUTRAL_MPI_ERR_FILE);
+}
 // clang-format off
 #define HOLDER(kind, ...) HOLDER_##kind(__VA_ARGS__)
 #define HOLDER_ADDR NONE
 #define HOLDER_AINT NONE
 #define HOLDER_AINTS NONE
+#ifdef MPICH_ABI
+#define HOLDER_ANYCOMM NONE
+#define HOLDER_ANYWIN NONE
+#else /* Open MPI has no name for the null handle */
+#define HOLDER_ANYCOMM HOLDER_COMM
+#define HOLDER_ANYWIN HOLDER_WIN
+#endif
+#define HOLDER_ANYFILE(x)
 #define HOLDER_BUF NONE
 #define HOLDER_CBUF NONE
-#define HOLDER_COMM(x) holder_ = holder_ ? holder_ : ARG_COMM(x);
+#define HOLDER_OR_NULL(o, NULL_OBJECT) ({ object *o_ = o; o_ ? o_ : predef[NULL_OBJECT]; })
+#define HOLDER_COMM(x) holder_ = holder_ ? holder_ : HOLDER_OR_NULL(ARG_COMM(x), PRE_MPI_COMM_NULL);
 #define HOLDER_COUNT64 NONE
 #define HOLDER_CSTATUS NONE
 #define HOLDER_DARGS NONE
 #define HOLDER_DISTRIBS NONE
 #define HOLDER_ERRCODE NONE
 #define HOLDER_ERRH NONE
-#define HOLDER_FILE(x) holder_ = ARG_FILE(x);
+#define HOLDER_FILE(x) holder_ = HOLDER_OR_NULL(ARG_FILE(x), PRE_MPI_FILE_NULL);
 #define HOLDER_FLAG NONE
 #define HOLDER_FLAGS NONE
 #define HOLDER_FREECOMM NONE
@@ -83,8 +97,9 @@
 #define HOLDER_TAG NONE
 #define HOLDER_TYPE NONE
 #define HOLDER_TYPECLASS NONE
+#define HOLDER_TYPEIF NONE
 #define HOLDER_TYPEREF NONE
 #define HOLDER_TYPES NONE
 #define HOLDER_WEIGHTS NONE
-#define HOLDER_WIN(x) holder_ = ARG_WIN(x);
+#define HOLDER_WIN(x) holder_ = HOLDER_OR_NULL(ARG_WIN(x), PRE_MPI_WIN_NULL);
 // clang-format on

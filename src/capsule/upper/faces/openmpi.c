@@ -25,6 +25,7 @@ _Static_assert(sizeof(MPI_Status) == sizeof(struct status), "nstatus has Open MP
 #define OUT_REQ(o)                     ((MPI_Request)(o))
 #define OUT_INFO(o)                    ((MPI_Info)(o))
 #define OUT_ERRH(o)                    ((MPI_Errhandler)(o))
+#define NULL_ERROR(kind)               NEUTRAL_MPI_ERR_##kind
 #define rank_in(r)                     (r) /* the neutral values are Open MPI's */
 #define rank_out(r)                    (r)
 #define buf_in(b)                      ((void *)(b))

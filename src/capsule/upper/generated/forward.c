@@ -36,6 +36,21 @@
         __attribute__((unused)) object *comm = win->win.w->comm; \
         CALL(Name, __VA_ARGS__) \
     }
+#define TYPE_OF_Accumulate tt
+#define TYPE_OF_Get_accumulate tt
+#define TYPE_OF_Raccumulate tt
+#define TYPE_OF_Rget_accumulate tt
+#define TYPE_OF_Fetch_and_op type
+#define ITSELF(kind, ...) ITSELF_(__VA_ARGS__, )
+#define ITSELF_(x, ...) x
+#define CORE_ATOMIC(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
+    { \
+        int denied_ = window_access(win, target); \
+        if (denied_) { return denied_; } \
+        if (__builtin_expect(pairs_are_ours(TYPE_OF_##Name), 0)) { return pairs_##Name(LIST(ITSELF, __VA_ARGS__)); } \
+        __attribute__((unused)) object *comm = win->win.w->comm; \
+        CALL(Name, __VA_ARGS__) \
+    }
 #define CORE_FILE_FORWARD(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
     { \
         if (!file->file.f) { return NEUTRAL_MPI_ERR_FILE; } \

@@ -2,6 +2,7 @@
  * lower half (BEFORE), what is passed (ARG), what is done after it (AFTER). Only kinds that occur
  * in FORWARD, COLLECTIVE and NONBLOCKING rows need an entry.
  */
+#include "generated/significant.h"
 // clang-format off
 #define BEFORE(kind, ...) BEFORE_##kind(__VA_ARGS__)
 #define ARG(kind, ...) ARG_##kind(__VA_ARGS__)
@@ -42,6 +43,9 @@
 #define BEFORE_TYPE NONE
 #define ARG_TYPE real
 #define AFTER_TYPE NONE
+#define BEFORE_TYPEIF(x, condition)
+#define ARG_TYPEIF(x, condition) ((condition) ? real(x) : predef[PRE_MPI_DATATYPE_NULL]->real)
+#define AFTER_TYPEIF(x, condition)
 #define BEFORE_OP NONE
 #define ARG_OP real
 #define AFTER_OP NONE

@@ -1,9 +1,11 @@
 /* persistent.c - a persistent request keeps the arguments; starting it begins the non-blocking
- * operation, which is an ordinary request: draining and restart know nothing of persistence. Made
- * from table/persistent.def.
+ * operation, which is an ordinary request: draining and restart know nothing of persistence. A
+ * collective has a communicator of its own for that (comm/channels.c). Made from
+ * table/persistent.def.
  */
 #include "comm/comm.h"
 #include "messages/messages.h"
+#include "generated/significant.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +20,7 @@
 #define SAVED_(x, ...) a_->x
 #define SAVE(kind, ...) SAVE_##kind(__VA_ARGS__)
 #define KEEP(x) a_->x = x;
+#define HOLD_IF(x, condition) a_->x = NULL; if (condition) { HOLD(x) }
 #define HOLD(x) a_->x = x; if (x) { x->refs++; s_->held[s_->n_held++] = x; }
 /* the face's array ends with its call: this one lives with the request */
 #define ARRAY(x, n) { OBJECT *copy_ = need(malloc((n + 1) * sizeof(OBJECT))); memcpy(copy_, x, n * sizeof(OBJECT)); \
@@ -30,11 +33,12 @@
 #define SAVE_INTS KEEP
 #define SAVE_AINTS KEEP
 #define SAVE_TYPE HOLD
+#define SAVE_TYPEIF HOLD_IF
 #define SAVE_COMM HOLD
 #define SAVE_OP HOLD
 #define SAVE_TYPES ARRAY
 
-#define RECORDER(Name, Operation, PARAMETERS, ...) \
+#define RECORDER(Name, Operation, PARAMETERS, CHANNEL, ...) \
     struct args_##Name { EACH(FIELD, __VA_ARGS__) }; \
     static int start_##Name(object *r_) \
     { \
@@ -52,12 +56,17 @@
         s_->start = start_##Name; \
         s_->inner = need(calloc(3, sizeof *s_->inner)); \
         EACH(SAVE, __VA_ARGS__) \
-        *request = r_; \
-        return 0; \
+        int rc = CHANNEL; \
+        if (rc) \
+            special_free(&r_); \
+        else \
+            *request = r_; \
+        return rc; \
     }
 #define PERSISTENT(Name, name, Operation, ...) \
-    RECORDER(Name, Operation, (LIST(PARAM, __VA_ARGS__), object **request), __VA_ARGS__)
+    RECORDER(Name, Operation, (LIST(PARAM, __VA_ARGS__), object **request), 0, __VA_ARGS__)
 #define PERSISTENT_COLL(Name, name, Operation, ...) \
-    RECORDER(Name, Operation, (LIST(PARAM, __VA_ARGS__), __attribute__((unused)) object *info, object **request), __VA_ARGS__)
+    RECORDER(Name, Operation, (LIST(PARAM, __VA_ARGS__), __attribute__((unused)) object *info, object **request), \
+        (channel_take(comm, &a_->comm) ?: (s_->channel = a_->comm, 0)), __VA_ARGS__)
 #include "table/persistent.def"
 // clang-format on

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MODE_CREATE = 1, MODE_EXCL = 64, MODE_SEQUENTIAL = 256 };
+enum { MODE_DELETE_ON_CLOSE = 16, MODE_EXCL = 64, MODE_SEQUENTIAL = 256 };
 enum { WHENCE_SET = 600 };
 
 int core_File_open(object *comm, const char *name, int amode, object *info, object **out)
@@ -54,6 +54,20 @@ int core_File_open(object *comm, const char *name, int amode, object *info, obje
     *out = o;
     return 0;
 }
+/* Below the file is open without MPI_MODE_DELETE_ON_CLOSE: a library that ends closes what is open, and the
+ * program has not closed it when it only stops here to go on elsewhere. So the deleting is ours, when all have
+ * closed it. */
+static int delete_closed(const struct open_file *f)
+{
+    int rc = LOWER(Barrier, f->comm->real), error = 0;
+    if (!rc && f->comm->comm.rank == 0)
+        error = LOWER(file_delete, f->name);
+    if (!rc)
+        rc = LOWER(Barrier, f->comm->real);
+    return rc                                      ? rc
+           : error == NEUTRAL_MPI_ERR_NO_SUCH_FILE ? 0 /* the program was faster */
+                                                   : error;
+}
 int core_File_close(object **h)
 {
     object *o = *h;
@@ -62,6 +76,8 @@ int core_File_close(object **h)
         return NEUTRAL_MPI_ERR_FILE;
     collective_enter(f->comm);
     int rc = LOWER(file_close, o->real);
+    if (!rc && f->amode & MODE_DELETE_ON_CLOSE)
+        rc = delete_closed(f);
     errhandler_attach(o, NULL);
     object_delete(o); /* before its communicator: an image taken there must not list it */
     *h = predef[PRE_MPI_FILE_NULL];
@@ -144,8 +160,7 @@ int core_File_get_view(object *file, long *disp, object **etype, object **filety
         if (!f->split)                                                                             \
             return NEUTRAL_MPI_ERR_REQUEST;                                                        \
         f->split = 0;                                                                              \
-        if (st)                                                                                    \
-            *st = f->split_status;                                                                 \
+        tell_status(st, &f->split_status);                                                         \
         return 0;                                                                                  \
     }
 #define NOTHING()

@@ -104,6 +104,12 @@ int core_Get_count(const struct status *s, object *t, int *count)
 {
     long size;
     int rc = core_Type_size_x(t, &size);
+#ifdef MPICH_ABI /* something, in elements of no size */
+    if (!size && s->bytes) {
+        *count = NEUTRAL_UNDEFINED;
+        return rc;
+    }
+#endif
     *count = !size                                          ? 0
              : s->bytes % size || s->bytes / size > INT_MAX ? NEUTRAL_UNDEFINED
                                                             : (int)(s->bytes / size);
@@ -117,7 +123,12 @@ int core_Test_cancelled(const struct status *s, int *flag)
 /* *value: what C sees, an address of the value (of the window itself for its base) */
 int predefined_attribute(object *o, int which, void **value, int *flag)
 {
-    static int host = NEUTRAL_PROC_NULL, io = NEUTRAL_ANY_SOURCE, global, last, universe;
+#ifdef MPICH_ABI /* it spells MPI_PROC_NULL and MPI_ANY_SOURCE differently */
+    static int host = -1, io = -2;
+#else
+    static int host = NEUTRAL_PROC_NULL, io = NEUTRAL_ANY_SOURCE;
+#endif
+    static int global, last, universe, appnum;
     struct window *w = o->kind == KIND_WIN ? o->win.w : NULL;
     *flag = 1;
     if ((which >= ATTR_WIN_BASE) != (w != NULL)) {
@@ -129,9 +140,10 @@ int predefined_attribute(object *o, int which, void **value, int *flag)
     case ATTR_HOST: *value = &host; break;
     case ATTR_IO: *value = &io; break;
     case ATTR_WTIME_IS_GLOBAL: *value = &global; break;
-    case ATTR_UNIVERSE_SIZE:
-        universe = upper.size;
-        *value = &universe;
+    case ATTR_UNIVERSE_SIZE: universe = upper.size; *value = &universe;
+#ifdef MPICH_ABI /* not told by it */
+        *flag = 0;
+#endif
         break;
     case ATTR_LASTUSEDCODE:
         last = last_user_error();
@@ -142,7 +154,8 @@ int predefined_attribute(object *o, int which, void **value, int *flag)
     case ATTR_WIN_DISP_UNIT: *value = &w->unit; break;
     case ATTR_WIN_FLAVOR: *value = &w->flavor_out; break;
     case ATTR_WIN_MODEL: *value = &w->model; break;
-    default: *flag = 0; /* MPI_APPNUM: one program */
+    case ATTR_APPNUM: *value = &appnum; break; /* one program */
+    default: *flag = 0;
     }
     return 0;
 }

@@ -59,7 +59,7 @@ const struct status *drained_status(const struct message *m)
 
 int deliver_drained(struct message *m, void *buf, int n, object *t, struct status *s)
 {
-    *s = m->status;
+    tell_status(s, &m->status);
     int rc = LOWER(self_copy, m->data, m->status.bytes, buf, n, t->real);
     if (m->comm)
         unref_comm(m->comm);

@@ -114,6 +114,7 @@ struct special_request {
     int status_of;        /* composite: whose status is the status */
     void *keep;           /* freed with it */
     object *held[4];      /* types, communicator, operation that must live as long */
+    object *channel;      /* persistent collective: what it speaks over */
     int n_held, n_arrays; /* inner[1…]: arrays of the arguments, freed with it */
     /* generalized */
     int complete;

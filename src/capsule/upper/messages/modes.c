@@ -65,10 +65,9 @@ int core_Improbe(int src, int tag, object *c, int *flag, object **out, struct st
     if (src == NEUTRAL_PROC_NULL) {
         *flag = 1;
         *out = predef[PRE_MPI_MESSAGE_NO_PROC];
-        if (st) {
-            *st = empty_status;
+        tell_status(st, &empty_status);
+        if (st)
             st->source = NEUTRAL_PROC_NULL;
-        }
         return 0;
     }
     struct message *kept = books.drained ? find_drained(src, tag, c, 1) : NULL;
@@ -88,8 +87,7 @@ int core_Improbe(int src, int tag, object *c, int *flag, object **out, struct st
     m->msg.status = s;
     c->refs++;
     *out = m;
-    if (st)
-        *st = s;
+    tell_status(st, &s);
     return 0;
 }
 int core_Mprobe(int src, int tag, object *c, object **out, struct status *st)
@@ -113,8 +111,7 @@ int core_Mrecv(void *buf, int n, object *t, object **m, struct status *st)
     if (*m == predef[PRE_MPI_MESSAGE_NO_PROC]) {
         s.source = NEUTRAL_PROC_NULL;
         *m = predef[PRE_MPI_MESSAGE_NULL];
-        if (st)
-            *st = s;
+        tell_status(st, &s);
         return 0;
     }
     if (*m == predef[PRE_MPI_MESSAGE_NULL])
@@ -128,8 +125,7 @@ int core_Mrecv(void *buf, int n, object *t, object **m, struct status *st)
         count_recv(c, &s);
     }
     message_done(m);
-    if (st)
-        *st = s;
+    tell_status(st, &s);
     return rc;
 }
 /* An ordinary receive from here on. Its message was sent, so draining always completes it: it is
@@ -218,8 +214,10 @@ int core_Testsome(int n, object **h, int *count, int *indices, struct status *st
                 int e;
                 indices[*count] = i;
                 e = core_Wait(&h[i], st ? &st[*count] : NULL);
+                if (st)
+                    st[*count].error = e;
                 if (e)
-                    rc = e;
+                    rc = NEUTRAL_MPI_ERR_IN_STATUS;
                 ++*count;
             }
         }

@@ -75,8 +75,7 @@ int core_Recv(void *b, int n, object *t, int source, int tag, object *c, struct 
     if (got != RECV_DONE)
         return recv_otherwise(got, b, n, t, source, tag, c, &item, st);
     count_recv(c, &s);
-    if (st)
-        *st = s;
+    tell_status(st, &s);
     return item.error;
 }
 
@@ -131,8 +130,8 @@ int core_Iprobe(int source, int tag, object *c, int *flag, struct status *st)
     } else {
         rc = LOWER(Iprobe, source, tag, c->real, flag, &s);
     }
-    if (*flag && st)
-        *st = s;
+    if (*flag)
+        tell_status(st, &s);
     return rc;
 }
 

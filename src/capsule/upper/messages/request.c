@@ -23,6 +23,8 @@ void slab_new(void)
 }
 
 const struct status empty_status = {NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, 0, 0, 0};
+/* nothing is said of a send; this is what Open MPI says */
+static const struct status sent_status = {NEUTRAL_PROC_NULL, NEUTRAL_ANY_TAG, 0, 0, 0};
 
 struct books books;
 
@@ -84,7 +86,7 @@ void requests_init(void)
     books.sent = books.spare;
     books.spare = books.sent->next;
     books.sent->req.live = books.sent->req.done = 1;
-    books.sent->req.status = empty_status;
+    books.sent->req.status = sent_status;
 }
 
 /* Not qsort(): that may call malloc(), which may have been interrupted. */
@@ -253,7 +255,7 @@ static inline __attribute__((always_inline)) int finish_quickly(int n, object **
     }
     for (int i = 0, k = 0; i < n; i++) {
         if (st)
-            st[i] = h[i] == sent || h[i] == null ? empty_status : status[k++];
+            st[i] = h[i] == sent ? sent_status : h[i] == null ? empty_status : status[k++];
         h[i] = null;
     }
     return 1;
@@ -294,8 +296,9 @@ static inline int finish(object **h, struct status *st)
     if (r->req.special)
         return special_finish(h, st);
     int rc = r->req.error;
-    if (st)
-        *st = r->req.status;
+    tell_status(st, &r->req.status);
+    if (__builtin_expect(rc, 0))
+        request_failed(rc, r->req.comm);
     retire(r);
     *h = predef[PRE_MPI_REQUEST_NULL];
     return rc;
@@ -319,8 +322,7 @@ static void wait_one(object *r, int want_status)
 int core_Wait(object **h, struct status *st)
 {
     if (is_null(*h)) {
-        if (st)
-            *st = empty_status;
+        tell_status(st, &empty_status);
         return 0;
     }
     while ((*h)->req.special && (*h)->req.special->what == SPECIAL_GENERALIZED &&
@@ -334,8 +336,7 @@ int core_Test(object **h, int *flag, struct status *st)
 {
     *flag = 1;
     if (is_null(*h)) {
-        if (st)
-            *st = empty_status;
+        tell_status(st, &empty_status);
         return 0;
     }
     *flag = request_poll(*h);
@@ -349,8 +350,10 @@ static int finish_slowly(int n, object **h, struct status *st)
     for (int i = 0; i < n; i++) {
         struct status *one = st ? &st[i] : NULL;
         int error = h[i]->req.special || is_null(h[i]) ? core_Wait(&h[i], one) : finish(&h[i], one);
+        if (one)
+            one->error = error;
         if (error)
-            rc = error;
+            rc = NEUTRAL_MPI_ERR_IN_STATUS;
     }
     return rc;
 }
@@ -392,8 +395,8 @@ int core_Testany(int n, object **h, int *index, int *flag, struct status *st)
         }
     *index = NEUTRAL_UNDEFINED;
     *flag = !any;
-    if (!any && st)
-        *st = empty_status;
+    if (!any)
+        tell_status(st, &empty_status);
     return 0;
 }
 
@@ -424,11 +427,11 @@ int core_Waitsome(int n, object **h, int *count, int *indices, struct status *st
 int core_Request_free(object **h)
 {
     object *r = *h;
+    if (r == predef[PRE_MPI_REQUEST_NULL])
+        return NEUTRAL_MPI_ERR_REQUEST;
     if (r->req.special)
         return special_free(h);
     *h = predef[PRE_MPI_REQUEST_NULL];
-    if (is_null(r))
-        return 0;
     if (request_poll(r)) {
         retire(r);
     } else {
@@ -442,6 +445,8 @@ int core_Request_free(object **h)
 int core_Cancel(object **h)
 {
     object *r = *h;
+    if (r == predef[PRE_MPI_REQUEST_NULL])
+        return NEUTRAL_MPI_ERR_REQUEST;
     if (r->req.special)
         return special_cancel(r);
     if (r->req.done || !r->req.is_recv)

@@ -41,6 +41,8 @@ static void unhold(object *o)
 static void dismantle(object **h)
 {
     struct special_request *s = (*h)->req.special;
+    if (s->channel && s->channel->comm.of)
+        channel_give(s->channel->comm.of, s->channel);
     for (int i = 0; i < s->n_held; i++)
         unhold(s->held[i]);
     for (int i = 0; i < s->n_arrays; i++)
@@ -68,8 +70,7 @@ static int generalized_status(struct special_request *s, struct status *st)
 {
     struct status own = empty_status;
     int rc = face_call_query(s, &own);
-    if (st)
-        *st = own;
+    tell_status(st, &own);
     return rc;
 }
 int special_finish(object **h, struct status *st)
@@ -100,8 +101,7 @@ int special_finish(object **h, struct status *st)
                 rc = e;
         }
     }
-    if (st)
-        *st = wanted;
+    tell_status(st, &wanted);
     if (s->what == SPECIAL_COMPOSITE)
         dismantle(h);
     return rc;
@@ -165,8 +165,7 @@ int core_Request_get_status(object *r, int *flag, struct status *st)
 {
     *flag = 1;
     if (r == predef[PRE_MPI_REQUEST_NULL] || special_inactive(r)) {
-        if (st)
-            *st = empty_status;
+        tell_status(st, &empty_status);
         return 0;
     }
     *flag = request_poll(r);
@@ -174,11 +173,11 @@ int core_Request_get_status(object *r, int *flag, struct status *st)
         return 0;
     struct special_request *s = r->req.special;
     if (!s)
-        *st = r->req.status;
+        tell_status(st, &r->req.status);
     else if (s->what == SPECIAL_GENERALIZED)
         return generalized_status(s, st);
     else
-        *st = s->inner[s->what == SPECIAL_PERSISTENT ? 0 : s->status_of]->req.status;
+        tell_status(st, &s->inner[s->what == SPECIAL_PERSISTENT ? 0 : s->status_of]->req.status);
     return 0;
 }
 

@@ -78,12 +78,16 @@ int core_Type_size(object *t, int *size)
 }
 int core_Type_contiguous(int n, object *o, object **out)
 {
+    if (n < 0)
+        return NEUTRAL_MPI_ERR_COUNT;
     object *t = cook(RECIPE_CONTIGUOUS, n, 0, 0, 1);
     TYPES[0] = o;
     return served(t, out);
 }
 int core_Type_vector(int n, int len, int stride, object *o, object **out)
 {
+    if (n < 0)
+        return NEUTRAL_MPI_ERR_COUNT;
     object *t = cook(RECIPE_VECTOR, n, 2, 0, 1);
     INTS[0] = len;
     INTS[1] = stride;
@@ -92,6 +96,8 @@ int core_Type_vector(int n, int len, int stride, object *o, object **out)
 }
 int core_Type_create_hvector(int n, int len, long stride, object *o, object **out)
 {
+    if (n < 0)
+        return NEUTRAL_MPI_ERR_COUNT;
     object *t = cook(RECIPE_HVECTOR, n, 1, 1, 1);
     INTS[0] = len;
     ADDRESSES[0] = stride;
@@ -100,6 +106,8 @@ int core_Type_create_hvector(int n, int len, long stride, object *o, object **ou
 }
 int core_Type_indexed(int n, const int *lens, const int *disps, object *o, object **out)
 {
+    if (n < 0)
+        return NEUTRAL_MPI_ERR_COUNT;
     object *t = cook(RECIPE_INDEXED, n, 2 * n, 0, 1);
     memcpy(INTS, lens, n * sizeof(int));
     memcpy(INTS + n, disps, n * sizeof(int));
@@ -108,6 +116,8 @@ int core_Type_indexed(int n, const int *lens, const int *disps, object *o, objec
 }
 int core_Type_create_hindexed(int n, const int *lens, const long *disps, object *o, object **out)
 {
+    if (n < 0)
+        return NEUTRAL_MPI_ERR_COUNT;
     object *t = cook(RECIPE_HINDEXED, n, n, n, 1);
     memcpy(INTS, lens, n * sizeof(int));
     memcpy(ADDRESSES, disps, n * sizeof(long));
@@ -116,6 +126,8 @@ int core_Type_create_hindexed(int n, const int *lens, const long *disps, object 
 }
 int core_Type_create_indexed_block(int n, int len, const int *disps, object *o, object **out)
 {
+    if (n < 0)
+        return NEUTRAL_MPI_ERR_COUNT;
     object *t = cook(RECIPE_INDEXED_BLOCK, n, n + 1, 0, 1);
     INTS[0] = len;
     memcpy(INTS + 1, disps, n * sizeof(int));
@@ -125,6 +137,8 @@ int core_Type_create_indexed_block(int n, int len, const int *disps, object *o, 
 int core_Type_create_struct(int n, const int *lens, const long *disps, object *const *types,
                             object **out)
 {
+    if (n < 0)
+        return NEUTRAL_MPI_ERR_COUNT;
     object *t = cook(RECIPE_STRUCT, n, n, n, n);
     memcpy(INTS, lens, n * sizeof(int));
     memcpy(ADDRESSES, disps, n * sizeof(long));
@@ -134,6 +148,8 @@ int core_Type_create_struct(int n, const int *lens, const long *disps, object *c
 int core_Type_create_subarray(int n, const int *sizes, const int *sub, const int *starts, int order,
                               object *o, object **out)
 {
+    if (n < 0)
+        return NEUTRAL_MPI_ERR_COUNT;
     object *t = cook(RECIPE_SUBARRAY, n, 3 * n + 1, 0, 1);
     INTS[0] = order;
     memcpy(INTS + 1, sizes, n * sizeof(int));
@@ -156,10 +172,16 @@ int core_Type_dup(object *o, object **out)
     TYPES[0] = o;
     t->type.committed = o->predefined || o->type.committed;
     int rc = served(t, out);
-    return rc ? rc : attributes_copy(o, t);
+    if (!rc)
+        rc = attributes_copy(o, t);
+    if (rc && *out == t)
+        core_Type_free(out);
+    return rc;
 }
 int core_Type_create_hindexed_block(int n, int len, const long *disps, object *o, object **out)
 {
+    if (n < 0)
+        return NEUTRAL_MPI_ERR_COUNT;
     object *t = cook(RECIPE_HINDEXED_BLOCK, n, 1, n, 1);
     INTS[0] = len;
     memcpy(ADDRESSES, disps, n * sizeof(long));
@@ -209,17 +231,24 @@ int core_Type_create_f90_integer(int r, object **out)
 }
 int core_Type_match_size(int class, int size, object **out)
 {
-    *out = class == NEUTRAL_TYPECLASS_INTEGER ? predef[size == 1   ? PRE_MPI_INTEGER1
-                                                       : size == 2 ? PRE_MPI_INTEGER2
-                                                       : size == 4 ? PRE_MPI_INTEGER4
-                                                                   : PRE_MPI_INTEGER8]
-           : class == NEUTRAL_TYPECLASS_REAL  ? predef[size == 4   ? PRE_MPI_REAL4
-                                                       : size == 8 ? PRE_MPI_REAL8
-                                                                   : PRE_MPI_REAL16]
-                                              : predef[size == 8    ? PRE_MPI_COMPLEX8
-                                                       : size == 16 ? PRE_MPI_COMPLEX16
-                                                                    : PRE_MPI_COMPLEX32];
-    return 0;
+    static const struct {
+        int class, size, type;
+    } known[] = {{NEUTRAL_TYPECLASS_INTEGER, 1, PRE_MPI_INTEGER1},
+                 {NEUTRAL_TYPECLASS_INTEGER, 2, PRE_MPI_INTEGER2},
+                 {NEUTRAL_TYPECLASS_INTEGER, 4, PRE_MPI_INTEGER4},
+                 {NEUTRAL_TYPECLASS_INTEGER, 8, PRE_MPI_INTEGER8},
+                 {NEUTRAL_TYPECLASS_REAL, 4, PRE_MPI_REAL4},
+                 {NEUTRAL_TYPECLASS_REAL, 8, PRE_MPI_REAL8},
+                 {NEUTRAL_TYPECLASS_REAL, 16, PRE_MPI_REAL16},
+                 {NEUTRAL_TYPECLASS_COMPLEX, 8, PRE_MPI_COMPLEX8},
+                 {NEUTRAL_TYPECLASS_COMPLEX, 16, PRE_MPI_COMPLEX16},
+                 {NEUTRAL_TYPECLASS_COMPLEX, 32, PRE_MPI_COMPLEX32}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].class == class && known[i].size == size) {
+            *out = predef[known[i].type];
+            return 0;
+        }
+    return NEUTRAL_MPI_ERR_ARG;
 }
 int core_Type_commit(object **t)
 {

@@ -20,6 +20,13 @@
 
 enum { TAG_POST = 1, TAG_COMPLETE };
 
+/* What the libraries do not agree on. */
+#ifdef MPICH_ABI
+enum { NOTHING_IS_NULL = 1, EPOCHS_ARE_CHECKED = 1, MODE_NOSUCCEED = 16384 };
+#else
+enum { NOTHING_IS_NULL = 0, EPOCHS_ARE_CHECKED = 0, MODE_NOSUCCEED = 16 };
+#endif
+
 static int below(struct window *w, handle_t *real)
 {
     if (w->flavor == FLAVOR_DYNAMIC)
@@ -95,18 +102,37 @@ int core_Win_allocate_shared(long size, int unit, object *info, object *comm, vo
 {
     int rc = make(comm, info, FLAVOR_SHARED, unit, NULL, size, out);
     if (!rc)
-        *(void **)baseptr = (*out)->win.w->base;
+        *(void **)baseptr = size || !NOTHING_IS_NULL ? (*out)->win.w->base : NULL;
     return rc;
 }
 int core_Win_create_dynamic(object *info, object *comm, object **out)
 {
     return make(comm, info, FLAVOR_DYNAMIC, 1, NULL, 0, out);
 }
+/* MPI-4.1, as in MPICH: nothing is shared. Open MPI says that this is no window to ask for it. */
+static int not_shared(const struct window *w, int rank, long *size, int *unit, void *baseptr)
+{
+#ifdef MPICH_ABI
+    int own = rank == w->comm->comm.rank;
+    if (rank != NEUTRAL_PROC_NULL && (rank < 0 || rank >= w->comm->comm.size))
+        return NEUTRAL_MPI_ERR_RANK;
+    *size = own ? w->size : 0;
+    *unit = own ? w->unit : 0;
+    *(void **)baseptr = own ? w->base : NULL;
+    return 0;
+#else
+    (void)w, (void)rank, (void)size, (void)unit, (void)baseptr;
+    return NEUTRAL_MPI_ERR_RMA_FLAVOR;
+#endif
+}
 int core_Win_shared_query(object *win, int rank, long *size, int *unit, void *baseptr)
 {
     if (win->win.w->flavor != FLAVOR_SHARED)
-        return NEUTRAL_MPI_ERR_RMA_FLAVOR;
-    return segment_query(win->win.w, rank, size, unit, baseptr);
+        return not_shared(win->win.w, rank, size, unit, baseptr);
+    int rc = segment_query(win->win.w, rank, size, unit, baseptr);
+    if (!rc && !*size && NOTHING_IS_NULL)
+        *(void **)baseptr = NULL;
+    return rc;
 }
 int core_Win_attach(object *win, void *base, long size)
 {
@@ -229,6 +255,13 @@ static int give_lock(object *win, int target)
     w->held[target] = 0;
     return rc;
 }
+static int holds_any(const struct window *w)
+{
+    for (int i = 0; i < w->comm->comm.size; i++)
+        if (w->held[i])
+            return 1;
+    return 0;
+}
 int window_access(object *win, int target)
 {
     struct window *w = win->win.w;
@@ -238,6 +271,9 @@ int window_access(object *win, int target)
         return 0;
     if (target < 0 || target >= w->comm->comm.size)
         return NEUTRAL_MPI_ERR_RANK;
+    if (EPOCHS_ARE_CHECKED && !w->lock_all && !w->held[target] && !w->access && !w->fenced &&
+        !holds_any(w))
+        return NEUTRAL_MPI_ERR_RMA_SYNC;
     if (__builtin_expect(w->n_access > 0, 0) && w->n_arrived < w->n_access) {
         /* the first access after a start: the targets must have posted */
         int rc = 0;
@@ -275,7 +311,7 @@ int core_Win_unlock(int rank, object *win)
 int core_Win_lock_all(int assert_, object *win)
 {
     (void)assert_;
-    if (win->win.w->lock_all)
+    if (win->win.w->lock_all || holds_any(win->win.w))
         return NEUTRAL_MPI_ERR_RMA_SYNC;
     win->win.w->lock_all = 1;
     return LOWER(win_sync, win->real);
@@ -293,20 +329,36 @@ int core_Win_unlock_all(object *win)
     LOWER(win_sync, win->real);
     return rc;
 }
+static int may_flush(const struct window *w, int rank)
+{
+    if (rank == NEUTRAL_PROC_NULL)
+        return 0;
+    if (rank < 0 || rank >= w->comm->comm.size)
+        return NEUTRAL_MPI_ERR_RANK;
+    return EPOCHS_ARE_CHECKED && !w->lock_all && !w->held[rank] && !holds_any(w)
+               ? NEUTRAL_MPI_ERR_RMA_SYNC
+               : 0;
+}
 int core_Win_flush(int rank, object *win)
 {
-    return rank == NEUTRAL_PROC_NULL ? 0 : LOWER(win_flush, rank, win->real);
+    int rc = may_flush(win->win.w, rank);
+    return rc || rank == NEUTRAL_PROC_NULL ? rc : LOWER(win_flush, rank, win->real);
 }
 int core_Win_flush_local(int rank, object *win)
 {
-    return rank == NEUTRAL_PROC_NULL ? 0 : LOWER(win_flush_local, rank, win->real);
+    int rc = may_flush(win->win.w, rank);
+    return rc || rank == NEUTRAL_PROC_NULL ? rc : LOWER(win_flush_local, rank, win->real);
 }
 int core_Win_flush_all(object *win)
 {
+    if (EPOCHS_ARE_CHECKED && !win->win.w->lock_all && !holds_any(win->win.w))
+        return NEUTRAL_MPI_ERR_RMA_SYNC;
     return LOWER(win_flush_all, win->real);
 }
 int core_Win_flush_local_all(object *win)
 {
+    if (EPOCHS_ARE_CHECKED && !win->win.w->lock_all && !holds_any(win->win.w))
+        return NEUTRAL_MPI_ERR_RMA_SYNC;
     return LOWER(win_flush_local_all, win->real);
 }
 int core_Win_sync(object *win)
@@ -318,7 +370,7 @@ int core_Win_sync(object *win)
 int core_Win_fence(int assert_, object *win)
 {
     struct window *w = win->win.w;
-    (void)assert_;
+    w->fenced = !(assert_ & MODE_NOSUCCEED);
     int rc = LOWER(win_flush_all, win->real);
     LOWER(win_sync, win->real);
     if (!rc)
@@ -430,7 +482,7 @@ void windows_before_image(void)
         LOWER(win_flush_all, o->win.w->locks_real);
         LOWER(win_sync, o->real);
         LOWER(win_sync, o->win.w->locks_real);
-        *o->win.w->lock_word = *o->win.w->lock_live;
+        memcpy(o->win.w->lock_word, o->win.w->lock_live, LOCK_WORDS * sizeof(long));
         segment_save(o->win.w);
     }
 }

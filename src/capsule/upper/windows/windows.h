@@ -29,11 +29,22 @@ struct window {
     long *lock_live;     /* where the lower half has it, at other times */
     unsigned char *held; /* per target: what we hold */
     int lock_all;
+    int fenced; /* since the last fence there is an epoch */
     /* general active target */
     int n_access, *access, n_exposed, *exposed, n_arrived;
     object **arrivals;
 };
 int window_access(object *win, int target);
+/* --- pairs.c: pairs_Name() for each row of class ATOMIC --- */
+int pairs_are_ours(const object *type);
+#define PAIRS_ATOMIC(Name, name, ...) int pairs_##Name(LIST(PARAM, __VA_ARGS__));
+#define PAIRS_ONESIDED(...)
+#define PAIRS_ABOVE(...)
+#define FUNCTION(class, ...) PAIRS_##class(__VA_ARGS__)
+#define OBJECT               struct object *
+#include "table/rma.def"
+#undef FUNCTION
+#undef OBJECT
 void rebind_windows(void);
 void windows_before_image(
     void); /* everything that was begun is done; shared memory comes into the image */

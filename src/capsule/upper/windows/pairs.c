@@ -1,0 +1,112 @@
+/* pairs.c - atomics on MPI_SHORT_INT. Where Open MPI (5.0.7) has not allocated the memory of a window itself, it takes the
+ * data of a pair, a short and four bytes two bytes further on, for the first six bytes of it: the result is wrong. So these
+ * are made of three steps under a mutex, the second word beside a rank's lock: get, reduce, put. All accesses of this type
+ * come here, and the standard promises nothing about accesses of different types to the same place.
+ */
+#include "messages/messages.h"
+#include "windows/windows.h"
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+int pairs_are_ours(const object *type)
+{
+    return type == predef[PRE_MPI_SHORT_INT] && !strcmp(upper.lower->name, "Open MPI");
+}
+
+/* Nobody is stopped by a checkpoint while he has it: the lower half is all that is called then. */
+static int mutex(struct window *w, int target, long from, long to)
+{
+    object *t = predef[PRE_MPI_LONG];
+    for (;;) {
+        long old = 0;
+        int rc = LOWER(Compare_and_swap, &to, &from, &old, t->real, target, 1, w->locks_real);
+        if (!rc)
+            rc = LOWER(win_flush, target, w->locks_real);
+        if (rc || old == from)
+            return rc;
+        wait_turn(w->comm, target);
+        sched_yield();
+    }
+}
+
+enum { PAIR = 8 }; /* bytes from one to the next */
+
+static int change(object *win, const void *o, void *r, int n, int target, long disp, object *op)
+{
+    handle_t t = predef[PRE_MPI_SHORT_INT]->real;
+    struct window *w = win->win.w;
+    if (target == NEUTRAL_PROC_NULL || n <= 0)
+        return n < 0 ? NEUTRAL_MPI_ERR_COUNT : 0;
+    if (op == predef[PRE_MPI_OP_NULL])
+        return NEUTRAL_MPI_ERR_OP;
+    char *now = calloc((size_t)n, PAIR);
+    if (!now)
+        return NEUTRAL_MPI_ERR_NO_MEM;
+    int rc = mutex(w, target, 0, 1);
+    if (rc) {
+        free(now);
+        return rc;
+    }
+    rc = LOWER(Get, now, n, t, target, disp, n, t, win->real);
+    if (!rc)
+        rc = LOWER(win_flush, target, win->real);
+    if (!rc && r)
+        memcpy(r, now, (size_t)n * PAIR);
+    if (!rc && op != predef[PRE_MPI_NO_OP]) {
+        if (op == predef[PRE_MPI_REPLACE])
+            memcpy(now, o, (size_t)n * PAIR);
+        else
+            rc = LOWER(Reduce_local, o, now, n, t, op->real);
+        if (!rc)
+            rc = LOWER(Put, now, n, t, target, disp, n, t, win->real);
+        if (!rc)
+            rc = LOWER(win_flush, target, win->real);
+    }
+    int rc2 = mutex(w, target, 1, 0);
+    free(now);
+    return rc ? rc : rc2;
+}
+
+int pairs_Accumulate(const void *o, int on, object *ot, int target, long disp, int tn, object *tt,
+                     object *op, object *win)
+{
+    (void)on, (void)ot, (void)tt;
+    return change(win, o, NULL, tn, target, disp, op);
+}
+int pairs_Get_accumulate(const void *o, int on, object *ot, void *r, int rn, object *rt, int target,
+                         long disp, int tn, object *tt, object *op, object *win)
+{
+    (void)on, (void)ot, (void)rn, (void)rt, (void)tt;
+    return change(win, o, r, tn, target, disp, op);
+}
+int pairs_Fetch_and_op(const void *o, void *r, object *type, int target, long disp, object *op,
+                       object *win)
+{
+    (void)type;
+    return change(win, o, r, 1, target, disp, op);
+}
+static object *done_request(object *win)
+{
+    object *r = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, 0, win->win.w->comm);
+    r->req.status = empty_status;
+    r->req.done = 1;
+    return r;
+}
+int pairs_Raccumulate(const void *o, int on, object *ot, int target, long disp, int tn, object *tt,
+                      object *op, object *win, object **request)
+{
+    int rc = pairs_Accumulate(o, on, ot, target, disp, tn, tt, op, win);
+    if (!rc)
+        *request = done_request(win);
+    return rc;
+}
+int pairs_Rget_accumulate(const void *o, int on, object *ot, void *r, int rn, object *rt,
+                          int target, long disp, int tn, object *tt, object *op, object *win,
+                          object **request)
+{
+    int rc = pairs_Get_accumulate(o, on, ot, r, rn, rt, target, disp, tn, tt, op, win);
+    if (!rc)
+        *request = done_request(win);
+    return rc;
+}

@@ -1,0 +1,21 @@
+# The conformance suite: one program of each ABI, natively and in the capsule on its own library (conform/conform.sh).
+if(NOT TARGET capsule-openmpi)
+    return()
+endif()
+set(conform ${CMAKE_CURRENT_SOURCE_DIR}/conform)
+file(GLOB conform_sources CONFIGURE_DEPENDS ${conform}/*.c)
+file(GLOB conform_tables CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/capsule/table/*.def)
+set(conform_mpis openmpi)
+if(TARGET capsule-mpich)
+    list(APPEND conform_mpis mpich)
+endif()
+foreach(mpi IN LISTS conform_mpis)
+    set(program ${CMAKE_BINARY_DIR}/tests/capsule/conform.${mpi})
+    add_custom_command(OUTPUT ${program}
+        COMMAND mpicc.${mpi} -std=gnu17 -O1 -g -w -I${CMAKE_SOURCE_DIR}/src/capsule ${conform_sources} -o ${program}
+        DEPENDS ${conform_sources} ${conform}/conform.h ${conform_tables} VERBATIM)
+    add_custom_target(capsule-conform-${mpi} ALL DEPENDS ${program})
+    mend_limited_test(NAME capsule.conform.${mpi} TIMEOUT 240 COMMAND bash ${conform}/conform.sh ${mpi} ${program})
+    set_tests_properties(capsule.conform.${mpi} PROPERTIES PROCESSORS 2 LABELS capsule
+        ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR}")
+endforeach()

@@ -1,0 +1,38 @@
+/* conform.h - the conformance suite: one program of several parts, each a file. A part makes calls that the standard
+ * allows at its edges, or calls whose error it defines, and says what it saw; the same program then runs in the
+ * capsule, and every word must be the same. So a part never judges, and it says nothing that may differ between two
+ * runs of one library: no addresses, no times, nothing that depends on who is faster.
+ *
+ * A new part: PART(name) below, and void part_name(void) in name.c.
+ */
+#ifndef CONFORM_H
+#define CONFORM_H
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PARTS(PART)   \
+    PART(collectives) \
+    PART(completion) PART(files) PART(comms) PART(groups) PART(types) PART(persistent) PART(windows)
+
+#define PART(name) void part_##name(void);
+PARTS(PART)
+#undef PART
+
+extern int me, ranks;
+extern MPI_Comm world; /* a duplicate of MPI_COMM_WORLD: errors are returned */
+
+/* One line: the part, and what it saw. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *name_of(int code); /* of the error class of a code */
+
+/* Say what a call returned. FAILS: the libraries do not agree on the class, or it is not the standard's. */
+#define CALL(call)  say("%s: %s", #call, name_of(call))
+#define FAILS(call) say("%s: %s", #call, (call) ? "fails" : "ok")
+
+/* A status whose fields tell whether they were written. */
+#define UNTOUCHED 77777
+#define FRESH     ((MPI_Status){.MPI_SOURCE = UNTOUCHED, .MPI_TAG = UNTOUCHED, .MPI_ERROR = UNTOUCHED})
+void say_status(const char *what, int code, const MPI_Status *s);
+#endif

@@ -1,0 +1,90 @@
+/* files.c - MPI-IO: several operations of all ranks under way, a file that goes away when it is closed, errors. */
+#include "conform.h"
+#include <unistd.h>
+
+enum { WRITES = 6, BLOCK = 16 };
+static char name[512];
+
+static void at_once(void)
+{
+    MPI_File f;
+    MPI_Request q[WRITES];
+    MPI_Status s[WRITES];
+    int data[WRITES][BLOCK], back[WRITES][BLOCK], wrong = 0, n, rc;
+    CALL(MPI_File_open(world, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &f));
+    for (int k = 0; k < WRITES; k++)
+        for (int i = 0; i < BLOCK; i++)
+            data[k][i] = 1000 * me + 100 * k + i;
+    for (int turn = 0; turn < 2; turn++) {
+        for (int k = 0; k < WRITES; k++)
+            MPI_File_iwrite_at_all(f, (MPI_Offset)(k * ranks + me) * sizeof data[0], data[k], BLOCK,
+                                   MPI_INT, &q[k]);
+        if (turn)
+            rc = MPI_Waitall(WRITES, q, MPI_STATUSES_IGNORE);
+        else
+            rc = MPI_Waitall(WRITES, q, s);
+        say("Waitall of %d writes of all: %s", WRITES, name_of(rc));
+    }
+    MPI_Get_count(&s[0], MPI_INT, &n);
+    say("%d written", n);
+    for (int k = 0; k < WRITES; k++)
+        MPI_File_iread_at_all(f, (MPI_Offset)(k * ranks + me) * sizeof data[0], back[k], BLOCK,
+                              MPI_INT, &q[k]);
+    say("Waitall of reads: %s", name_of(MPI_Waitall(WRITES, q, s)));
+    for (int k = 0; k < WRITES; k++)
+        for (int i = 0; i < BLOCK; i++)
+            wrong += back[k][i] != data[k][i];
+    say("%d wrong", wrong);
+    CALL(MPI_File_close(&f));
+    say("%s", f == MPI_FILE_NULL ? "null" : "not null");
+}
+
+static void goes_away(void)
+{
+    MPI_File f;
+    MPI_Status s = FRESH;
+    int amode = 0, value = me;
+    CALL(MPI_File_open(world, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                       MPI_INFO_NULL, &f));
+    CALL(MPI_File_get_amode(f, &amode));
+    say("amode %d", amode == (MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE));
+    say_status("File_write_at", MPI_File_write_at(f, me * sizeof(int), &value, 1, MPI_INT, &s), &s);
+    s = FRESH;
+    say_status("File_read_at", MPI_File_read_at(f, me * sizeof(int), &value, 1, MPI_INT, &s), &s);
+    say("it is %sthere", access(name, F_OK) ? "not " : "");
+    CALL(MPI_File_close(&f));
+    MPI_Barrier(world);
+    say("it is %sthere", access(name, F_OK) ? "not " : "");
+}
+
+static void errors(void)
+{
+    MPI_File f = MPI_FILE_NULL;
+    char none[600];
+    int value = 0, amode;
+    snprintf(none, sizeof none, "%s/none/such", name);
+    CALL(MPI_File_open(world, none, MPI_MODE_RDONLY, MPI_INFO_NULL, &f));
+    snprintf(none, sizeof none, "%s.none", name);
+    CALL(MPI_File_open(world, none, MPI_MODE_RDONLY, MPI_INFO_NULL, &f));
+    CALL(MPI_File_delete(none, MPI_INFO_NULL));
+    CALL(MPI_File_get_amode(MPI_FILE_NULL, &amode));
+    CALL(MPI_File_write(MPI_FILE_NULL, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+    CALL(MPI_File_open(world, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &f));
+    CALL(MPI_File_write_at(f, 0, &value, -1, MPI_INT, MPI_STATUS_IGNORE));
+    CALL(MPI_File_write_at(f, -5, &value, 1, MPI_INT, MPI_STATUS_IGNORE));
+    CALL(MPI_File_write_at(f, 0, NULL, 0, MPI_INT, MPI_STATUS_IGNORE));
+    CALL(MPI_File_write_at(f, 0, &value, 1, MPI_DATATYPE_NULL, MPI_STATUS_IGNORE));
+    CALL(MPI_File_close(&f));
+    MPI_Barrier(world);
+    if (me == 0)
+        CALL(MPI_File_delete(name, MPI_INFO_NULL));
+    MPI_Barrier(world);
+}
+
+void part_files(void)
+{
+    snprintf(name, sizeof name, "%s", getenv("CONFORM_FILE"));
+    at_once();
+    goes_away();
+    errors();
+}
