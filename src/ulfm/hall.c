@@ -306,6 +306,27 @@ void mend_hall_gather(struct mend_hall *h, MPI_Comm *base)
     }
 }
 
+bool mend_hall_assemble(struct mend_hall *h)
+{
+    if (!usable(h))
+        return true;
+    struct arrival *a = others_left(h) ? NULL : prepare(h);
+    if (!a) {
+        mend_ulfm_revoke(h->channel[h->at]); /* the others must not wait for our word */
+        return false;
+    }
+    if (!exchange(h, a))
+        return false; /* what is left of the arrival stays: see above */
+    learn(h, a);
+    free(a);
+    return true;
+}
+
+bool mend_hall_is_bounded(const struct mend_hall *h)
+{
+    return h && h->at + 2 < CHANNELS;
+}
+
 /* ---- calls that may be left ------------------------------------------------------------------ */
 
 static int left(struct mend_hall *h, const char *what)

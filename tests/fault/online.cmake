@@ -11,6 +11,11 @@ if(TARGET capsule-openmpi)
     mend_limited_test(NAME online.campaign TIMEOUT 14400 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_campaign.sh)
     set_tests_properties(online.campaign PROPERTIES LABELS "campaign;online" ENVIRONMENT
         "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+    mend_limited_test(NAME online.hung TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_hung.sh $<TARGET_FILE:process_hung_agreement>)
+    mend_limited_test(NAME online.hung_all TIMEOUT 1200 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_hung.sh $<TARGET_FILE:process_hung_agreement> all)
+    set_tests_properties(online.hung online.hung_all PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "fault;online" ENVIRONMENT
+        "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+    set_tests_properties(online.hung_all PROPERTIES LABELS "campaign;online")
     foreach(programs chapters lammps mtbf)
         mend_limited_test(NAME online.${programs} TIMEOUT 14400 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_programs.sh ${programs})
         set_tests_properties(online.${programs} PROPERTIES SKIP_RETURN_CODE 77 LABELS "campaign;online"

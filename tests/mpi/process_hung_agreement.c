@@ -2,19 +2,34 @@
  *
  * HUNG_CALL shrink: in the HUNG_HIT-th call of MPIX_Comm_shrink the ranks HUNG_RANKS ("all", or a list
  * as "1,3") wait for ever, without having taken part. HUNG_CALL agree: in the HUNG_HIT-th call of
- * MPIX_Comm_agree they take part, and then wait for ever for a result that is lost. */
+ * MPIX_Comm_agree they take part, and then wait for ever for a result that is lost. HUNG_LAST: so do the calls
+ * that follow, up to that one. HUNG_ONCE, a path: in the first launch of the job only, whose name stays there. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static bool is_first_launch(void)
+{
+    const char *path = getenv("HUNG_ONCE"), *launch = getenv("MEND_RUN_MEETING");
+    char first[64] = "";
+    if (!path || !launch)
+        return true;
+    if (symlink(launch, path) == 0)
+        return true;
+    return readlink(path, first, sizeof first - 1) > 0 && strcmp(first, launch) == 0;
+}
 
 static bool hangs(const char *call)
 {
     static int hits;
     const char *which = getenv("HUNG_CALL"), *ranks = getenv("HUNG_RANKS"),
-               *hit = getenv("HUNG_HIT"), *me = getenv("OMPI_COMM_WORLD_RANK");
-    if (!which || strcmp(which, call) || ++hits != atoi(hit))
+               *hit = getenv("HUNG_HIT"), *last = getenv("HUNG_LAST"),
+               *me = getenv("OMPI_COMM_WORLD_RANK");
+    if (!which || strcmp(which, call) || ++hits < atoi(hit) || hits > atoi(last ? last : hit) ||
+        !is_first_launch())
         return false;
     if (!strcmp(ranks, "all"))
         return true;

@@ -1,10 +1,22 @@
-/* online/agree.c - the agreement that ends a meeting, and what Open MPI's needs to be relied on. */
+/* online/agree.c - the agreements of a meeting: who is left, and that it went well. Open MPI's may hang for ever
+ * on a machine that is far overloaded, on some processes or on all. So
+ *   1. the first meeting opens a hall (ulfm/hall.c), in which all meet before an agreement, and which all leave
+ *      together when one does not end within process.agreement_timeout;
+ *   2. then the meeting is begun again, on communicators that nobody has used;
+ *   3. who has left the agreement at the end of a meeting does not know whether others got its result. If it is
+ *      an end, everybody has computed it from the same cards, and it holds. Otherwise it revokes
+ *      all that was made: others who act upon it stand in the barrier that follows each repair, for this
+ *      process has not come there, and come to the next meeting. It has the same images, so nothing is lost;
+ *   4. when the hall has no fresh communicators left (after two hung agreements), the process ends itself after
+ *      online.patience, as all do where it hangs for all: the job is launched again from its newest version.
+ */
 #include "online/plan.h"
 #include "online/online.h"
 
 #ifdef OPEN_MPI
 #include <base/config.h>
 #include <base/fault.h>
+#include <ulfm/hall.h>
 #include <ulfm/ulfm.h>
 
 #include <math.h>
@@ -45,7 +57,41 @@ static void patience(int seconds)
     timer_settime(timer, 0, &in, NULL);
 }
 
-int agree(MPI_Comm base, int ok)
+/* The way out of an agreement that does not end; NULL until the first meeting has ended. */
+static struct mend_hall *hall, *next_hall;
+
+static int seconds_of_patience(void)
+{
+    return (int)ceil(mend_setting_seconds(MEND_KEY_ONLINE_PATIENCE));
+}
+
+int gather_and_shrink(MPI_Comm *base)
+{
+    MPI_Comm alive;
+    mend_ulfm_revoke(*base);
+    mend_hall_gather(hall, base);                   /* this waits for those who compute */
+    int last = hall && !mend_hall_is_bounded(hall); /* all are there; nothing to leave it for */
+    if (last)
+        patience(seconds_of_patience());
+    int rc = mend_hall_shrink(hall, *base, &alive);
+    if (last)
+        patience(0);
+    if (rc != MPI_SUCCESS)
+        return 0;
+    MPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
+    *base = alive;
+    return 1;
+}
+
+int agree_prepare(MPI_Comm base)
+{
+    if (hall)
+        return 1;
+    return TRY(
+        mend_hall_open(base, mend_setting_seconds(MEND_KEY_PROCESS_AGREEMENT_TIMEOUT), &next_hall));
+}
+
+enum agreed agree(MPI_Comm base, int ok)
 {
     int flag = ok;
     if (!ok || mend_ulfm_is_revoked(base)) {
@@ -53,10 +99,29 @@ int agree(MPI_Comm base, int ok)
         mend_ulfm_await_failure(base, 0.5);
     }
     MEND_FAULT_POINT(recover_agree);
-    patience((int)ceil(mend_setting_seconds(MEND_KEY_ONLINE_PATIENCE)));
-    int rc = mend_ulfm_agree(base, &flag);
-    patience(0);
+    mend_hall_assemble(hall); /* others may still move and load images */
+    int last = !mend_hall_is_bounded(hall);
+    if (last)
+        patience(seconds_of_patience());
+    int rc = mend_hall_agree(hall, base, &flag, false);
+    if (last)
+        patience(0);
     phase("agree");
-    return rc == MPI_SUCCESS && flag;
+    int yes = rc == MPI_SUCCESS && flag;
+    if (yes)
+        mend_hall_adopted(hall);
+    if (yes && next_hall)
+        hall = next_hall;
+    else
+        mend_hall_close(next_hall, false);
+    next_hall = NULL;
+    return yes ? AGREED_YES : ok && mend_hall_unsure(hall) ? AGREED_UNSURE : AGREED_NO;
+}
+
+void agree_to_end(MPI_Comm base, int *flag)
+{
+    patience(seconds_of_patience());
+    mend_ulfm_agree(base, flag);
+    patience(0);
 }
 #endif

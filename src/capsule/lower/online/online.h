@@ -125,8 +125,17 @@ static inline void window_call(void)
         result_;                           \
     })
 
-/* --- online/agree.c --- */
-int agree(MPI_Comm base, int ok); /* all say 1; collective, also for those who are in trouble */
+/* --- online/agree.c: agreements that end --- */
+/* Step 1 of a meeting: who is left. *base becomes their communicator. 0: it must be begun again. */
+int gather_and_shrink(MPI_Comm *base);
+/* In the first meeting: what later ones need to leave an agreement. 0: a peer has failed. */
+int agree_prepare(MPI_Comm base);
+/* All say 1; collective, also for those who are in trouble. UNSURE: this process said 1 and does not know what
+ * became of it. */
+enum agreed { AGREED_NO, AGREED_YES, AGREED_UNSURE };
+enum agreed agree(MPI_Comm base, int ok);
+/* The last one, after which all end: it is not left, but it ends. */
+void agree_to_end(MPI_Comm base, int *flag);
 
 /* --- online/times.c: of a recovery, for the event that ends it --- */
 double wall(void);

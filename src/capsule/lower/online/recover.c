@@ -8,7 +8,7 @@
  * an MPI call fails, all processes meet; starting and finishing are meetings, too.
  *
  * One meeting (attempt), repeated until it works out:
- *   1. revoke and shrink the base communicator: who is left;
+ *   1. revoke the base communicator, gather all who live, and shrink it to them (online/agree.c);
  *   2. everybody shows a card: rank played, images held;
  *   3. from the same cards everybody computes the same plan (online/plan.c): who plays which rank,
  *      and the newest version of which every rank's image is in memory;
@@ -18,7 +18,7 @@
  *      other levels if memory has not all of them (if those have not either: from the beginning);
  *   7. files are put back (undo/apply.c), and the image is loaded in place of the upper half. No MPI call
  *      while its memory is not there;
- *   8. all agree that it went well.
+ *   8. all agree that it went well (online/agree.c, also for an agreement that does not end).
  * A death between any two steps: whoever sees it revokes, and comes to step 8 with a no. Nobody
  * skips step 8, so all begin again at 1. Nothing of the old version has been given up by then: the
  * images are still where they were.
@@ -185,6 +185,25 @@ static int build_world(void)
     return 1;
 }
 
+/* In the first meeting, before the world: its communicators have the lower numbers (creation_note). */
+static int prepare_agreements(void)
+{
+    creation_begin_in_meeting(base);
+    if (!agree_prepare(base))
+        return creation_settle(), 0;
+    creation_end();
+    return 1;
+}
+
+static void revoke_made(void)
+{
+    mend_ulfm_revoke(base);
+    if (plan.rank < 0)
+        return;
+    mend_ulfm_revoke(control);
+    mend_ulfm_revoke(app_world);
+}
+
 static void load(void)
 {
     finished = 0;
@@ -200,16 +219,11 @@ static void load(void)
 /* One meeting; see the list at the top. */
 static int attempt(void)
 {
-    MPI_Comm alive;
     levels_unbind();
-    mend_ulfm_revoke(base);
-    int rc = mend_ulfm_shrink(base, &alive);
-    if (rc) {
+    if (!gather_and_shrink(&base)) {
         mend_event("recover.retry", ev_str("what", "shrink"));
         return 0;
     }
-    MPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
-    base = alive;
     windows_watch(base);
     phase("shrink");
     MEND_FAULT_POINT(recover_shrink);
@@ -222,7 +236,7 @@ static int attempt(void)
         leave_upper(control); /* a rank that had finished comes here without */
         ok = flush_messages(&plan, base);
         phase("flush");
-        ok = ok && build_world();
+        ok = ok && prepare_agreements() && build_world();
         phase("world");
         MEND_FAULT_POINT(recover_world);
         ok = ok && spread_images(&plan, base, control);
@@ -241,10 +255,15 @@ static int attempt(void)
     }
     if (!ok && control != MPI_COMM_NULL)
         mend_ulfm_revoke(control); /* who waits for us in it does not hear of the base */
-    if (agree(base, ok))
+    enum agreed agreed = agree(base, ok);
+    if (agreed == AGREED_YES || (agreed == AGREED_UNSURE && (plan.finished || plan.hopeless)))
         return 1;
+    if (agreed == AGREED_UNSURE) /* see agree.c */
+        revoke_made();
     app_world = control = app_self = MPI_COMM_NULL; /* nobody uses them */
-    mend_event("recover.retry", ev_str("what", ok ? "others" : "here"));
+    mend_event("recover.retry", ev_str("what", agreed == AGREED_UNSURE ? "unsure"
+                                               : ok                    ? "others"
+                                                                       : "here"));
     phases_begin();
     return 0;
 }

@@ -85,7 +85,7 @@ void job_give_up(const struct plan *plan, MPI_Comm base)
         if (plan_holder(plan, r, plan->version) == plan->me)
             saved &= global_write(held_find(r, plan->version));
     flag = saved;
-    mend_ulfm_agree(base, &flag);
+    agree_to_end(base, &flag);
     if (plan->me == 0) {
         const char *how = plan->version && flag ? "the last version is on disk"
                                                 : "no version in memory is complete";

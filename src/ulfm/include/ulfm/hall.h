@@ -27,6 +27,14 @@ void mend_hall_close(struct mend_hall *hall, bool together);
  * living. If the attempt before was left, *base becomes a fresh communicator of the same processes. */
 void mend_hall_gather(struct mend_hall *hall, MPI_Comm *base);
 
+/* Wait once more, before an agreement, until every living process has come here, too: the limit of the
+ * agreement then does not hit those who have long work to do before it. All call it or none. False: the
+ * attempt was left; go to the agreement all the same, which says so. */
+bool mend_hall_assemble(struct mend_hall *hall);
+
+/* Will a call that does not end be left? Not without a hall, nor when its channels are used up. */
+bool mend_hall_is_bounded(const struct mend_hall *hall);
+
 /* mend_ulfm_shrink and mend_ulfm_agree, which may be left. After an agreement that was left this
  * process cannot know its result until the next gathering; mend_hall_unsure() says so. A call on
  * *alive that a revoke can end is ended by us when another process leaves the attempt. `patient`: the
