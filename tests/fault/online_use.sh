@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
 # forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
-# Cases: ends, signals, folders, streams, auto, mpich, restart, stop, late, windows, stuck, groups, makers, deserted, and inside_WHAT: deaths inside each collective call.
+# Cases: ends, signals, folders, streams, auto, mpich, restart, stop, late, windows, stuck, strangers, groups, makers, deserted, and inside_WHAT: deaths inside each collective call.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -168,6 +168,30 @@ stuck) # one rank is killed, another is stopped and never comes to the recovery:
     [ "$(count run.launch)" = 2 ] || fail "launched $(count run.launch) times"
     # (a zombie is dead: whoever inherits it may take its time)
     ! grep -q '^State:.[^ZX]' "/proc/$stopped/status" 2>/dev/null || fail "the stopped process is still there: $(grep State "/proc/$stopped/status")" ;;
+strangers) # others at the coordinator's door before its ranks: checkpoints go on. Rank 1 is held back, so that they can
+    mpicc.openmpi -O2 -o stranger "$here/apps/stranger.c" || exit 1
+    native -n 2 ./steady 1500 4096 >want || exit 1
+    door() { # the name of the socket at which rank 0 listens
+        local pid inode
+        pid=$(grep '"rank":0,"event":"recover.playing"' job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')
+        for inode in $(find "/proc/$pid/fd" -lname 'socket:*' -printf '%l\n' 2>/dev/null | tr -dc '0-9\n'); do
+            awk -v i="$inode" '$7 == i && $4 == "00010000" && $8 ~ /^@mend-/ { print substr($8, 2) }' /proc/net/unix
+        done | head -1
+    }
+    for user in $(id -u) 65534; do
+        [ "$user" = "$(id -u)" ] || [ "$(id -u)" = 0 ] || { echo "not root: no other user is tried"; continue; }
+        MEND_FAULT=capsule.hello:rank=1:delay=4000 start -n 2 --spares 0 --every 100ms --levels memory,partner -- ./steady 1500 4096
+        await recover.playing 2
+        until name=$(door) && [ -n "$name" ]; do kill -0 $runner || fail "user $user: no door was seen"; sleep 0.02; done
+        timeout 120 ./stranger "$name" "$user" >there & stranger=$!
+        until grep -q in there; do kill -0 $stranger || fail "user $user: the stranger did not come to the door"; sleep 0.02; done
+        await '"level":"memory"' 6
+        [ -z "$(door)" ] || fail "user $user: the door is open though all ranks are in"
+        wait $runner || fail "user $user: code $?"
+        kill $stranger; wait $stranger
+        cmp got want || fail "user $user: the output differs"
+        echo "ok: user $user"
+    done ;;
 makers) # deaths of ranks that are making communicators; more spares than kills: Open MPI's own way out of a failed
     # MPI_Intercomm_create frees memory twice now and then, which is one more death
     native -n 4 ./makers 4000 >want || exit 1

@@ -101,6 +101,8 @@ void settings_load(void)
     settings.patience = mend_config_seconds(&c, MEND_KEY_CAPSULE_PATIENCE);
     settings.request_signal = (int)mend_config_integer(&c, MEND_KEY_CAPSULE_SIGNAL);
     lower.rolls_back = mend_config_boolean(&c, MEND_KEY_CAPSULE_TRUNCATE);
+    snprintf(settings.interface, sizeof settings.interface, "%s",
+             mend_config_string(&c, MEND_KEY_CAPSULE_INTERFACE));
     snprintf(local, sizeof local, "%s", mend_config_string(&c, MEND_KEY_CAPSULE_LOCAL));
     snprintf(job, sizeof job, "%s", mend_config_string(&c, MEND_KEY_CAPSULE_JOB));
     mend_config_free(&c);

@@ -17,6 +17,7 @@ struct settings {
     double patience;    /* seconds after which a round that does not come to rest is given up */
     int request_signal;
     mend_image_job job; /* that images and logs belong to; no id: none */
+    char interface[64]; /* for ranks of other nodes; "": not said */
 };
 extern struct settings settings;
 void settings_load(void);

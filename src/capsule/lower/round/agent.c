@@ -21,6 +21,7 @@
 #include "versions/restart.h"
 
 #include "round/control.h"
+#include "round/door.h"
 #include "versions/copy_global.h"
 
 #include <arpa/inet.h>
@@ -492,6 +493,8 @@ static int connect_any(const struct control_address *a)
     char host[64] = "";
     gethostname(host, sizeof host - 1);
     int fd = -1;
+    if (a->name[0])
+        return door_connect_here(a->name);
     if (!strcmp(host, a->host))
         fd = connect_to(htonl(INADDR_LOOPBACK), a->port);
     for (uint32_t i = 0; fd < 0 && i < a->count; i++)
@@ -524,6 +527,21 @@ static void on_flushed(int64_t version, uint64_t save_id, int64_t root, int code
     pthread_mutex_unlock(&agent.lock);
 }
 
+/* At rank 0: can all ranks reach each other without a network? */
+static int all_here(const struct upper *upper, handle_t world)
+{
+    uint64_t place = door_place(), *places = NULL;
+    handle_t byte = lower.predef[PRE_MPI_BYTE];
+    int here = 1;
+    if (upper->rank == 0)
+        places = need(calloc((size_t)upper->size, sizeof *places));
+    lower.Gather(&place, sizeof place, byte, places, sizeof place, byte, 0, world);
+    for (int i = 0; places && i < upper->size; i++)
+        here &= places[i] == place;
+    free(places);
+    return here;
+}
+
 /* Collective over all ranks. Without a folder for images there is nothing to do. */
 int agent_start(struct upper *upper)
 {
@@ -533,7 +551,8 @@ int agent_start(struct upper *upper)
     if (!settings.dir[0] && !recovering)
         return 0;
     memset(&address, 0, sizeof address);
-    if (upper->rank == 0 && coordinator_start(upper->size, &address))
+    int here = all_here(upper, world);
+    if (upper->rank == 0 && coordinator_start(upper->size, here, &address))
         memset(&address, 0, sizeof address);
     lower.Bcast(&address, sizeof address, lower.predef[PRE_MPI_BYTE], 0, world);
     agent.upper = upper;
@@ -544,6 +563,7 @@ int agent_start(struct upper *upper)
     upper->request_at = upper->rank == 0 ? settings.request_at : 0;
     upper->request_again = settings.request_again;
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
+    MEND_FAULT_POINT(capsule_hello);
     agent.socket = address.cookie ? connect_any(&address) : -1;
     if (agent.socket < 0 &&
         recovering) /* its process may have died: a barrier would tell, and repair */

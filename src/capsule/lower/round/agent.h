@@ -7,12 +7,14 @@
 struct control_address { /* sent to all ranks when MPI has started */
     uint64_t cookie;
     char host[64];
+    char name[32]; /* of a Unix socket, when all ranks are in one place; else: */
     uint32_t port, count;
     uint32_t address[16]; /* IPv4, network order */
 };
 
-/* The coordinator, in the process of rank 0. Starts a thread of its own. */
-int coordinator_start(int ranks, struct control_address *address);
+/* The coordinator, in the process of rank 0. Starts a thread of its own. `here`: all ranks are in the same
+ * place (door_place). */
+int coordinator_start(int ranks, int here, struct control_address *address);
 void coordinator_finish(void); /* the round that is under way */
 void coordinator_end(void);
 

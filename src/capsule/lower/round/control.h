@@ -1,5 +1,5 @@
 /* control.h - what agents (one per process) and the coordinator (in the process of rank 0) say to
- * each other, over TCP. Not over MPI: the agents answer for ranks that are blocked inside MPI or
+ * each other, over sockets (door.h). Not over MPI: the agents answer for ranks that are blocked inside MPI or
  * compute outside it, and go on to do so when MPI itself is broken.
  *
  * A message is a head and `bytes` bytes: arrays of 64-bit words, the same on both sides (one

@@ -38,7 +38,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-struct coordinator the = {.listener = -1};
+struct coordinator the = {.door.listener = -1};
 
 void request_taken(char *path, size_t size)
 {

@@ -4,6 +4,7 @@
 #include "round/agent.h"
 
 #include "round/control.h"
+#include "round/door.h"
 #include "versions/retention.h"
 
 #include <pthread.h>
@@ -26,8 +27,8 @@ struct target {
 
 struct coordinator {
     pthread_t thread;
-    int running, listener, wake[2], ranks, present, leaving;
-    uint64_t cookie;
+    int running, wake[2], ranks, present, leaving;
+    struct door door;
     struct member *member;
     enum state state;
     uint32_t round;

@@ -3,12 +3,10 @@
 #include "ground/settings.h"
 #include "round/agent.h"
 
-#include <arpa/inet.h>
 #include <base/io.h>
+#include <errno.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
 #include <image/folder.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 enum { MAX_BACKLOG = 3 }; /* local versions that may wait for their copies, by time */
@@ -177,47 +174,34 @@ static void pass_time(void)
         begin_round();
 }
 
-static void welcome(void)
+static int welcome(int rank, int fd)
 {
-    struct control_head head;
-    void *payload;
-    int fd = accept4(the.listener, NULL, NULL, SOCK_CLOEXEC);
-    if (fd < 0)
-        return;
-    struct timeval limit = {5, 0};
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    int rc = control_receive(fd, &head, &payload);
-    uint64_t *words = payload;
-    if (rc == 1 && head.type == CONTROL_HELLO && head.bytes == 16 && words[0] == the.cookie &&
-        words[1] < (uint64_t)the.ranks && the.member[words[1]].fd < 0) {
-        limit.tv_sec = 0;
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-        the.member[words[1]].fd = fd;
-        the.present++;
-    } else {
-        close(fd);
-    }
-    free(payload);
+    if (the.member[rank].fd >= 0)
+        return 0;
+    the.member[rank].fd = fd;
+    the.present++;
+    return 1;
 }
 
 static void *coordinator_main(void *unused)
 {
     (void)unused;
-    struct pollfd *p = calloc((size_t)the.ranks + 2, sizeof *p);
+    int n = the.ranks;
+    struct pollfd *p = calloc((size_t)n + 2 + (size_t)the.door.slots, sizeof *p);
     if (!p)
         die("no memory for the coordinator");
     for (;;) {
-        for (int i = 0; i < the.ranks; i++)
+        for (int i = 0; i < n; i++)
             p[i] = (struct pollfd){the.member[i].fd, POLLIN, 0};
-        p[the.ranks] = (struct pollfd){the.present < the.ranks ? the.listener : -1, POLLIN, 0};
-        p[the.ranks + 1] = (struct pollfd){the.wake[0], POLLIN, 0};
-        poll(p, (nfds_t)the.ranks + 2, the.state == IDLE ? 50 : 10);
-        if (p[the.ranks + 1].revents)
+        p[n] = (struct pollfd){the.wake[0], POLLIN, 0};
+        int guests = door_list(&the.door, p + n + 1);
+        poll(p, (nfds_t)(n + 1 + guests), the.state == IDLE ? 50 : 10);
+        if (p[n].revents)
             break;
-        if (p[the.ranks].revents)
-            welcome();
-        for (int i = 0; i < the.ranks; i++) {
+        door_answer(&the.door, p + n + 1, welcome);
+        if (the.present == n) /* nobody else may come; an agent never comes twice */
+            door_close(&the.door);
+        for (int i = 0; i < n; i++) {
             if (!p[i].revents || the.member[i].fd < 0)
                 continue;
             struct control_head head;
@@ -236,37 +220,29 @@ static void *coordinator_main(void *unused)
 
 /* --- start and end
  * -------------------------------------------------------------------------------------------- */
-static void own_addresses(struct control_address *a)
+static int open_door(int ranks, int here, struct control_address *a)
 {
-    struct ifaddrs *list;
+    uint64_t cookie;
+    if (getrandom(&cookie, sizeof cookie, 0) != sizeof cookie)
+        return -1;
+    a->cookie = cookie |= 1;
     gethostname(a->host, sizeof a->host - 1);
-    if (getifaddrs(&list))
-        return;
-    for (struct ifaddrs *i = list; i && a->count < 16; i = i->ifa_next)
-        if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET) {
-            uint32_t v = ((struct sockaddr_in *)i->ifa_addr)->sin_addr.s_addr;
-            if (v != htonl(INADDR_LOOPBACK))
-                a->address[a->count++] = v;
-        }
-    freeifaddrs(list);
+    if (here)
+        return door_open_here(&the.door, ranks, cookie, a->name);
+    int rc = door_open_outside(&the.door, ranks, cookie, settings.interface, a->address, &a->count,
+                               &a->port);
+    if (rc && settings.interface[0])
+        fprintf(stderr, "mend: the coordinator of checkpoints cannot listen on %s: %s\n",
+                settings.interface, strerror(errno));
+    return rc;
 }
 
-int coordinator_start(int ranks, struct control_address *address)
+int coordinator_start(int ranks, int here, struct control_address *address)
 {
-    struct sockaddr_in at = {.sin_family = AF_INET};
-    socklen_t n = sizeof at;
-    the.listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (the.listener < 0 || bind(the.listener, (struct sockaddr *)&at, sizeof at) ||
-        listen(the.listener, ranks + 16) || getsockname(the.listener, (struct sockaddr *)&at, &n) ||
-        pipe2(the.wake, O_CLOEXEC))
+    if (pipe2(the.wake, O_CLOEXEC))
         return -1;
-    if (getrandom(&the.cookie, sizeof the.cookie, 0) != sizeof the.cookie)
+    if (open_door(ranks, here, address))
         return -1;
-    the.cookie |= 1;
-    address->cookie = the.cookie;
-    address->port = ntohs(at.sin_port);
-    own_addresses(address);
-
     the.ranks = ranks;
     the.present = the.leaving = the.leaves = the.attempts = 0;
     the.wanted = NOT_WANTED;
@@ -327,7 +303,7 @@ void coordinator_end(void)
     free(the.target);
     the.target = NULL;
     the.target_room = 0;
-    close(the.listener);
+    door_close(&the.door);
     close(the.wake[0]);
     close(the.wake[1]);
 }
