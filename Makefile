@@ -3,8 +3,9 @@ MAKEFLAGS += --no-print-directory
 RUN := env/run
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
-# tests get a folder for temporary files that is theirs alone and goes away with them
-IN_SCRATCH := TMPDIR=$$(mktemp -d /tmp/mend-XXXXXX); export TMPDIR; trap 'rm -rf "$$TMPDIR"' EXIT;
+# tests get a folder for temporary files that is theirs alone and goes away with them; files that a umask of 002 lets
+# the group write to are refused as images, and tests make such files by hand
+IN_SCRATCH := umask 022; TMPDIR=$$(mktemp -d /tmp/mend-XXXXXX); export TMPDIR; trap 'rm -rf "$$TMPDIR"' EXIT;
 
 all:
 	@$(RUN) env/configure release build

@@ -170,7 +170,7 @@ static void listed(const char *program)
         lose_disk(rank, "listed");
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
-        snprintf(command, sizeof command, "%.*s../bin/mend ls %s | grep '^listed '",
+        snprintf(command, sizeof command, "'%.*s../bin/mend' ls '%s' | grep '^listed '",
                  (int)(strrchr(program, '/') + 1 - program), program, getenv("MEND_TEST_DIR"));
         FILE *f = popen(command, "r");
         CHECK(f && fgets(text, sizeof text, f));
