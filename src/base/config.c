@@ -68,7 +68,7 @@ int mend_config_set_named(mend_config *config, const char *dotted, const char *v
         memcpy(section, dotted, (size_t)(dot - dotted));
     int key = dot ? find_key(section, dot + 1) : -1;
     if (key < 0)
-        return mend_fail(MEND_ERR_CONFIG, "%s: there is no key \"%s\"", where, dotted);
+        return mend_fail(MEND_ERR_CONFIG, "%s: unknown key \"%s\"", where, dotted);
     return mend_config_set(config, (enum mend_config_key)key, value, where);
 }
 
@@ -110,7 +110,7 @@ static int find_mistakes(void)
             in_section = in_section || strncmp(*v, variable, section) == 0;
         }
         if (in_section && !known)
-            return mend_fail(MEND_ERR_CONFIG, "there is no key for the environment variable %.*s",
+            return mend_fail(MEND_ERR_CONFIG, "no key belongs to the environment variable %.*s",
                              (int)strcspn(*v, "="), *v);
     }
     return MEND_OK;

@@ -83,7 +83,7 @@ const char *mend_error_sentence(int code)
         MEND_ERROR_TABLE(SENTENCE_CASE)
 #undef SENTENCE_CASE
     }
-    return "this code is not one of Mend's";
+    return "this is not a code of Mend";
 }
 
 const char *mend_version_text(void)

@@ -105,7 +105,8 @@ static int parse_order(char *text)
     char *word = strtok_r(text, ":", &rest);
     int place = word ? find_place(word) : -1;
     if (place < 0)
-        return mend_fail(MEND_ERR_CONFIG, "MEND_FAULT names no known place: %s", word ? word : "");
+        return mend_fail(MEND_ERR_CONFIG, "MEND_FAULT names an unknown place: %s",
+                         word ? word : "");
     order->place = (enum mend_fault_place)place;
     bool has_action = false;
     while ((word = strtok_r(NULL, ":", &rest)))

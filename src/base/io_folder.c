@@ -39,11 +39,11 @@ static int examine(struct walk *w, const char *so_far)
         return mend_fail_errno("cannot examine the folder %s", so_far);
     if (w->open_land && st.st_uid != geteuid() && st.st_uid != 0)
         return mend_fail(MEND_ERR_PERMISSION,
-                         "the folder %s belongs to user %d, who could exchange what is in it",
-                         so_far, (int)st.st_uid);
+                         "the folder %s belongs to user %d, who could replace its files", so_far,
+                         (int)st.st_uid);
     if (w->open_land && (st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
         return mend_fail(MEND_ERR_PERMISSION,
-                         "every user could exchange what is in the folder %s (mode %04o)", so_far,
+                         "every user could replace the files in the folder %s (mode %04o)", so_far,
                          (unsigned)st.st_mode & 07777);
     w->open_land = st.st_mode & S_IWOTH; /* in a folder of our own we are at home again */
     return MEND_OK;

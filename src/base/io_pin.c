@@ -115,7 +115,7 @@ int mend_io_pin(const char *path)
     int fd = -1, code = mend_io_open_folder_at(AT_FDCWD, path, path, &fd);
 
     if (code == MEND_OK && (fd < 0 || fstat(fd, &st)))
-        code = mend_fail(MEND_ERR_NOT_FOUND, "the folder %s is not there", path);
+        code = mend_fail(MEND_ERR_NOT_FOUND, "the folder %s does not exist", path);
     if (code) {
         if (fd >= 0)
             close(fd);

@@ -185,7 +185,7 @@ static void unhandled(MPI_Comm comm, int code, void *arg)
     if (fenix.option[FENIX_UNHANDLED_MODE] == FENIX_UNHANDLED_SILENT)
         return;
     PMPI_Error_string(code, text, &length);
-    mend_log(MEND_LOG_ERROR, "fenix: an MPI error that is no failure: %s", text);
+    mend_log(MEND_LOG_ERROR, "fenix: an MPI error that no death caused: %s", text);
     if (fenix.option[FENIX_UNHANDLED_MODE] == FENIX_UNHANDLED_ABORT)
         PMPI_Abort(comm, code); /* what Fenix promises by default */
 }

@@ -287,7 +287,7 @@ static int create(struct fenix_group *group, MPI_Comm comm, bool existed)
     group->comm = MPI_COMM_NULL;
     MPI_Comm made;
     if (MPI_Comm_dup(comm, &made) != MPI_SUCCESS) /* a failed dup leaves no handle to free */
-        return mend_fail(MEND_ERR_PEER_FAILED, "the communicator of data group %d broke",
+        return mend_fail(MEND_ERR_PEER_FAILED, "the communicator of data group %d failed",
                          group->id);
     group->comm = made;
     MPI_Comm_set_errhandler(group->comm, MPI_ERRORS_RETURN);

@@ -136,9 +136,8 @@ static int rebuild(mend_flow *f)
     for (int i = 0; i < a->hit_count && !rc; i++)
         if (!*a->hits[i])
             rc = mend_fail(MEND_ERR_UNSUPPORTED,
-                           "MEND_STATE_ALL: the word at %p was a pointer to memory of a library "
-                           "(a handle of MPI, a FILE?), and no mend_rebuild() function made it "
-                           "anew",
+                           "MEND_STATE_ALL: the word at %p was a pointer to memory of a library (a "
+                           "handle of MPI, a FILE?), and no mend_rebuild() function made it again",
                            (void *)a->hits[i]);
     return rc;
 }

@@ -141,7 +141,7 @@ static int finish(mend_flow *f)
     if (f->joining)
         return mend_fail(
             MEND_ERR_PROGRAM,
-            "version %ld was saved at %s, where this program never came: was it changed?",
+            "version %ld was saved at %s, which this program never reached: was it changed?",
             f->target, f->meta->place_text);
     if (f->status)
         return 0;

@@ -219,7 +219,7 @@ int layout_find(void)
     dl_iterate_phdr(note_object, &first);
     cut_copies();
     if (!p->symbols || !p->strings || p->data_count == AUTO_DATA_MAX)
-        return mend_fail(MEND_ERR_UNSUPPORTED, "the executable cannot be understood%s",
+        return mend_fail(MEND_ERR_UNSUPPORTED, "cannot read the executable%s",
                          p->symbols ? ": too many pieces of data" : " (linked statically?)");
     if ((char *)&auto_program >= p->image.from && (char *)&auto_program < p->image.to)
         return mend_fail(MEND_ERR_UNSUPPORTED, "libmend is linked statically, and its own memory "

@@ -47,7 +47,7 @@ int origin_take(mend_flow *f, char *stack)
     if (!o)
         return 0;
     if (layout_find()) {
-        mend_log(MEND_LOG_INFO, "a program that starts over finds its variables changed: %s",
+        mend_log(MEND_LOG_INFO, "a program that starts over will find its variables changed: %s",
                  mend_error_text());
         free(o);
         return 0;

@@ -45,7 +45,7 @@ static int agree(mend_flow *f, long *values, int count, MPI_Op op)
         return f->has_repair && f->repair.is_failure(f->repair.arg, rc)
                    ? MEND_ERR_PEER_FAILED
                    : mend_fail(MEND_ERR_MPI,
-                               "MPI_Allreduce failed while versions were agreed upon");
+                               "MPI_Allreduce failed while the ranks agreed on a version");
     memcpy(values, all, (size_t)count * sizeof *values);
     return 0;
 }

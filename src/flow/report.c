@@ -34,7 +34,7 @@ int mend_flow_report(const mend_flow *flow, FILE *to)
     int rc = views_arrange(&f->views);
     if (rc)
         return rc;
-    fprintf(to, "%-24s %14s  %s\n", "view", "bytes", "what becomes of it");
+    fprintf(to, "%-24s %14s  %s\n", "view", "bytes", "what Mend does with it");
     if (auto_on(f))
         auto_report(to);
     for (int i = 0; i < f->views.count; i++) {

@@ -257,7 +257,8 @@ static int share_control(mend_flow *f, int source)
     free(buffer);
     return rc == MPI_SUCCESS
                ? copied
-               : mend_fail(MEND_ERR_MPI, "MPI_Bcast failed while control views were agreed upon");
+               : mend_fail(MEND_ERR_MPI,
+                           "MPI_Bcast failed while the ranks agreed on control views");
 }
 
 /* B2: what all ranks have to say. */

@@ -49,7 +49,7 @@ static int check_foot(const struct foot *foot, uint64_t bytes)
 {
     if (memcmp(foot->magic, MAGIC, sizeof foot->magic) != 0)
         return mend_fail(MEND_ERR_TRUNCATED,
-                         "the file has no footer: it was cut short or is no bundle");
+                         "the file has no footer: it is truncated or not a bundle");
     if (foot->sum != XXH3_64bits(foot, offsetof(struct foot, sum)))
         return mend_fail(MEND_ERR_DAMAGED, "the bundle's footer has a wrong checksum");
     if (foot->format != 1)

@@ -149,7 +149,7 @@ static int open_one(const char *path, const mend_file *file, mend_image **image)
         head->rank != file->rank ||
         (head->kind == MEND_IMAGE_PARITY) != (file->kind == MEND_FILE_PARITY)) {
         mend_image_close(*image);
-        return mend_fail(MEND_ERR_DAMAGED, "%s holds something else than its name says", full);
+        return mend_fail(MEND_ERR_DAMAGED, "the content of %s does not match its name", full);
     }
     return 0;
 }
@@ -196,7 +196,7 @@ int mend_folder_open_bundled(const char *path, const mend_file *bundle, int rank
     if (rc == 0)
         rc = mend_bundle_open(source, &entries, &count, &version, &save_id);
     if (rc == 0 && (version != bundle->version || save_id != bundle->save_id))
-        rc = mend_fail(MEND_ERR_DAMAGED, "%s holds something else than its name says", full);
+        rc = mend_fail(MEND_ERR_DAMAGED, "the content of %s does not match its name", full);
     uint64_t i = 0;
     while (rc == 0 && i < count && entries[i].rank != rank)
         i++;
@@ -213,8 +213,8 @@ int mend_folder_open_bundled(const char *path, const mend_file *bundle, int rank
     if (head->version != version || head->save_id != save_id || head->rank != rank ||
         head->kind != MEND_IMAGE_DATA || head->base_version >= 0) {
         mend_image_close(*image);
-        return mend_fail(MEND_ERR_DAMAGED,
-                         "%s holds something else for rank %d than its index says", full, rank);
+        return mend_fail(MEND_ERR_DAMAGED, "the content of %s for rank %d does not match its index",
+                         full, rank);
     }
     return 0;
 }

@@ -117,7 +117,7 @@ static int check_disk_head(const struct disk_head *d, size_t count)
         d->head_bytes != sizeof *d + d->region_count * sizeof(mend_image_region) + sizeof(uint64_t))
         return mend_fail(MEND_ERR_DAMAGED, "an image header of the wrong length");
     if (d->head_bytes > count)
-        return mend_fail(MEND_ERR_TRUNCATED, "an image header that was cut short");
+        return mend_fail(MEND_ERR_TRUNCATED, "the image header is truncated");
     return 0;
 }
 
@@ -126,7 +126,7 @@ int mend_image_unpack_head(const uint8_t *bytes, size_t count, mend_image_head *
     struct disk_head d;
 
     if (count < sizeof d)
-        return mend_fail(MEND_ERR_TRUNCATED, "an image header that was cut short");
+        return mend_fail(MEND_ERR_TRUNCATED, "the image header is truncated");
     memcpy(&d, bytes, sizeof d);
     int rc = check_disk_head(&d, count);
     if (rc)

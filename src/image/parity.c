@@ -16,10 +16,10 @@ int mend_parity_read(mend_image *image, mend_parity_group *group)
     if (g < 2 || g > MEND_GROUP_MAX || m < 1 || m >= g || group->index < 0 || group->index >= g ||
         group->chunk > INT64_MAX / 64 || parity->bytes != group->chunk * (uint64_t)m ||
         group->member[group->index] != mend_image_info(image)->rank)
-        return mend_fail(MEND_ERR_DAMAGED, "a parity image with a group that cannot be");
+        return mend_fail(MEND_ERR_DAMAGED, "a parity image with an impossible group");
     for (int i = 0; i < g; i++)
         if (group->member_bytes[i] > group->chunk * (uint64_t)(g - m))
-            return mend_fail(MEND_ERR_DAMAGED, "a parity image with lengths that cannot be");
+            return mend_fail(MEND_ERR_DAMAGED, "a parity image with impossible lengths");
     return 0;
 }
 

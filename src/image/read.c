@@ -38,7 +38,7 @@ static int read_foot(mend_image *image, struct disk_foot *foot)
         return rc;
     if (memcmp(foot->magic, FOOT_MAGIC, sizeof foot->magic) != 0)
         return mend_fail(MEND_ERR_TRUNCATED,
-                         "the file has no footer: it was cut short or is no image");
+                         "the file has no footer: it is truncated or not an image");
     if (foot->sum != XXH3_64bits(foot, offsetof(struct disk_foot, sum)))
         return mend_fail(MEND_ERR_DAMAGED, "the footer's checksum is wrong");
     if (foot->file_bytes != n || foot->index_offset > n ||

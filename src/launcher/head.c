@@ -216,7 +216,7 @@ static void hear(struct head *h, uint32_t node, uint32_t kind, struct wire_reade
         } else
             head_lose(h, node, "its daemon was ended");
         break;
-    default: head_lose(h, node, "it says what no node says"); break;
+    default: head_lose(h, node, "it sent a message that nodes do not send"); break;
     }
 }
 

@@ -99,14 +99,14 @@ int head_main(int argc, char **argv)
         }
     if (i + 1 >= argc || strcmp(argv[i], "--") != 0 || h.job.ranks < 1 ||
         h.job.ranks > JOB_RANKS_MAX || h.job.timeout_ms < 100) {
-        fputs("mend-node: started by hand; it is a part of mend run\n", stderr);
+        fputs("mend-node: this is a part of mend run and cannot be started by hand\n", stderr);
         return 2;
     }
     h.job.program = argv + i + 1;
     if (h.report >= 0)
         fcntl(h.report, F_SETFD, FD_CLOEXEC);
     if (!begin(&h, avoid)) {
-        fprintf(stderr, "mend-node: cannot begin: %s\n", strerror(errno));
+        fprintf(stderr, "mend-node: cannot start: %s\n", strerror(errno));
         return 1;
     }
     free(avoid);

@@ -190,7 +190,7 @@ bool start_all(struct head *h)
             continue;
         if (own[strcspn(own, " \t\"'$`\\;&|<>()*?~#")]) {
             fprintf(stderr,
-                    "mend-node: the path %s has characters that an agent's shell would change\n",
+                    "mend-node: the path %s has characters that a remote shell would change\n",
                     own);
             return false;
         }

@@ -12,6 +12,6 @@ int main(int argc, char **argv)
         return head_main(argc - 2, argv + 2);
     if (argc > 1 && strcmp(argv[1], "daemon") == 0)
         return node_connect_and_serve();
-    fputs("mend-node: started by hand; it is a part of mend run\n", stderr);
+    fputs("mend-node: this is a part of mend run and cannot be started by hand\n", stderr);
     return 2;
 }

@@ -378,7 +378,7 @@ int node_connect_and_serve(void)
         n++;
     if (sscanf(line, "mend 1 %127s %15s %u %64s", address, port, &index, hex) != 4 ||
         strlen(hex) != sizeof hex - 1) {
-        fputs("mend-node: started by hand; it is a part of mend run\n", stderr);
+        fputs("mend-node: this is a part of mend run and cannot be started by hand\n", stderr);
         return 2;
     }
     for (int i = 0; i < SECRET_SIZE; i++) {
@@ -389,8 +389,8 @@ int node_connect_and_serve(void)
     int fd = connect_to(address, port);
     if (fd < 0 || !greet(fd, index, secret)) {
         fprintf(stderr, "mend-node: %s at %s port %s\n",
-                fd < 0 ? "cannot reach the job's head" : "not welcome to the job's head", address,
-                port);
+                fd < 0 ? "cannot reach the job's head" : "the job's head refused the connection",
+                address, port);
         return 1;
     }
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -418,7 +418,7 @@ void server_tell_dead(const uint32_t *ranks, uint32_t count)
     pmix_status_t rc = PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &source, PMIX_RANGE_LOCAL, info,
                                          count, NULL, NULL);
     if (rc != PMIX_SUCCESS && rc != PMIX_OPERATION_SUCCEEDED)
-        fprintf(stderr, "mend-node: the ranks could not be told of a death: %s\n",
+        fprintf(stderr, "mend-node: could not report a death to the ranks: %s\n",
                 PMIx_Error_string(rc));
     PMIx_Info_free(info, count);
 }

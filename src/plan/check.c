@@ -40,7 +40,7 @@ static int check_level(const mend_plan_level *level, int number, double cores)
                          number, seconds, cores, most_seconds);
     if (!(level->rate_per_core * cores <= most_rate) || !(level->total_per_core <= 1e6))
         return mend_fail(MEND_ERR_CONFIG,
-                         "%.6g failures per second of level %d on %.10g cores are beyond all sense",
+                         "%.6g failures per second of level %d on %.10g cores are too many",
                          level->rate_per_core * cores, number, cores);
     if (level->rate_per_core > 0 && level->total_per_core > 0)
         return mend_fail(MEND_ERR_CONFIG,

@@ -252,10 +252,10 @@ void mend_board_share(struct mend_board *b, uint64_t name)
         close(fd);
     if (sheet == MAP_FAILED) {
         mend_event("process.board", ev_str("error", strerror(errno)));
-        mend_log(MEND_LOG_WARNING,
-                 "process: no shared memory for the board (%s): stopped "
-                 "processes are not found",
-                 strerror(errno));
+        mend_log(
+            MEND_LOG_WARNING,
+            "process: no shared memory for the board (%s): Mend cannot detect stopped processes",
+            strerror(errno));
         b->name[0] = 0;
         return;
     }

@@ -25,8 +25,8 @@ static void *find_next(const char *name)
     void *next = dlsym(RTLD_NEXT, name);
     if (!next)
         mend_log(MEND_LOG_ERROR,
-                 "process: %s of the MPI library cannot be reached: Mend needs a "
-                 "shared MPI library (libmpi.so), not a static one",
+                 "process: cannot find %s of the MPI library: Mend needs a shared MPI library "
+                 "(libmpi.so), not a static one",
                  name);
     return next;
 }

@@ -359,7 +359,7 @@ static int conclude(mend_process *p, struct attempt *a)
         return mend_fail(MEND_ERR_ARGUMENT, "a process could not start with the options given");
     case PLAN_SPAWN: break; /* handled by the loop */
     }
-    return mend_fail(MEND_ERR_INTERNAL, "a plan without an end");
+    return mend_fail(MEND_ERR_INTERNAL, "the repair's plan has no conclusion");
 }
 
 static void settle_doubt(mend_process *p)

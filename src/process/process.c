@@ -42,7 +42,7 @@ static int check_policies(const mend_process_options *o, int order[PLAN_POLICIES
 {
     for (int i = 0; i < MEND_POLICIES; i++) {
         if (o->order[i] < MEND_POLICY_NONE || o->order[i] > MEND_POLICY_STOP)
-            return mend_fail(MEND_ERR_ARGUMENT, "options.order[%d] = %d is no policy", i,
+            return mend_fail(MEND_ERR_ARGUMENT, "options.order[%d] = %d is not a policy", i,
                              (int)o->order[i]);
         order[i] = o->order[i];
     }
@@ -71,7 +71,7 @@ static int read_options(mend_process *p, const mend_process_options *given, size
     if (rc != 0)
         return rc;
     if ((unsigned)o->resume > MEND_RESUME_RETURN)
-        return mend_fail(MEND_ERR_ARGUMENT, "options.resume = %d is no mode", (int)o->resume);
+        return mend_fail(MEND_ERR_ARGUMENT, "options.resume = %d is not a mode", (int)o->resume);
     if (o->n_builders < 0 || (o->n_builders > 0 && !o->builders) || o->domain < 0)
         return mend_fail(MEND_ERR_ARGUMENT, "options: n_builders %d, builders %p, domain %d",
                          o->n_builders, (const void *)o->builders, o->domain);
@@ -229,7 +229,7 @@ static int prepare(mend_process *p, MPI_Comm base)
         p->board = mend_board_open(0, 1, p->options.watchdog, 0, &calls);
         p->fresh = false;
         if (mend_spawn_join(parents, &p->base) != MPI_SUCCESS)
-            return mend_fail(MEND_ERR_MPI, "a spawned process cannot join those that called it");
+            return mend_fail(MEND_ERR_MPI, "a spawned process cannot join its parents");
     } else {
         PMPI_Comm_rank(base, &p->seat);
         PMPI_Comm_size(base, &p->seats);
@@ -308,7 +308,9 @@ int mend_process_close(mend_process *p)
         return 0;
     }
     if (!pthread_equal(pthread_self(), p->owner))
-        return mend_fail(MEND_ERR_THREAD, "mend_process_close: another thread has started");
+        return mend_fail(
+            MEND_ERR_THREAD,
+            "mend_process_close: called by a thread other than that of mend_process_open");
     if (p->stage != STAGE_WORKING)
         return mend_fail(MEND_ERR_STATE, "mend_process_close: inside a repair");
     int code = mend_ulfm_revoked_code();

@@ -14,7 +14,8 @@ static int usable(const mend_process *p, const char *call)
     if (!p)
         return mend_fail(MEND_ERR_ARGUMENT, "%s: NULL", call);
     if (!pthread_equal(pthread_self(), p->owner))
-        return mend_fail(MEND_ERR_THREAD, "%s: another thread has started", call);
+        return mend_fail(MEND_ERR_THREAD,
+                         "%s: called by a thread other than that of mend_process_open", call);
     if (p->stage == STAGE_STOPPED)
         return mend_fail(MEND_ERR_STOPPED, "%s: the job was stopped", call);
     return 0;

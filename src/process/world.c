@@ -104,7 +104,7 @@ static void announce(mend_process *p, const struct mend_seating *plan)
         mend_event("process.policy", ev_str("policy", mend_seating_policy_name(plan->policy)),
                    ev_str("reason", "no spare is left"), ev_int("size", plan->size));
     if (plan->policy == MEND_POLICY_SHRINK && p->now.rank == 0)
-        mend_log(MEND_LOG_WARNING, "process: no spare is left; %d ranks go on", plan->size);
+        mend_log(MEND_LOG_WARNING, "process: no spare is left; %d ranks continue", plan->size);
     if (plan->n_too_close > 0)
         mend_event("process.domain", ev_int("too_close", plan->n_too_close));
 }

@@ -90,7 +90,7 @@ static int own_file(mend_store *store, const struct known *k, struct part *part)
 {
     mend_file file = {MEND_FILE_OWN, store->rank, k->version, k->id};
     if (!store->local)
-        return mend_fail(MEND_ERR_NO_VERSION, "version %lld is not at hand on this rank",
+        return mend_fail(MEND_ERR_NO_VERSION, "this rank has no copy of version %lld",
                          (long long)k->version);
     int rc = mend_folder_open_chain(store->local, &file, &part->image);
     if (rc == 0)

@@ -245,7 +245,7 @@ int mend_store_open_alone(const char *name, int logical_rank, const mend_store_o
     struct net *net = NULL;
 
     if (!out || logical_rank < 0)
-        return mend_fail(MEND_ERR_ARGUMENT, "nowhere to put the store, or a negative rank");
+        return mend_fail(MEND_ERR_ARGUMENT, "no place for the handle (NULL), or a negative rank");
     int rc = make_store(name, options, &store);
     if (rc == 0)
         rc = net_alone(logical_rank, &net);
@@ -269,7 +269,7 @@ int mend_store_open(MPI_Comm comm, int logical_rank, const char *name,
     struct net *net = NULL;
 
     if (!out)
-        return mend_fail(MEND_ERR_ARGUMENT, "nowhere to put the store");
+        return mend_fail(MEND_ERR_ARGUMENT, "no place for the handle (NULL)");
     if (comm == MPI_COMM_NULL)
         return mend_store_open_alone(name, logical_rank < 0 ? 0 : logical_rank, options, out);
     int rc = net_open(comm, logical_rank, &net);
@@ -293,8 +293,9 @@ int mend_store_rebind(mend_store *store, MPI_Comm comm, int logical_rank)
     struct net *net = NULL;
 
     if (!store || comm == MPI_COMM_NULL || store->alone)
-        return mend_fail(MEND_ERR_ARGUMENT,
-                         "a store on a communicator, and another communicator are needed");
+        return mend_fail(
+            MEND_ERR_ARGUMENT,
+            "mend_store_rebind() needs a store on a communicator and a new communicator");
     mend_store_end_restore(store);
     unbind(store);
     int rc = net_open(comm, logical_rank, &net);
@@ -333,7 +334,7 @@ int mend_store_close(mend_store *store)
 int mend_store_statistics_sized(const mend_store *store, mend_store_stats *stats, size_t size)
 {
     if (!store || !stats)
-        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the figures");
+        return mend_fail(MEND_ERR_ARGUMENT, "no store, or no place for the result (NULL)");
     mend_result_give(stats, size, &store->stats, sizeof store->stats);
     return 0;
 }

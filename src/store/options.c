@@ -123,7 +123,7 @@ int mend_store_defaults_sized(mend_store_options *options, size_t size)
 {
     mend_store_options own;
     if (!options)
-        return mend_fail(MEND_ERR_ARGUMENT, "nowhere to put the options");
+        return mend_fail(MEND_ERR_ARGUMENT, "no place for the options (NULL)");
     int rc = read_defaults(&own);
     if (rc == 0) {
         own.size = size;

@@ -30,7 +30,7 @@ int mend_store_wait(mend_store *store)
 int mend_store_test(mend_store *store, int *done)
 {
     if (!store || !done)
-        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
+        return mend_fail(MEND_ERR_ARGUMENT, "no store, or no place for the result (NULL)");
     pthread_mutex_lock(&store->lock);
     *done = store->pending == 0;
     int rc = *done ? store->result : 0;
@@ -41,7 +41,7 @@ int mend_store_test(mend_store *store, int *done)
 int mend_store_progress_sized(mend_store *store, mend_store_progress_info *info, size_t size)
 {
     if (!store || !info)
-        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
+        return mend_fail(MEND_ERR_ARGUMENT, "no store, or no place for the result (NULL)");
     pthread_mutex_lock(&store->lock);
     mend_store_progress_info own = {
         .version = store->current ? (long)store->current->version : (long)store->last,
@@ -73,7 +73,7 @@ int mend_store_reached(mend_store *store, long version, unsigned *levels)
 {
     int rc = MEND_ERR_VERSION;
     if (!store || !levels)
-        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
+        return mend_fail(MEND_ERR_ARGUMENT, "no store, or no place for the result (NULL)");
     pthread_mutex_lock(&store->lock);
     for (int i = store->known_count - 1; rc && i >= 0; i--)
         if (store->known[i].version == version) {

@@ -20,7 +20,7 @@ says 2 "--leave needs a value" chaos --leave
 says 2 "name a program" run -n 2 --quiet
 says 0 "Usage: mend run" run -n 2 --help
 says 0 "\"mend\":1" version --js
-says 2 "there is no command" rnu
+says 2 "unknown command" rnu
 # the order in which people need them
 "$MEND" --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | head -1 | grep -qx run || fail "mend --help does not begin with run"
 # every option of a --help is in the table, and the other way round

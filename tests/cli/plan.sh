@@ -128,8 +128,8 @@ sed 's/cores = free/cores = 2e6/' four.ini >bad.ini; refused 2 "bad.ini:4: 20000
 sed 's/level 3/level 2/' four.ini >bad.ini; refused 2 "bad.ini:16: the section [level 2] began in line 12 already" plan bad.ini
 sed 's/level 3/levels 3/' four.ini >bad.ini; refused 2 "bad.ini:16: there is no section" simulate bad.ini
 refused 2 "cannot open" plan nowhere.ini
-refused 2 "missing" plan
-refused 2 "more than one file" plan four.ini four.ini
+refused 2 "name the model's file" plan
+refused 2 "name only one file" plan four.ini four.ini
 refused 2 "no method 'magic'" plan four.ini --method magic
 refused 2 "needs the method best" plan four.ini --method young --objective energy
 refused 2 "--frobnicate" plan four.ini --frobnicate

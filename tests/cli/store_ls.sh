@@ -34,7 +34,7 @@ chmod 600 "$file"
 
 mkdir "$dir/empty"
 expect 0 "$MEND" ls "$dir/empty"
-grep -q 'no versions' "$dir/out" || fail "ls of nothing"
+grep -q 'no checkpoints' "$dir/out" || fail "ls of nothing"
 expect 1 "$MEND" ls "$dir/missing"
 expect 1 "$MEND" verify "$file"
 expect 2 "$MEND" ls

@@ -68,7 +68,7 @@ if [ "$first" = 1 ]; then
     for kind in file world type map; do
         rm -f "$work"/mark*
         run $((np + 1)) --bad $kind -k 1@20 --mark "$work/mark"
-        refused "no mend_rebuild() function made it anew"
+        refused "no mend_rebuild() function made it again"
     done
     MEND_FLOW_LEARN=yes run $((np + 1)); refused 'need views'
     # a job that is started again is another program, or has other arguments

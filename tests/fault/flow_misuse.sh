@@ -47,7 +47,7 @@ wrong "view 'cells': its length differs.*800 bytes in the version, 400 now" 2 ri
 again save
 wrong "view 'other' is not in version" 2 other-view
 again save
-wrong "where this program never came" 2 moved
+wrong "which this program never reached" 2 moved
 again save
 wrong "ranks" 3 right
 again constant 100

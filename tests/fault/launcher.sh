@@ -31,7 +31,7 @@ owner)
         start -n 2 --every 100ms --levels memory,partner,global:1 -- ./odd wait
         await '"level":"global"' 4; kill -$s $runner; wait $runner && fail "$s: code 0"
         gone || fail "$s: processes are left"
-        grep -q "mend restart .* goes on" err || fail "$s: no sentence"
+        grep -q "mend restart .* resumes" err || fail "$s: no sentence"
     done ;;
 detach)
     native -n 2 ./steady 1000 4096 >want || exit 1
@@ -44,7 +44,7 @@ detach)
     "$MEND" attach job 2>/dev/null | cmp - want || fail "attached after its end"
     "$MEND" run --launcher mend --dir job2 --detach -n 2 -- ./odd exit 3 2>/dev/null; "$MEND" attach job2 >got 2>err; [ $? = 1 ] || fail "a job that failed: code $?"
     "$MEND" attach . 2>err && fail "attached to nothing"
-    grep -q 'is no folder of a job' err || fail "no sentence: $(cat err)" ;;
+    grep -q 'is not the folder of a job' err || fail "no sentence: $(cat err)" ;;
 daemon)
     native -n 2 ./steady 2000 4096 >want || exit 1
     start -n 2 --every 100ms --levels memory,partner,global:1 -- ./steady 2000 4096

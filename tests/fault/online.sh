@@ -131,14 +131,14 @@ overwrite) # by MPI-IO, in place, each time other ranks the same bytes
     for victims in 2 0 "1 3"; do more 1; changes ${victims% *} 300; n=$(count '"how":"res'); kill_ranks $victims; await '"how":"res' $((4 + n)); done # (or from the beginning: the first version may not be at its partners yet)
     finish
     diff -r a b || fail "files differ"
-    grep -q 'not put back' err && fail "told of what is put back" ;;
+    grep -q 'not the bytes that were overwritten' err && fail "warned of what is restored" ;;
 outside) # by MPI-IO, by shared mappings; the user is told what is not undone
     mkdir a b; native ./outside a 2500 >want || exit 1
     start --spares 6 --every 200ms -- ./outside b 2500 # Open MPI's MPI-IO may crash in others when a rank dies
     for victim in 2 0; do more 1; changes $victim 1000; kill_ranks $victim; await '"how":"resumed"' $((4 + $(resumed))); done
     finish
     diff -r a b || fail "files differ"
-    [ "$(grep -c 'true: is started by the program: files that it changes are not put back' err)" = 1 ] || fail "not told of the child once" ;;
+    [ "$(grep -c 'true: is started by the program: Mend does not restore files that it changes' err)" = 1 ] || fail "not one warning of the child" ;;
 words) # a program that crashes again and again: what it printed last is seen, once
     start --spares 1 --every 100ms --retries 1 -- ./odd crash
     wait $runner && fail "it ended well"

@@ -53,7 +53,7 @@ append | rewrite | overwrite | outside) # files that were changed since the vers
     for n in 2 1 $ranks; do more 1; [ $case = append ] || changes $((n - 1)) 300; kill_one $n; await '"restart"' $(($(count '"restart"') + 1)); done
     finish; launches 4
     diff -r -x '.*.shfp.*' a b || fail "files differ" # (files that MPICH has for itself are left by a killed process)
-    [ $case != overwrite ] || ! grep -q 'not put back' err || fail "told of what is put back" ;;
+    [ $case != overwrite ] || ! grep -q 'not the bytes that were overwritten' err || fail "warned of what is restored" ;;
 refuse) # what cannot be put back is refused in a sentence, not passed over
     MEND_ONLINE_UNDO=10000 start --every 2s -- ./rewrite . 2500
     more 1; changes 1 12000; kill_one 2
@@ -75,7 +75,7 @@ clock) # output that no two runs have alike: every line once, and whole
 exec) # a program that becomes another one is not followed: refused, in a sentence
     start --every 1h -- ./odd become
     wait $runner && fail "it went on"
-    grep -q 'has become another one .*name that one after --' err || fail "no sentence: $(cat err)" ;;
+    grep -q 'became another one .*name that program after --' err || fail "no sentence: $(cat err)" ;;
 threads) # a program that ends by exit() of another thread has ended
     native ./odd elsewhere | sort >want
     start --every 1h -- ./odd elsewhere; wait $runner || fail "mend run ended with $?"

@@ -187,7 +187,7 @@ static void test_refused_with_line(void **state)
         {"[job]\nwork = 5\ncores = 10\n", "nodes = 10", tail, 4, "cannot both"},
         {head, "cores = 10", "[level 1]\ncost = 1\nnode_mtbf = 5 y\n", 7, "needs cores_per_node"},
         {head, "cores = 10", "[level 1]\ncost = 1e300 s\nmtbf = 1 d\n", 7, "at most 1e+09 s"},
-        {head, "cores = 10", "[level 1]\ncost = 1\nmtbf = 1e-20 s\n", 7, "beyond all sense"},
+        {head, "cores = 10", "[level 1]\ncost = 1\nmtbf = 1e-20 s\n", 7, "are too many"},
         {head, "cores = 10\nallocation = 1e12", tail, 8, "too long"},
         {"[job]\nwork = 1e300\n", "cores = 10", tail, 6, "too many"},
         {"[job]\nwork = 5\n", "cores = 1e30", tail, 6, "too many"},

@@ -9,15 +9,14 @@
 
 static const char help[] =
     "Usage: mend cc [--cxx | --fortran] [--mpi openmpi|mpich] [--where] [--] ARGUMENTS…\n"
-    "Compile and link an MPI program: the compiler wrapper (mpicc, mpicxx, mpifort) of the MPI "
+    "Compile and link an MPI program with the compiler wrapper (mpicc, mpicxx, mpifort) of the MPI "
     "that\n"
-    "Mend was built with is run with ARGUMENTS. Nothing of Mend gets into the program; one that "
-    "your own\n"
-    "mpicc made runs under mend run as well.\n\n"
-    "  --cxx, --fortran     C++ or Fortran instead of C\n"
-    "  --mpi openmpi|mpich  for this MPI (default openmpi)\n"
+    "Mend was built with. This adds nothing of Mend to the program; a program that your own mpicc\n"
+    "compiled runs under mend run as well.\n\n"
+    "  --cxx, --fortran     compile C++ or Fortran instead of C\n"
+    "  --mpi openmpi|mpich  compile for this MPI (default openmpi)\n"
     "  --where              print the wrapper's path and stop\n\n"
-    "Options of Mend's come first; everything from the first other argument on is the compiler's.\n"
+    "Mend's options come first; everything from the first other argument on goes to the compiler.\n"
     "Example: mend cc -O2 -o heat heat.c -lm\n";
 
 int mend_cmd_cc(int argc, char **argv)
@@ -48,7 +47,7 @@ int mend_cmd_cc(int argc, char **argv)
     if (i >= argc && !where)
         return tool_wrong_use("cc", "name the files to compile");
     if (!tool_mpi_program(mpi, language, path, sizeof path))
-        return tool_failed("cc", "there is no %s here: Mend was built without it", path);
+        return tool_failed("cc", "%s does not exist: Mend was built without it", path);
     if (where)
         return puts(path), TOOL_OK;
     tool_mpi_environment();

@@ -72,7 +72,7 @@ static int check_program(json_t *job, const char *path)
     size_t count = json_array_size(program);
     for (size_t i = 0; i < count; i++)
         if (!jobfile_text(json_array_get(program, i)))
-            return mend_fail(MEND_ERR_DAMAGED, "%s: word %zu of the program is no text", path, i);
+            return mend_fail(MEND_ERR_DAMAGED, "%s: word %zu of the program is not text", path, i);
     return count ? MEND_OK
                  : mend_fail(MEND_ERR_DAMAGED, "%s does not say which program the job runs", path);
 }

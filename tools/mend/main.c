@@ -65,7 +65,8 @@ int mend_cmd_version(int argc, char **argv)
 static int overview(FILE *out)
 {
     fputs("Usage: mend [--config FILE] COMMAND [OPTIONS…]\n\n"
-          "Mend keeps MPI jobs alive when processes, nodes or disks die.\n\nCommands:\n",
+          "Mend keeps MPI jobs alive when processes, nodes or disks die.\n\n"
+          "Commands:\n",
           out);
     for (int i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].summary);
@@ -136,7 +137,7 @@ static int choose(int argc, char **argv)
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return run_command(&commands[i], argc - 1, argv + 1);
-    return tool_wrong_use(NULL, "there is no command \"%s\"", argv[1]);
+    return tool_wrong_use(NULL, "unknown command \"%s\"", argv[1]);
 }
 
 int main(int argc, char **argv)

@@ -45,8 +45,7 @@ int main(int argc, char **argv)
     lower.thread_pointer_fast = machine_fast_thread_pointer();
     thread_pointer_choose(lower.thread_pointer_fast);
     if ((uintptr_t)__builtin_frame_address(0) < UPPER_END)
-        die("this kernel gives a process less than the 47 bits of addresses that the capsule "
-            "needs");
+        die("this kernel gives a process fewer than the 47 address bits that the capsule needs");
     if ((uintptr_t)&lower < UPPER_END)
         die("the lower half must be a position-independent program");
     settings_load();

@@ -319,7 +319,7 @@ static int finish(struct veloc_client *client, int success)
     if (!code && agreed)
         code = agreed;
     if (!code && !all)
-        code = mend_fail(MEND_ERR_CANCELLED, "another rank had no success with version %d",
+        code = mend_fail(MEND_ERR_CANCELLED, "another rank reports no success for version %d",
                          client->version);
     if (!code)
         code = save_pieces(client);

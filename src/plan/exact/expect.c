@@ -126,7 +126,7 @@ int mend_plan_expect(const mend_plan_model *model, const mend_plan *plan,
     outcome->seconds = mend_plan_settle(model, &site, &pattern);
     if (!isfinite(outcome->seconds))
         return mend_fail(MEND_ERR_INFEASIBLE,
-                         "the expected time of this plan is beyond all numbers: sum of rate * "
+                         "the expected time of this plan is too large to compute: sum of rate * "
                          "(checkpoint / 2 + allocation + recovery) = %.6g on %.10g cores",
                          mend_plan_load(model, plan->cores), plan->cores);
     mend_plan_written(&site, &pattern, written);

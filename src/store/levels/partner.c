@@ -81,8 +81,7 @@ static int check_copy(struct swap *s, const mend_file *file)
     const mend_image_head *head = mend_image_info(image);
     if (head->rank != file->rank || head->version != file->version ||
         head->save_id != file->save_id)
-        rc = mend_fail(MEND_ERR_DAMAGED,
-                       "the partner sent something else than version %lld of rank %d",
+        rc = mend_fail(MEND_ERR_DAMAGED, "the partner did not send version %lld of rank %d",
                        (long long)file->version, file->rank);
     mend_image_close(image);
     return rc;

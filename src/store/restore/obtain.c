@@ -95,7 +95,7 @@ static int adopt_image(mend_image *image, const struct item *item, uint8_t *buff
     int rc = 0;
     if (head->version != item->version || head->save_id != item->id || head->rank != item->rank ||
         head->kind != MEND_IMAGE_DATA)
-        rc = mend_fail(MEND_ERR_DAMAGED, "an image of something else than version %lld, rank %d",
+        rc = mend_fail(MEND_ERR_DAMAGED, "this is not the image of version %lld, rank %d",
                        (long long)item->version, item->rank);
     if (rc == 0)
         rc = mend_image_verify(image);

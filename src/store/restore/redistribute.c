@@ -43,10 +43,10 @@ static int gather_wishes(mend_store *store, const int *ids, int count, struct ex
         if (!chosen(ids, count, r->id))
             continue;
         if (!r->global)
-            rc = mend_fail(MEND_ERR_RANK_COUNT,
-                           "the version was saved by another number of ranks, and region %d has no "
-                           "global layout",
-                           r->id);
+            rc = mend_fail(
+                MEND_ERR_RANK_COUNT,
+                "another number of ranks saved the version, and region %d has no global layout",
+                r->id);
         mine[n++] = (struct extent){r->id, 1, r->global_offset, r->bytes, r->global_total};
     }
     rc = restore_agree(store, rc);

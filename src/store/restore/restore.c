@@ -161,7 +161,7 @@ static int restore_newest(mend_store *store, long *version)
 int mend_store_restore_newest(mend_store *store, long *version)
 {
     if (!store || !version)
-        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
+        return mend_fail(MEND_ERR_ARGUMENT, "no store, or no place for the result (NULL)");
     engine_hold(store);
     int rc = restore_newest(store, version);
     engine_release(store);

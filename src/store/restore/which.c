@@ -74,7 +74,7 @@ int mend_store_newest_until(mend_store *store, long at_most, long *version)
     int count = 0, i = 0;
 
     if (!store || !version)
-        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
+        return mend_fail(MEND_ERR_ARGUMENT, "no store, or no place for the result (NULL)");
     engine_hold(store);
     int rc = restore_look(store, &inv, &attempts, &count);
     engine_release(store);
@@ -102,7 +102,7 @@ int mend_store_versions(mend_store *store, long *versions, int room, int *count)
     struct attempt *attempts = NULL;
 
     if (!store || !count || (room > 0 && !versions))
-        return mend_fail(MEND_ERR_ARGUMENT, "no store, or nowhere to put the answer");
+        return mend_fail(MEND_ERR_ARGUMENT, "no store, or no place for the result (NULL)");
     engine_hold(store);
     int rc = restore_look(store, &inv, &attempts, count);
     engine_release(store);
@@ -127,7 +127,7 @@ int restore_find(mend_store *store, const struct inventory *inv, int64_t version
     if (i < count)
         *out = attempts[i];
     else
-        rc = mend_fail(MEND_ERR_NO_VERSION, "version %lld cannot be restored by every rank",
+        rc = mend_fail(MEND_ERR_NO_VERSION, "not every rank can restore version %lld",
                        (long long)version);
     free(attempts);
     return rc;

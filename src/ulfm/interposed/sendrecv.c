@@ -27,8 +27,8 @@ EXPORT int MPI_Sendrecv(const void *out, int out_count, MPI_Datatype out_type, i
     if (!next)
         next = (sendrecv *)dlsym(RTLD_NEXT, "MPI_Sendrecv");
     if (!next) {
-        mend_log(MEND_LOG_ERROR, "flow: MPI_Sendrecv of the MPI library cannot be reached: Mend "
-                                 "needs a shared MPI library (libmpi.so), not a static one");
+        mend_log(MEND_LOG_ERROR, "ulfm: cannot find MPI_Sendrecv of the MPI library: Mend needs a "
+                                 "shared MPI library (libmpi.so), not a static one");
         return MPI_ERR_OTHER;
     }
     return next(out, out_count, out_type, to, out_tag, in, in_count, in_type, from, in_tag, comm,

@@ -336,7 +336,7 @@ static int flip(struct chaos_fault *fault, const char *folder)
     ok = ok && pwrite(fd, &byte, 1, at) == 1;
     close(fd);
     snprintf(fault->hit, sizeof fault->hit, "%.120s", flip_file);
-    snprintf(fault->result, sizeof fault->result, ok ? "a bit of byte %lld turned over" : "cannot",
+    snprintf(fault->result, sizeof fault->result, ok ? "flipped a bit of byte %lld" : "cannot",
              (long long)at);
     return ok;
 }

@@ -14,11 +14,11 @@
 static const char help[] =
     "Usage: mend doctor [--dir DIR] [--json]\n"
     "       mend doctor --host LIST | --hostfile FILE [--launcher AGENT] [--dir DIR] [--json]\n"
-    "Look at this machine: MPI libraries and whether they survive a real kill (a job of three "
-    "ranks is\n"
-    "started and one of them killed), cores, memory and storage speed, kernel features; what is "
-    "missing\n"
-    "and how to get it. GPUs, if there are any, with the speed of their copies.\n\n"
+    "Examine this machine: MPI libraries and whether they survive a real kill (it starts a job of "
+    "three\n"
+    "ranks and kills one), cores, memory and storage speed, kernel features, GPUs and the speed of "
+    "their\n"
+    "copies; show what is missing and how to get it.\n\n"
     "  --dir DIR   also measure the storage of DIR, where checkpoints would go\n"
     "  --json      print one JSON object\n"
     "  --host LIST, --hostfile FILE\n"
@@ -125,7 +125,7 @@ static int check_folder(const char *folder)
 {
     struct stat st;
     if (folder && (stat(folder, &st) || !S_ISDIR(st.st_mode) || access(folder, W_OK | X_OK)))
-        return tool_wrong_use("doctor", "%s is not a folder that can be written to", folder);
+        return tool_wrong_use("doctor", "%s is not a writable folder", folder);
     return TOOL_OK;
 }
 

@@ -118,12 +118,12 @@ void doctor_check_kernel(doctor *d)
                 name.machine);
     if (in_child(try_write_tracking) == 0)
         doctor_find(d, "userfaultfd", DOCTOR_GOOD, NULL,
-                    "writes are tracked by the kernel (write-protect async, pagemap scan)");
+                    "the kernel tracks writes (write-protect async, pagemap scan)");
     else
         doctor_find(d, "userfaultfd", DOCTOR_MISSING,
                     "needs Linux 6.7 or newer and sysctl vm.unprivileged_userfaultfd or a free "
                     "seccomp profile",
-                    "no write tracking: changed blocks are found by hashing, which always works");
+                    "no write tracking: Mend finds changed blocks by hashing, which always works");
     if (in_child(try_seccomp) == 0)
         doctor_find(d, "seccomp", DOCTOR_GOOD, NULL,
                     "filters can be installed: unmodified programs can be protected");

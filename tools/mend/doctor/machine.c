@@ -23,8 +23,8 @@ static void check_cores(doctor *d)
     int usable = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
     doctor_finding *f = doctor_find(
         d, "cores", DOCTOR_GOOD, NULL,
-        "%d usable: for example mend run -n %d --spares 1 (spares sleep, they cost no core)",
-        usable, usable);
+        "%d usable: for example mend run -n %d --spares 1 (spares sleep and need no core)", usable,
+        usable);
     f->value = usable;
     f->unit = "cores";
 }
@@ -98,7 +98,8 @@ static int measure(const char *path, const char *data, double *write_speed, doub
         code = mend_io_pread(fd, back, SAMPLE_BYTES, 0, path);
         *read_speed = SAMPLE_BYTES / (mend_now() - start) / 1e9;
         if (!code && memcmp(back, data, SAMPLE_BYTES) != 0)
-            code = mend_fail(MEND_ERR_DAMAGED, "%s was read back differently", path);
+            code = mend_fail(MEND_ERR_DAMAGED, "%s: the data read differs from the data written",
+                             path);
     }
     free(back);
     close(fd);

@@ -88,7 +88,7 @@ static void check_open_mpi(doctor *d)
     int major = 0;
     open_mpi(launcher, sizeof launcher, number, sizeof number);
     if (!number[0]) {
-        doctor_find(d, "openmpi", DOCTOR_BAD, get_ulfm, "no Open MPI is found");
+        doctor_find(d, "openmpi", DOCTOR_BAD, get_ulfm, "found no Open MPI");
         return;
     }
     sscanf(number, "%d", &major);
@@ -105,11 +105,11 @@ static void check_mpich(doctor *d)
     if (tool_mpi_program("mpich", "mpirun", launcher, sizeof launcher))
         version_of(launcher, line, sizeof line);
     if (line[0] && !strstr(line, "Open MPI"))
-        doctor_find(d, "mpich", DOCTOR_GOOD, NULL,
-                    "MPICH %s: images can be resumed on it; it has no ULFM", line);
+        doctor_find(d, "mpich", DOCTOR_GOOD, NULL, "MPICH %s: can resume checkpoints; has no ULFM",
+                    line);
     else
         doctor_find(d, "mpich", DOCTOR_MISSING,
-                    "only to restart images on it: apt-get install mpich", "no MPICH is found");
+                    "only to restart images on it: apt-get install mpich", "found no MPICH");
 }
 
 static void check_slurm(doctor *d)

@@ -11,11 +11,10 @@
 #include "versions.h"
 
 static const char usage[] =
-    "Usage: mend ls [--json] DIR\n"
-    "\n"
-    "List the versions of every store below DIR: how many ranks saved it, which parts are there "
+    "Usage: mend ls [--json] DIR\n\n"
+    "List the checkpoints of every store below DIR: how many ranks saved each, which parts exist "
     "at\n"
-    "which level, how large they are, and whether it can be restored from what is there.\n";
+    "which level, their sizes, and whether the job can restore it from them.\n";
 
 static void print_size(uint64_t bytes)
 {
@@ -117,7 +116,7 @@ int mend_cmd_ls(int argc, char **argv)
             dir = argv[i];
     }
     if (!dir) {
-        fprintf(stderr, "mend ls: which folder?\n%s", usage);
+        fprintf(stderr, "mend ls: name a folder\n%s", usage);
         return 2;
     }
     struct store_view *stores = NULL;
@@ -132,7 +131,7 @@ int mend_cmd_ls(int argc, char **argv)
         if (count)
             printf("%-20s %8s  %5s  %12s  %s\n", "store", "version", "ranks", "size", "parts");
         else
-            printf("no versions in %s\n", dir);
+            printf("no checkpoints in %s\n", dir);
         for (int s = 0; s < count; s++)
             for (int i = 0; i < stores[s].count; i++)
                 print_version(&stores[s], &stores[s].versions[i]);

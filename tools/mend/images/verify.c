@@ -13,11 +13,10 @@
 #include "tool.h"
 #include "versions.h"
 
-static const char usage[] =
-    "Usage: mend verify [--json] DIR\n"
-    "\n"
-    "Read every block of every file of the stores below DIR and compare its checksum.\n"
-    "Exit code 0: all is whole; 1: something is damaged, and is named.\n";
+static const char usage[] = "Usage: mend verify [--json] DIR\n\n"
+                            "Read every block of every file of the stores below DIR and check its "
+                            "checksum. Name damaged files.\n"
+                            "Exit code 0: everything is intact; 1: something is damaged.\n";
 
 struct tally {
     bool json, quiet;

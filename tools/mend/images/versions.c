@@ -57,13 +57,15 @@ int versions_walk(const char *dir, visit_file *visit, void *context)
     struct stat st;
     struct walking w = {.visit = visit, .context = context};
     if (stat(dir, &st) != 0)
-        return mend_fail_errno("cannot look into %s", dir);
+        return mend_fail_errno("cannot read the folder %s", dir);
     if (!S_ISDIR(st.st_mode))
         return mend_fail(MEND_ERR_ARGUMENT, "%s is not a folder", dir);
     int rc = walk(dir, 0, &w);
     if (rc == 0 && w.refused && !w.visited)
-        rc = mend_fail(MEND_ERR_PERMISSION,
-                       "%s holds no folder of this user alone: others' images are not read", dir);
+        rc = mend_fail(
+            MEND_ERR_PERMISSION,
+            "%s has no folder that belongs to you alone; Mend does not read images of other users",
+            dir);
     return rc;
 }
 

@@ -135,7 +135,7 @@ static void print_text(const planning *p)
                100 * plan->expected.level_checkpoint[i] / plan->expected.seconds);
     }
     if (before)
-        puts("+: these levels are written just before, at the same point");
+        puts("+: also writes these levels just before, at the same point");
     if (plan->last > 1)
         printf("the last interval, which needs no checkpoint, is %.3g times as long\n", plan->last);
     puts("'every' is work between checkpoints; 'on the clock' also counts the checkpoints in "

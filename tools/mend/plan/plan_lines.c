@@ -109,7 +109,7 @@ void plan_lines_text(const planning *p)
     if (!make_lines(p, &lines))
         return;
     printf("\nFor Mend%s:\n  mend run -n %.0f --every %s --levels ",
-           lines.is_guessed ? ", if these are its levels (say so by 'name = ...' in the file)" : "",
+           lines.is_guessed ? ", if these are its levels (set 'name = ...' in the file)" : "",
            p->plan.cores, seconds_text(lines.seconds));
     print_levels(&lines, p->model.levels);
     printf("\nor in mend.conf:\n  [flow]\n  every = %s\n  [store]\n", seconds_text(lines.seconds));
@@ -118,7 +118,7 @@ void plan_lines_text(const planning *p)
     printf("There, every counts from the end of one checkpoint to the next: work. Mend writes all "
            "levels that\nfall due together, the fastest first: expected %s%s.\n",
            planning_time(lines.plan.expected.seconds),
-           p->plan.runs ? ", were failures exponential" : "");
+           p->plan.runs ? ", if failures were exponential" : "");
 }
 
 void plan_lines_json(const planning *p)

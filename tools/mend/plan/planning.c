@@ -86,7 +86,7 @@ static int take_option(planning *p, int option)
         if (errno || end == optarg || *end || *optarg == '-')
             return tool_wrong_use(p->command, "--seed needs a whole number, not \"%s\"", optarg);
         return 0;
-    default: return tool_wrong_use(p->command, "the options are not understood");
+    default: return tool_wrong_use(p->command, "the options do not parse");
     }
 }
 
@@ -102,7 +102,7 @@ int planning_options(planning *p, int argc, char **argv, const char *help, int *
             return TOOL_OK;
         }
         if (option == '?')
-            return tool_wrong_use(p->command, "the option %s is not known or has no value",
+            return tool_wrong_use(p->command, "the option %s is unknown or has no value",
                                   argv[optind - 1]);
         if (is_plan && (option == OPT_RUNS || option == OPT_SEED || option == OPT_TRACE))
             return tool_wrong_use(p->command, "--runs, --seed and --trace are for mend simulate");
@@ -111,8 +111,8 @@ int planning_options(planning *p, int argc, char **argv, const char *help, int *
             return code;
     }
     if (optind + 1 != argc)
-        return tool_wrong_use(p->command, optind == argc ? "the model's file is missing"
-                                                         : "there is more than one file");
+        return tool_wrong_use(p->command,
+                              optind == argc ? "name the model's file" : "name only one file");
     p->file = argv[optind];
     *done = 0;
     return TOOL_OK;
@@ -170,8 +170,8 @@ static int given_plan(planning *p)
         if (count == p->model.levels || !parse_intervals(item, count, plan)) {
             free(text);
             return tool_wrong_use(p->command,
-                                  "--intervals needs %d numbers from 1 (with + and lower levels "
-                                  "that are written before), not \"%s\"",
+                                  "--intervals needs %d numbers from 1 (with + and the lower "
+                                  "levels to write before), not \"%s\"",
                                   p->model.levels, p->intervals);
         }
         count++;

@@ -9,9 +9,10 @@
 
 static const char help[] =
     "Usage: mend simulate FILE.ini [OPTIONS]\n"
-    "Play a plan out and compare its mean time with the exact expectation.\n\n"
-    "  --runs N         how often (default 1000)\n"
-    "  --seed S         of the random numbers (default 1); the same seed, the same result\n"
+    "Simulate a plan and compare its mean time with the exact expectation.\n\n"
+    "  --runs N         number of runs (default 1000)\n"
+    "  --seed S         seed of the random numbers (default 1); the same seed gives the same "
+    "result\n"
     "  --trace FILE     recorded failures, lines of 'TIME LEVEL', instead of random ones\n"
     "  --method M       best (default), algorithm1, algorithm1-once, young, daly\n"
     "  --objective O    time (default), core-hours, energy; with the method best\n"

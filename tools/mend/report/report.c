@@ -11,9 +11,9 @@
 
 static const char help[] =
     "Usage: mend report DIR [-o FILE] [--json]\n"
-    "Make one self-contained page about the job in DIR (from DIR/events.jsonl): ranks over time,\n"
+    "Write one self-contained page about the job in DIR (from DIR/events.jsonl): ranks over time,\n"
     "recoveries and their phases, where the time went, costs against the plan.\n\n"
-    "  -o FILE   where to (default DIR/report.html; - for standard output)\n"
+    "  -o FILE   write to FILE (default DIR/report.html; - for standard output)\n"
     "  --json    print the sums as JSON instead\n";
 
 static int write_page(const struct report *r, const char *path)
@@ -55,7 +55,7 @@ int mend_cmd_report(int argc, char **argv)
             dir = argv[i];
     }
     if (!dir)
-        return tool_wrong_use("report", "which job? Name its folder");
+        return tool_wrong_use("report", "name the job's folder");
     struct report r;
     if (report_read(&r, dir))
         return tool_failed("report", "%s", mend_error_text());

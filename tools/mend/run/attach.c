@@ -15,12 +15,13 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char help[] =
-    "Usage: mend attach DIR\n"
-    "Show the output of a job that was started by mend run --detach, from its beginning, and\n"
-    "wait until it has ended. Ending this command does not end the job; mend checkpoint --stop\n"
-    "does, and so does SIGTERM to its mend run.\n\n"
-    "Exit code: that of the job's mend run; 2 wrong use.\n";
+static const char help[] = "Usage: mend attach DIR\n"
+                           "Show the output of a job started with mend run --detach, from its "
+                           "beginning, and follow it until\n"
+                           "the job ends. Ending this command does not end the job. To end the "
+                           "job, use mend checkpoint --stop,\n"
+                           "or send SIGTERM to its mend run.\n\n"
+                           "Exit code: that of the job's mend run; 2 wrong use.\n";
 
 static const char *const file_names[] = {"run.out", "run.err"};
 
@@ -87,7 +88,8 @@ static int code_of(const char *dir)
     if (state && strcmp(state, "done") == 0)
         code = TOOL_OK;
     else if (state && strcmp(state, "running") == 0)
-        tool_failed("attach", "the job's mend run was killed; mend restart %s goes on", dir);
+        tool_failed("attach", "the job's mend run was killed; mend restart %s resumes the job",
+                    dir);
     json_decref(job);
     return code;
 }
@@ -105,7 +107,7 @@ int mend_cmd_attach(int argc, char **argv)
         return tool_wrong_use("attach", "name the job's folder");
     snprintf(path, sizeof path, "%s/%s", argv[1], file_names[0]);
     if (stat(path, &st))
-        return tool_failed("attach", "%s is no folder of a job that was started by run --detach",
+        return tool_failed("attach", "%s is not the folder of a job started with run --detach",
                            argv[1]);
     for (bool ended = false; !ended;) {
         ended = has_ended(argv[1]);

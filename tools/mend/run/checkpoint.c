@@ -21,8 +21,8 @@
 
 static const char help[] =
     "Usage: mend checkpoint DIR [--stop] [--timeout SECONDS] [--json]\n"
-    "Ask the job whose folder is DIR for an image now, and wait until it is complete.\n\n"
-    "  --stop             and stop the job; `mend restart DIR` resumes it\n"
+    "Ask the job whose folder is DIR for a checkpoint now, and wait until it is complete.\n\n"
+    "  --stop             then stop the job; `mend restart DIR` resumes it\n"
     "  --timeout SECONDS  how long to wait (default 600)\n"
     "  --json             {\"mend\":1,\"version\":V,\"seconds\":S}\n";
 
@@ -105,9 +105,9 @@ int mend_cmd_checkpoint(int argc, char **argv)
     char word[16] = "";
     sscanf(text, "%15s %lld", word, &number);
     if (strcmp(word, "ended") == 0)
-        return tool_failed("checkpoint", "the job is ending; no image was taken");
+        return tool_failed("checkpoint", "the job is ending; it made no checkpoint");
     if (strcmp(word, "ok") != 0)
-        return tool_failed("checkpoint", "no image was taken: %s",
+        return tool_failed("checkpoint", "the job made no checkpoint: %s",
                            mend_error_sentence((int)number));
     printf(json ? "{\"mend\":1,\"version\":%lld,\"seconds\":%.3f}\n"
                 : "version %lld is complete (%.3f s)\n",

@@ -21,14 +21,14 @@ static const char help[] =
     "Start PROGRAM as one rank in a capsule; the launcher starts one `mend exec` per rank.\n\n"
     "  --dir DIR            the job's folder, the same for all ranks (default: no checkpoints)\n"
     "  --every T            time between checkpoints (default: only on request)\n"
-    "  --limit T            save and stop the job after this time (batch systems)\n"
+    "  --limit T            checkpoint and stop the job after this time (batch systems)\n"
     "  --incremental        images hold only the pages that changed since the last one\n"
-    "  --background         the program goes on while its image is written\n"
+    "  --background         the program continues while a copy of it writes the image\n"
     "  --local FOLDER       images go to this node-local folder first, then to DIR in the "
     "background\n"
     "  --mpi openmpi|mpich  the MPI library of the launcher (default openmpi)\n"
     "  --restart DIR [--version V]   resume from DIR instead of starting PROGRAM\n\n"
-    "A rank that gets SIGUSR1 asks for a checkpoint, as does `mend checkpoint DIR`.\n";
+    "SIGUSR1 to any rank asks for a checkpoint, as does `mend checkpoint DIR`.\n";
 
 /* From now on this is a job that mend run knows nothing of: mend restart shall not ask it. */
 static void forget_run(const char *dir)
@@ -100,7 +100,7 @@ int mend_cmd_exec(int argc, char **argv)
         return tool_wrong_use("exec", "name a program");
     char path[4400];
     if (!capsule_find(mpi, path, sizeof path))
-        return tool_failed("exec", "there is no capsule for %s here (%s)", mpi, path);
+        return tool_failed("exec", "this Mend has no capsule for %s (%s is missing)", mpi, path);
     if (!restart && program_check("exec", argv[i]))
         return TOOL_FAILED;
     tool_mpi_environment();

@@ -181,11 +181,10 @@ static void note_failed(struct run_follower *f, json_t *e)
     if (!why[0])
         why = text_of(e, "error");
     if (losses_level(&f->now.lost, level[0] ? level : "global"))
-        fprintf(
-            stderr,
-            "mend: WARNING: version %ld was not written at the level %s: %s (further failures of "
-            "this level are counted in the summary)\n",
-            (long)number_of(e, "version"), level[0] ? level : "global", why);
+        fprintf(stderr,
+                "mend: WARNING: version %ld was not written at the level %s: %s (the summary "
+                "counts further failures of this level)\n",
+                (long)number_of(e, "version"), level[0] ? level : "global", why);
 }
 
 static void note_noticed(struct run_progress *p, json_t *e, double t)
@@ -546,8 +545,8 @@ void follow_replaced(struct run_follower *f)
             continue;
         wipe_line(f);
         fprintf(stderr,
-                "mend: the program has become another one (%s, by exec), which cannot be followed: "
-                "name that one after --\n",
+                "mend: the program became another one by exec (%s), which Mend cannot follow: name "
+                "that program after --\n",
                 program);
         p->refused = true;
     }

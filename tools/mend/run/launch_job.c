@@ -107,7 +107,7 @@ static bool add_mpirun(const struct run_job *job, struct run_words *w)
 {
     char path[4400], name[64], number[32];
     if (!tool_mpi_program(job->mpi, "mpirun", path, sizeof path))
-        return mend_fail(MEND_ERR_NOT_FOUND, "there is no %s here", path), false;
+        return mend_fail(MEND_ERR_NOT_FOUND, "%s is missing", path), false;
     run_add(w, path);
     bool several = job->host || job->hostfile;
     bool openmpi = strcmp(job->mpi, "openmpi") == 0;

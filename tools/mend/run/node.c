@@ -31,10 +31,10 @@ static bool set_parameters(struct run_words *flags)
         else if (strcmp(*w, "--bind-to") == 0 && i + 1 < flags->count)
             i++;
         else if (strcmp(*w, "--oversubscribe") != 0)
-            return mend_fail(MEND_ERR_ARGUMENT,
-                             "%s is an argument of mpirun; with --launcher mend only --mca NAME "
-                             "VALUE is known",
-                             *w),
+            return mend_fail(
+                       MEND_ERR_ARGUMENT,
+                       "%s is an argument of mpirun; --launcher mend takes only --mca NAME VALUE",
+                       *w),
                    false;
     }
     return true;

@@ -24,8 +24,8 @@ static const char help[] =
     "Usage: mend restart DIR [OPTIONS]\n"
     "Resume the job whose folder is DIR from its newest complete version.\n\n"
     "  -n N                 number of ranks (default, and only possible: that of the images)\n"
-    "  --version V          this version instead\n"
-    "  --mpi openmpi|mpich  on this MPI (default: the one it ran on; images are bound to none)\n"
+    "  --version V          resume from this version instead\n"
+    "  --mpi openmpi|mpich  run on this MPI (default: the one it ran on; images work with both)\n"
     "  --every T            time between further checkpoints\n"
     "  --host, --hostfile   where to launch (default: where mend run was told to)\n"
     "  --rebuilt            go on although the program was rebuilt: with the one in the images\n"
@@ -101,22 +101,19 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
     bool online = json_is_true(json_object_get(job, "online"));
     int started = (int)json_integer_value(json_object_get(job, "ranks"));
     if (wish->ranks && wish->ranks != started)
-        return tool_failed("restart", "the job in %s is of %d ranks, not of %d", dir, started,
+        return tool_failed("restart", "the job in %s has %d ranks, not %d", dir, started,
                            wish->ranks);
     if (wish->from_start && wish->version)
         return tool_wrong_use("restart", "--from-start and --version contradict each other");
     if (online && wish->version)
-        return tool_failed("restart",
-                           "the job in %s repairs itself: it goes on from its newest "
-                           "version, another cannot be chosen",
-                           dir);
+        return tool_failed(
+            "restart", "the job in %s repairs itself: it can resume only from its newest version",
+            dir);
     if (wish->version && !ranks_of(dir, atol(wish->version)))
         return tool_failed("restart", "%s holds no complete version %s", dir, wish->version);
     if (online && wish->mpi && strcmp(wish->mpi, "openmpi") != 0)
         return tool_failed("restart",
-                           "the job in %s repairs itself: its versions can be resumed on Open MPI "
-                           "only",
-                           dir);
+                           "the job in %s repairs itself: it can resume only on Open MPI", dir);
     struct words w = {calloc(json_array_size(program) + 64, sizeof *w.word), 0};
     const char *folder = jobfile_member(job, "folder");
     char *whole = realpath(dir, NULL);
@@ -176,9 +173,10 @@ static int launch(const char *dir, const char *mpi, int ranks, const struct wish
     char capsule[4400], launcher[4400], number[16], *words[64];
     int n = 0;
     if (!capsule_find(mpi, capsule, sizeof capsule))
-        return tool_failed("restart", "there is no capsule for %s here (%s)", mpi, capsule);
+        return tool_failed("restart", "this Mend has no capsule for %s (%s is missing)", mpi,
+                           capsule);
     if (!tool_mpi_program(mpi, "mpirun", launcher, sizeof launcher))
-        return tool_failed("restart", "there is no %s here", launcher);
+        return tool_failed("restart", "%s is missing", launcher);
     snprintf(number, sizeof number, "%d", ranks);
     words[n++] = launcher;
     if (strcmp(mpi, "openmpi") == 0)
@@ -267,7 +265,7 @@ int mend_cmd_restart(int argc, char **argv)
         return tool_failed("restart", "%s holds no complete version%s%s", dir,
                            wish.version ? " " : "", wish.version ? wish.version : "");
     if (wish.ranks && wish.ranks != saved)
-        return tool_failed("restart", "the images in %s are of %d ranks, not of %d", dir, saved,
+        return tool_failed("restart", "the images in %s are those of %d ranks, not %d", dir, saved,
                            wish.ranks);
     return launch(dir, wish.mpi ? wish.mpi : "openmpi", saved, &wish);
 }

@@ -29,32 +29,33 @@
 
 static const char help[] =
     "Usage: mend run [-n N] [OPTIONS] -- PROGRAM ARGS…\n"
-    "Run an unmodified MPI program; when processes die, the job repairs itself and goes on.\n\n"
-    "  -n N               ranks (default 1)\n"
-    "  --spares S         processes that stand by (default 1)\n"
-    "  --every T|auto     time between versions (default 5s); auto: by measured cost and failures\n"
-    "  --mtbf T           with auto: mean time between failures to begin with (default 10min)\n"
-    "  --levels LIST      where versions are kept, each :E every E-th version: memory (always),\n"
+    "Run an unmodified MPI program; when processes die, the job repairs itself and continues.\n\n"
+    "  -n N               number of ranks (default 1)\n"
+    "  --spares S         number of spare processes (default 1)\n"
+    "  --every T|auto     time between checkpoints (default 5s); auto: from measured cost and "
+    "failures\n"
+    "  --mtbf T           with auto: assumed mean time between failures (default 10min)\n"
+    "  --levels LIST      where to keep checkpoints, each :E every E-th version: memory (always),\n"
     "                     partner (another rank's memory), local (a folder of the node),\n"
     "                     erasure:K+M (parity over K+M ranks, in that folder), global (in DIR)\n"
     "                     (default memory,partner,global:5)\n"
     "  --local-dir DIR    the node's folder (default /tmp/mend-UID)\n"
     "  --dir DIR          the job's folder (default mend-PROGRAM-PID)\n"
-    "  --retries R        launches after the job was torn down (default 3)\n"
-    "  --patience T       a recovery that takes longer is a tear-down, too (default 30min)\n"
+    "  --retries R        relaunches after the job was torn down (default 3)\n"
+    "  --patience T       give up a recovery that takes longer, and relaunch (default 30min)\n"
     "  --mpi openmpi|mpich\n"
     "  --online, --no-online   repair in place (default, needs ULFM), or by relaunch only\n"
     "  --host LIST, --hostfile FILE, --launcher-args \"…\"   for the launcher\n"
     "  --launcher L       mpirun (default); mend: Mend's own, which survives the loss of nodes;\n"
     "                     \"ssh -x\", \"srun …\": the same, and how it reaches other machines\n"
-    "  --node-timeout T   a node that is silent for so long is lost (default 5s)\n"
-    "  --bind none|core   each rank on a core of its own (default none)\n"
+    "  --node-timeout T   a node that is silent for this long is lost (default 5s)\n"
+    "  --bind none|core   core: bind each rank to a core of its own (default none)\n"
     "  --interface NAME   where the launcher listens for its nodes\n"
-    "  --detach           go on in the background, without this terminal; see mend attach\n"
-    "  --raw              print everything at once, also what is rolled back and printed again\n"
-    "  -q, --quiet        no status line, no summary\n"
-    "  --json             the summary as JSON, on standard error\n\n"
-    "Exit code: 0 if the program ended with 0 on every rank, 1 if not, 2 wrong use.\n";
+    "  --detach           continue in the background, without this terminal; see mend attach\n"
+    "  --raw              print output at once, even if a rollback makes it appear twice\n"
+    "  -q, --quiet        print no status line and no summary\n"
+    "  --json             print the summary as JSON, on standard error\n\n"
+    "Exit code: 0 if the program exited with 0 on every rank, 1 if not, 2 wrong use.\n";
 
 static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t passed_on; /* a signal for the ranks */
@@ -92,7 +93,8 @@ static int parse_level(struct run_job *job, char *word)
     if (erasure &&
         (n < 2 || sscanf(part[1], "%d+%d%n", &job->erasure_k, &job->erasure_m, &used) != 2 ||
          part[1][used] || job->erasure_k < 1 || job->erasure_m < 1))
-        return tool_wrong_use("run", "erasure needs its group: erasure:K+M, as erasure:4+1");
+        return tool_wrong_use("run",
+                              "erasure needs its group: erasure:K+M, for example erasure:4+1");
     const char *text = part[erasure ? 2 : 1];
     if (rest || (!erasure && n > 2) ||
         (text && (mend_parse_integer(text, &every) || every < 1 || every > 1000000)))
@@ -379,7 +381,7 @@ static int run(struct run_job *job, bool json)
             return tool_failed("run", "%s", mend_error_text());
         if (launches > 0 && !job->quiet)
             fprintf(stderr,
-                    "\nmend: the job was torn down; launched again from the newest version\n");
+                    "\nmend: the job was torn down; relaunching it from the newest version\n");
         mend_event("run.launch", ev_int("launch", launches), ev_int("ranks", job->ranks),
                    ev_int("spares", job->online ? job->spares : 0), ev_str("mpi", job->mpi));
         launches++;
@@ -405,8 +407,8 @@ static int run(struct run_job *job, bool json)
     run_noise_end();
     if (outcome == FOLDER_LOST)
         return tool_failed("run",
-                           "%s was removed while the job ran: its output, its versions and what "
-                           "puts files back are gone, so it was ended",
+                           "%s was removed while the job ran; the job was ended, because its "
+                           "output, its checkpoints and its file logs are gone",
                            job->dir);
     if (outcome == FAILED_BY_PROGRAM && !job->quiet)
         fprintf(stderr, "mend: the program ended itself: rank %d by %s with code %d%s\n",
@@ -414,7 +416,7 @@ static int run(struct run_job *job, bool json)
     if (outcome == STOPPED && !job->quiet)
         fprintf(
             stderr,
-            "mend: stopped by signal %d; mend restart %s goes on from the newest version there\n",
+            "mend: stopped by signal %d; mend restart %s resumes from the newest version there\n",
             (int)stop_signal, job->dir);
     if (outcome == LEFT) {
         char path[4400];
@@ -424,8 +426,7 @@ static int run(struct run_job *job, bool json)
     if (outcome == LEFT && !job->quiet)
         fprintf(
             stderr,
-            "mend: stopped after a checkpoint, as it was asked to; mend restart %s goes on from "
-            "there\n",
+            "mend: stopped after a checkpoint, as requested; mend restart %s resumes from there\n",
             job->dir);
     if (outcome == CRASHED_AGAIN)
         f.now.recoveries = f.crash.survived;
@@ -519,11 +520,11 @@ int mend_cmd_run(int argc, char **argv)
         job.launcher = "mpirun";
     if (strcmp(job.mpi, "mpich") == 0 && job.online) {
         fprintf(stderr,
-                "mend: MPICH has no ULFM: failures are survived by relaunch, not in place\n");
+                "mend: MPICH has no ULFM: the job survives failures by relaunch, not in place\n");
         job.online = false;
     }
     if (run_is_ours(&job) && strcmp(job.mpi, "openmpi") != 0)
-        return tool_failed("run", "--launcher %s starts Open MPI's ranks only; leave it out for %s",
+        return tool_failed("run", "--launcher %s starts only Open MPI's ranks; leave it out for %s",
                            job.launcher, job.mpi);
     if (!job.resume) /* one that is resumed is in its images */
         rc = startable_check(job.program[0], job.host || job.hostfile || job.launcher_args ||

@@ -48,12 +48,12 @@ int image_upper_check(const struct image_meta *m, const struct mapping *maps, co
     if (!lies_in(m, maps, context_target(&u->context), PROT_EXEC) ||
         !lies_in(m, maps, (uint64_t)u->user_op, PROT_EXEC) ||
         !lies_in(m, maps, (uint64_t)u->each_request, PROT_EXEC))
-        return mend_fail(MEND_ERR_DAMAGED, "its program would go on where no code is");
+        return mend_fail(MEND_ERR_DAMAGED, "its program would continue where there is no code");
     if (!lies_in(m, maps, u->context.sp, PROT_WRITE) ||
         !lies_in(m, maps, (uint64_t)u->thread_pointer, PROT_WRITE) ||
         !lies_in(m, maps, (uint64_t)u->thread_pointer + (uint64_t)u->tid_offset, PROT_WRITE) ||
         !threads_fit(m, maps, u))
-        return mend_fail(MEND_ERR_DAMAGED, "its threads have no memory to stand on");
+        return mend_fail(MEND_ERR_DAMAGED, "its threads have no stacks");
     if (u->size < 1 || u->rank < 0 || u->rank >= u->size || (uint32_t)u->rank != m->rank ||
         (uint32_t)u->size != m->size ||
         !within(m, maps, (uint64_t)u->sent_to, (uint64_t)u->size * sizeof *u->sent_to) ||
@@ -61,7 +61,7 @@ int image_upper_check(const struct image_meta *m, const struct mapping *maps, co
                 (uint64_t)u->size * sizeof *u->received_from) ||
         (u->cards && !within(m, maps, (uint64_t)u->cards, sizeof *u->cards)) ||
         (m->robust_list && !lies_in(m, maps, (uint64_t)m->robust_list, PROT_WRITE)))
-        return mend_fail(MEND_ERR_DAMAGED, "the state of its upper half does not fit together");
+        return mend_fail(MEND_ERR_DAMAGED, "the state of its upper half is inconsistent");
     return 0;
 }
 
@@ -84,7 +84,8 @@ int image_meta_check(const struct image_meta *m, const struct mapping *maps, con
             runs[i].to % page_size)
             return mend_fail(MEND_ERR_DAMAGED, "run %llu is in no mapping", (unsigned long long)i);
         if (runs[i].in_base > 1)
-            return mend_fail(MEND_ERR_DAMAGED, "run %llu is nowhere", (unsigned long long)i);
+            return mend_fail(MEND_ERR_DAMAGED, "run %llu has no place in the image",
+                             (unsigned long long)i);
         end = runs[i].to;
         bytes += runs[i].in_base ? 0 : runs[i].to - runs[i].from;
     }
@@ -92,6 +93,6 @@ int image_meta_check(const struct image_meta *m, const struct mapping *maps, con
         !within(m, maps, (uint64_t)m->tid_address, sizeof(int)) ||
         m->steering.cursor < UPPER_ARENA || m->steering.cursor > UPPER_END ||
         m->steering.break_now < UPPER_BREAK || m->steering.break_now > UPPER_ARENA)
-        return mend_fail(MEND_ERR_DAMAGED, "the parts of the image do not fit together");
+        return mend_fail(MEND_ERR_DAMAGED, "the parts of the image are inconsistent");
     return 0;
 }

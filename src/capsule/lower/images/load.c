@@ -19,8 +19,8 @@ static int check_machine(const struct image_meta *m, const char *path)
 {
     if (strncmp(m->arch, ARCH_NAME, sizeof m->arch))
         return mend_fail(MEND_ERR_ARCHITECTURE,
-                         "%s is of another CPU architecture (%.15s, here " ARCH_NAME ")", path,
-                         m->arch);
+                         "%s was taken on another CPU architecture (%.15s, here " ARCH_NAME ")",
+                         path, m->arch);
     if (m->border_version != BORDER_VERSION)
         return mend_fail(MEND_ERR_FORMAT, "%s was written by another version of Mend", path);
     if (m->page_size != page_size)
@@ -28,7 +28,7 @@ static int check_machine(const struct image_meta *m, const char *path)
                          (unsigned long long)m->page_size, page_size);
     const char *missing = machine_refuses(m->machine);
     if (!missing && machine_allow(m->machine))
-        missing = "registers that this kernel gives no leave to use (AMX)";
+        missing = "registers that this kernel does not let us use (AMX)";
     return missing ? mend_fail(MEND_ERR_ARCHITECTURE, "%s needs %s", path, missing) : 0;
 }
 
@@ -101,7 +101,7 @@ static int check_upper(struct loaded *l, const char *path)
 {
     struct upper *u = malloc(sizeof *u);
     if (!u)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory to look at an image");
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory to read an image");
     int rc = peek(l, (uint64_t)l->meta.upper, u, sizeof *u);
     if (rc == 0)
         rc = image_upper_check(&l->meta, l->mappings, u);
@@ -202,7 +202,7 @@ void bring_back_threads(struct upper *u)
                                  CLONE_SYSVSEM | CLONE_SETTLS | CLONE_CHILD_CLEARTID,
                              t->frame, t->thread_pointer, name);
         if (tid < 0)
-            die("cannot bring back a thread: %s", strerror((int)-tid));
+            die("cannot restore a thread: %s", strerror((int)-tid));
         t->tid = (int)tid;
     }
 }
@@ -236,7 +236,7 @@ static int part_read(void *context, uint64_t at, void *to, size_t count)
 {
     const struct part *p = context;
     if (at > p->length || count > p->length - at)
-        return mend_fail(MEND_ERR_DAMAGED, "an image in memory is cut short");
+        return mend_fail(MEND_ERR_DAMAGED, "an image in memory is truncated");
     memcpy(to, p->bytes + at, count);
     return 0;
 }

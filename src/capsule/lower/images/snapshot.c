@@ -129,7 +129,7 @@ static void finish(struct snapshot_result *r)
     struct found *f = now.selection.found;
     int rc = f ? f->code : 0;
     if (rc)
-        rc = mend_fail(rc, "%s", f->text[0] ? f->text : "the child that wrote it has died");
+        rc = mend_fail(rc, "%s", f->text[0] ? f->text : "the child process that wrote it died");
     else
         rc = mend_io_replace_commit(&now.file);
     mend_io_replace_abort(&now.file);

@@ -146,8 +146,7 @@ int lower_comms_rebuild(struct upper *upper)
         if (!left)
             break;
         if (memcmp(proposed, before, bytes) == 0)
-            die("the image does not fit together: communicator %llx is not known to all of its "
-                "ranks",
+            die("the images are inconsistent: not all ranks of communicator %llx know it",
                 (unsigned long long)mine);
         memcpy(before, proposed, bytes);
         MPI_Comm made = MPI_COMM_NULL;
@@ -162,7 +161,7 @@ int lower_comms_rebuild(struct upper *upper)
             MPI_Comm_free(&local);
         }
         if (rc)
-            die("cannot make a communicator again (MPI error %d)", rc);
+            die("cannot rebuild a communicator (MPI error %d)", rc);
         if (c) {
             comm_made(made);
             *c->real = (handle_t)made;

@@ -33,7 +33,7 @@
 static void on_patience(int signal)
 {
     (void)signal;
-    static const char text[] = "mend: an agreement did not end; this process gives up\n";
+    static const char text[] = "mend: an agreement did not end in time; this process exits\n";
     (void)!write(2, text, sizeof text - 1);
     _exit(114);
 }

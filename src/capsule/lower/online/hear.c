@@ -113,8 +113,8 @@ void windows_watch(MPI_Comm comm)
 void windows_allowed(void)
 {
     if (recovering && !looking)
-        die("this Open MPI does not let us look at its progress: a job with windows would hang "
-            "when a rank dies (mend run --no-online)");
+        die("this Open MPI has no progress hook, so a job with windows would hang when a rank "
+            "dies: use mend run --no-online");
 }
 #else
 int windows_open, deaf_calls, hear_every;

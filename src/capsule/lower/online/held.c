@@ -138,7 +138,7 @@ void held_load(struct held_image *image)
     const char *bytes = held_bytes(image, image->size), *end = bytes + image->size - sizeof t;
     memcpy(&t, end, sizeof t);
     if (t.magic != TRAILER_MAGIC)
-        die("an image in memory has no end");
+        die("an image in memory is incomplete");
     size_t out = t.output.to[0] - t.output.from[0], err = t.output.to[1] - t.output.from[1];
     output_restore(&t.output, end - err - out, end - err);
     image_load(bytes, image->size, "an image in memory");

@@ -114,7 +114,7 @@ static void end_threads(void)
         if (left)
             nap(100);
         if (seconds_now() > limit) /* to the others: one more failure */
-            die("a thread of the application cannot be ended");
+            die("cannot end a thread of the application");
     } while (left);
 }
 
@@ -134,7 +134,7 @@ static void finish_request(handle_t handle, int is_receive)
         if (seconds_now() < patience)
             continue;
         if (is_receive)
-            die("a receive cannot be ended");
+            die("cannot end a receive");
         return;
     }
 }

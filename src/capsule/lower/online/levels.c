@@ -95,7 +95,7 @@ static int bind(MPI_Comm comm, int rank)
     bound = rc == 0;
     if (rc) {
         out_of_order = 1;
-        fprintf(stderr, "mend: rank %d: levels other than memory are not available: %s\n", rank,
+        fprintf(stderr, "mend: rank %d can use only the level memory: %s\n", rank,
                 mend_error_text());
         mend_event("checkpoint.failed", ev_str("level", "local"), ev_str("why", mend_error_text()));
     }
@@ -209,7 +209,7 @@ static void must_be_readable(int rank, int rc)
         mine = list[i].rank == rank;
     free(list);
     if (mine && (rc || !bound))
-        die("rank %d: the versions in %s cannot be read: %s", rank, folder, mend_error_text());
+        die("rank %d cannot read the checkpoints in %s: %s", rank, folder, mend_error_text());
 }
 
 static struct damaged damaged; /* found by the last levels_fetch */
@@ -291,7 +291,7 @@ int levels_fetch(MPI_Comm comm, int rank, int *version)
         }
         struct held_image *image = held_new();
         if (read_into(image))
-            die("version %ld cannot be read: %s", newest, mend_error_text());
+            die("cannot read version %ld: %s", newest, mend_error_text());
         mend_store_end_restore(store);
         image->rank = rank;
         image->version = *version = (int)newest;

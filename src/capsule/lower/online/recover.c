@@ -476,7 +476,7 @@ void recover_main(int argc, char **argv)
     app_world = app_self = MPI_COMM_NULL;
     leave_prepare(repair);
     if (MPI_Comm_dup(MPI_COMM_WORLD, &base))
-        die("the job lost a process before it began");
+        die("the job lost a process before it started");
     MPI_Comm_set_errhandler(base, MPI_ERRORS_RETURN);
     int process;
     MPI_Comm_rank(MPI_COMM_WORLD, &process);

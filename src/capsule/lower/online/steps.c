@@ -92,10 +92,7 @@ void job_give_up(const struct plan *plan, MPI_Comm base)
         mend_event("recover.gave_up", ev_int("version", plan->version), ev_int("saved", flag),
                    ev_int("windows", plan->windows));
         if (plan->windows)
-            fprintf(stderr,
-                    "mend: a failure while one-sided communication is open cannot be repaired in "
-                    "place; %s\n",
-                    how);
+            fprintf(stderr, "mend: cannot repair in place while windows are open; %s\n", how);
         else
             fprintf(stderr, "mend: %d processes are left for %d ranks; %s\n", plan->processes,
                     plan->ranks, how);

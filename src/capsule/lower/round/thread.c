@@ -137,7 +137,7 @@ static void give_up_stopping(void)
         for (int i = 0; i < the.ranks; i++)
             if (draining ? !the.member[i].drained : !the.member[i].stopped) {
                 snprintf(why, sizeof why, "rank %d %s", i,
-                         draining ? "has not got all messages" : "could not be stopped");
+                         draining ? "has not received all messages" : "could not be stopped");
                 give_up(why);
                 return;
             }

@@ -43,7 +43,7 @@ static void read_elf(const char *path, int *fd, struct elf *im)
         memcmp(im->eh.e_ident, ELFMAG, 4) || im->eh.e_phnum > 32)
         die("%s is not an ELF program", path);
     if (im->eh.e_machine != ARCH_MACHINE)
-        die("%s is a program for another CPU architecture than " ARCH_NAME, path);
+        die("%s is not a program for " ARCH_NAME, path);
     size_t bytes = im->eh.e_phnum * sizeof im->ph[0];
     if (pread(*fd, im->ph, bytes, im->eh.e_phoff) != (ssize_t)bytes)
         die("%s is cut short", path);
@@ -62,7 +62,7 @@ static char *interpreter_of(const char *app)
             close(fd);
             return path;
         }
-    die("%s is statically linked: the capsule carries dynamically linked programs only", app);
+    die("%s is statically linked; the capsule runs only dynamically linked programs", app);
 }
 
 static int prot_of(int flags)
@@ -285,7 +285,7 @@ void load_and_enter(int argc, char **argv)
                  faces);
     struct stat st;
     if (!stat(argv[0], &st) && st.st_mode & (S_ISUID | S_ISGID))
-        die("%s is setuid: the capsule does not carry programs with the rights of others", argv[0]);
+        die("%s is setuid; the capsule does not run setuid programs", argv[0]);
     map_elf(interp, &ldso);
     char **av = need(calloc(argc + 4, sizeof *av));
     int ac = 0;

@@ -170,7 +170,7 @@ static void note_copy(int copy, const char *path, uint64_t of)
     if (fd < 0 || fstat(copy, &st) ||
         write(fd, &(struct copied){st.st_dev, st.st_ino, of}, sizeof(struct copied)) !=
             sizeof(struct copied))
-        die("cannot note that %s is back: %s", path, strerror(errno));
+        die("cannot record that %s was restored: %s", path, strerror(errno));
     close(fd);
 }
 
@@ -202,18 +202,18 @@ static void copy_back(const char *kept, const char *path, const struct undo_reco
     int in = open(kept, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     int out = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
     if (in < 0 || out < 0 || fstat(in, &st))
-        die("cannot bring back %s: %s", path, strerror(errno));
+        die("cannot restore %s: %s", path, strerror(errno));
     note_copy(out, path, r->inode);
     for (off_t left = st.st_size; left > 0;) {
         ssize_t n = sendfile(out, in, NULL, (size_t)left);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            die("cannot bring back %s: %s", path, n ? strerror(errno) : "its copy is too short");
+            die("cannot restore %s: %s", path, n ? strerror(errno) : "its copy is too short");
         left -= n;
     }
     if (fchmod(out, mode))
-        die("cannot bring back %s: %s", path, strerror(errno));
+        die("cannot restore %s: %s", path, strerror(errno));
     close(in);
     close(out);
 }
@@ -250,7 +250,7 @@ static void put_bytes(const char *path, const char *bytes, const struct undo_rec
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            die("cannot put back the content of %s: %s", path, strerror(errno));
+            die("cannot restore the content of %s: %s", path, strerror(errno));
         bytes += n;
         at += (uint64_t)n;
         count -= (uint64_t)n;
@@ -341,7 +341,7 @@ static void cut_to_lengths(void)
         const struct length *l = &lengths[i];
         if (!stat(l->path, &st) && S_ISREG(st.st_mode) && st.st_ino == l->inode &&
             (uint64_t)st.st_size > l->size && truncate(l->path, (off_t)l->size))
-            die("cannot cut %s: %s", l->path, strerror(errno));
+            die("cannot truncate %s: %s", l->path, strerror(errno));
         free(l->path);
     }
     length_count = 0;

@@ -67,11 +67,10 @@ void undo_file_opening(const char *name, int amode, int first)
     if (!first || again || undo_library_heard() || told_before(path))
         return;
     mend_event("recover.unprotected", ev_str("file", path), ev_str("by", "MPI-IO"));
-    fprintf(
-        stderr,
-        "mend: note: %s is written by MPI-IO: after a failure it is cut back to its length at the "
-        "version, but what was overwritten in it is not put back\n",
-        path);
+    fprintf(stderr,
+            "mend: note: the program writes %s by MPI-IO; after a failure Mend restores its length "
+            "at the version, but not the bytes that were overwritten\n",
+            path);
 }
 
 void undo_file_opened(const char *name, int amode, handle_t file)

@@ -15,7 +15,7 @@ static void refuse(int rank, int version, const char *file)
 {
     mend_event("recover.refused", ev_int("version", version), ev_str("file", file));
     fprintf(stderr,
-            "mend: rank %d cannot go back to version %d: %s was changed since, and its old content "
+            "mend: rank %d cannot go back to version %d: %s has changed since, and its old content "
             "was not kept (too large for MEND_ONLINE_UNDO, or no room in DIR)\n",
             rank, version, file);
     output_last();

@@ -119,11 +119,11 @@ int candidates_find(struct candidates *c, const char *folder, int64_t wanted, in
     if (rc)
         return rc;
     if (ranks && ranks != size)
-        return mend_fail(MEND_ERR_RANK_COUNT, "%s is of %d ranks, but %d were started", folder,
-                         ranks, size);
+        return mend_fail(MEND_ERR_RANK_COUNT, "%s has images of %d ranks, but %d were started",
+                         folder, ranks, size);
     if (!found && rank == 0)
         return mend_fail(MEND_ERR_NO_VERSION, "%s holds no complete version", folder);
-    return found ? 0 : mend_fail(MEND_ERR_NO_VERSION, "no version that all ranks have");
+    return found ? 0 : mend_fail(MEND_ERR_NO_VERSION, "there is no version that all ranks have");
 }
 
 int candidates_open(const struct candidates *c, int i, int rank, mend_image **image)

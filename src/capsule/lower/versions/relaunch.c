@@ -57,7 +57,7 @@ void relaunch_open(void)
     if (!settings.dir[0] || !meeting[0])
         return;
     if (!told)
-        die("the launcher does not tell this process its rank");
+        die("the launcher gives this process no rank");
     active = 1;
     rank = atoi(told);
     mend_event_set_rank(rank);
@@ -189,10 +189,10 @@ void relaunch_go_back(int64_t version, int to, const struct damaged *damaged)
     }
     capture = to;
     if (!files_can_go_back(rank, to, MPI_COMM_WORLD))
-        die("files could not be put back");
+        die("cannot restore the program's files");
     remove_later(version, damaged);
     if (!put_files_back(rank, to, MPI_COMM_WORLD))
-        die("files could not be put back");
+        die("cannot restore the program's files");
     undo_remove(rank, to);
     output_take_back(to);
     MPI_Barrier(MPI_COMM_WORLD); /* nobody changes a file that another still puts back */

@@ -97,9 +97,7 @@ void restart(const char *dir, int64_t version, int argc, char **argv)
             refuse(rank, dir);
         if (at == c.count)
             must(rank == 0 ? mend_fail(MEND_ERR_NO_VERSION,
-                                       "%s holds no complete version that is "
-                                       "whole",
-                                       dir)
+                                       "%s holds no complete version that is undamaged", dir)
                            : 0);
     }
     settings_adopt(&mend_image_info(l.image)->job);

@@ -211,7 +211,7 @@ CALL_HANDLER(File)
 
 int refuse(const char *function, const char *why)
 {
-    fprintf(stderr, "mend: rank %d: %s is not carried by the capsule: %s\n", upper.rank, function,
+    fprintf(stderr, "mend: rank %d: the capsule does not support %s: %s\n", upper.rank, function,
             why);
     return NEUTRAL_MPI_ERR_UNSUPPORTED_OPERATION;
 }

@@ -37,9 +37,7 @@ static struct child *child_begins(const char *command)
     static int told;
     static struct child none;
     if (upper.lower && OF_LOWER(rolls_back) >= 2 && !told++)
-        file_say(
-            "is started by the program: files that it changes are not put back after a failure",
-            command);
+        file_say("is started by the program: Mend does not restore files that it changes", command);
     time_t now = seconds_now();
     for (struct child *c = children; c < children + CHILDREN; c++) {
         time_t born = __atomic_load_n(&c->born, __ATOMIC_ACQUIRE);
@@ -94,7 +92,7 @@ int child_is_awaited(void)
 void note_children(void)
 {
     if (is_unseen(P_ALL, 0))
-        file_say("a child process is not kept by the image", "note");
+        file_say("the image does not keep a child process", "note");
 }
 
 void children_forget(void)

@@ -217,7 +217,7 @@ static void note(int fd, const struct stat *st)
     file_link(fd, link, sizeof link);
     ssize_t n = readlink(link, path, sizeof path - 1);
     if (n <= 0) {
-        file_say("the path of an open file is too long: the image is without this file", "note");
+        file_say("the path of an open file is too long: the image leaves it out", "note");
         return;
     }
     struct file *f = &files[nfiles++];
@@ -248,7 +248,7 @@ static void look_at(int fd)
         standard_like(fd, &st) >= 0)
         note(fd, &st);
     else if (fd >= 3 && !pipe_note(fd, &st))
-        file_say("an open socket or the like is not kept by the image", "note");
+        file_say("the image does not keep an open socket or device", "note");
 }
 
 void files_forget(void)
@@ -275,7 +275,7 @@ static void look_at_all(void)
     long n, dir = raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/fd",
                               O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
     if (dir < 0)
-        file_say("cannot be read: the image is without open files", "/proc/self/fd");
+        file_say("cannot be read: the image leaves out open files", "/proc/self/fd");
     while (dir >= 0 && (n = raw_syscall(SYS_getdents64, dir, (long)list, sizeof list, 0, 0, 0)) > 0)
         for (long at = 0; at < n;) {
             const struct entry *e = (const struct entry *)(list + at);
@@ -401,14 +401,14 @@ static void reopen(const struct file *f)
         st.st_size > f->size) {
         if (upper.lower->rolls_back) {
             if (ftruncate(fd, f->size))
-                file_say("has grown since the image and cannot be cut", f->path);
+                file_say("has grown since the image and cannot be truncated", f->path);
         } else if (flags & O_APPEND) {
             file_say("has grown since the image; --truncate cuts it back", f->path);
         }
     }
     lseek(fd, f->at, SEEK_SET);
     if (place(fd, f) < 0)
-        file_say("cannot be opened again: there are too few file numbers (ulimit -n)", f->path);
+        file_say("cannot be opened again: too few file descriptors (ulimit -n)", f->path);
     raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
@@ -436,7 +436,7 @@ void reopen_files(void)
     raise_limit();
     files_of_lower_half();
     if (raw_syscall(SYS_chdir, (long)folder, 0, 0, 0, 0, 0) < 0)
-        file_say("is no working directory here", folder);
+        file_say("cannot be the working directory here", folder);
     raw_syscall(SYS_umask, mask_of_new_files, 0, 0, 0, 0, 0);
     for (int fd = 0; fd < 3; fd++) { /* those of the new launcher */
         struct stat st;

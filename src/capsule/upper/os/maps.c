@@ -52,7 +52,7 @@ static void consider(const char *line)
         from >= UPPER_END || perm[3] != 's' || !inode || line[at] != '/')
         return;
     if (strlen(line + at) >= sizeof m.path) {
-        file_say("its path is too long: what was mapped of it will not be shared after a restart",
+        file_say("its path is too long: its mapping will not be shared after a restart",
                  "a mapped file");
         return;
     }
@@ -115,12 +115,12 @@ static const char *map_again(const struct shared_map *m)
 {
     long fd = file_of(m);
     if (fd < 0)
-        return "cannot be opened again: what was mapped of it is no longer shared";
+        return "cannot be opened again: its mapping is no longer shared";
     long to = raw_syscall(SYS_mmap, 0, (long)m->length, m->prot | (m->writable ? PROT_WRITE : 0),
                           MAP_SHARED, fd, m->offset);
     raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
     if (to < 0)
-        return "cannot be mapped again: what was mapped of it is no longer shared";
+        return "cannot be mapped again: its mapping is no longer shared";
     size_t there = m->file_size > (size_t)m->offset ? m->file_size - (size_t)m->offset : 0;
     if (m->writable && m->prot & PROT_READ)
         memcpy((void *)to, m->from, there < m->length ? there : m->length);

@@ -138,7 +138,7 @@ void pipes_noted(void)
                 e->first = 0;
         }
         if (ways != 3 && leads_elsewhere(e->fd)) {
-            file_say("an open pipe to another process is not kept by the image", "note");
+            file_say("the image does not keep an open pipe to another process", "note");
             e->lost = ways == 2;
         }
         if (!e->first || e->lost)

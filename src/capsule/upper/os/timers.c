@@ -44,7 +44,7 @@ int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *rest
     while (i < TIMERS && timers[i].used)
         i++;
     if (i == TIMERS)
-        file_say("more than 4096 timers at once are not kept by the image", "note");
+        file_say("the image keeps at most 4096 timers", "note");
     if (i == TIMERS ||
         (event && event->sigev_notify != SIGEV_SIGNAL && event->sigev_notify != SIGEV_NONE)) {
         not_kept = 1;
@@ -110,7 +110,7 @@ void note_timers(void)
                 left->tv_nsec = 1; /* it has run out, but its signal is blocked */
         }
     if (not_kept)
-        file_say("a timer that runs a thread is not kept by the image", "note");
+        file_say("the image does not keep a timer that runs a thread", "note");
 }
 
 /* In a process that only went back to an older image the old timers are still there. */
@@ -122,7 +122,7 @@ void timers_again(void)
             continue;
         raw_syscall(SYS_timer_delete, t->kernel, 0, 0, 0, 0, 0);
         if (make(t) < 0)
-            file_say("a timer cannot be made again", "note");
+            file_say("cannot create a timer again", "note");
         else if (t->left.it_value.tv_sec || t->left.it_value.tv_nsec)
             raw_syscall(SYS_timer_settime, t->kernel, 0, (long)&t->left, 0, 0, 0);
     }
