@@ -108,6 +108,8 @@ static void synchronisation(void)
     CALL(MPI_Win_start(MPI_GROUP_EMPTY, 0, w));
     CALL(MPI_Win_complete(w));
     CALL(MPI_Win_wait(w));
+    /* MPICH 4.2 waits for ever if the post of a later epoch arrives while it starts one without targets */
+    MPI_Barrier(world);
     int next = (me + 1) % ranks, before = (me + ranks - 1) % ranks;
     MPI_Group_incl(all, 1, &before, &g);
     CALL(MPI_Win_post(g, 0, w));
