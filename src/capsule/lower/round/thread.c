@@ -195,7 +195,7 @@ static void *coordinator_main(void *unused)
             p[i] = (struct pollfd){the.member[i].fd, POLLIN, 0};
         p[n] = (struct pollfd){the.wake[0], POLLIN, 0};
         int guests = door_list(&the.door, p + n + 1);
-        poll(p, (nfds_t)(n + 1 + guests), the.state == IDLE ? 50 : 10);
+        poll(p, (nfds_t)n + 1 + (nfds_t)guests, the.state == IDLE ? 50 : 10);
         if (p[n].revents)
             break;
         door_answer(&the.door, p + n + 1, welcome);
