@@ -11,10 +11,11 @@
 
 #include "server.h"
 
+#include <base/io.h>
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -31,14 +32,6 @@
 extern char **environ;
 
 static const double last_words = 0.5; /* seconds between SIGTERM and SIGKILL */
-
-static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-    (void)st;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
 
 /* ---- messages of the head -------------------------------------------------------------------- */
 
@@ -307,7 +300,7 @@ int node_serve(int fd, uint32_t index)
         server_close(); /* removes what the ranks' MPI library has left in shared memory */
     }
     if (n.folder[0])
-        nftw(n.folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        mend_io_remove_tree(n.folder);
     _exit(0);
 }
 

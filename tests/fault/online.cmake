@@ -16,6 +16,9 @@ if(TARGET capsule-openmpi)
     set_tests_properties(online.hung online.hung_all PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "fault;online" ENVIRONMENT
         "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
     set_tests_properties(online.hung_all PROPERTIES LABELS "campaign;online")
+    mend_limited_test(NAME online.local_folder TIMEOUT 300 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/local_folder.sh)
+    set_tests_properties(online.local_folder PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "fault;online" ENVIRONMENT
+        "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
     foreach(programs chapters lammps mtbf)
         mend_limited_test(NAME online.${programs} TIMEOUT 14400 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_programs.sh ${programs})
         set_tests_properties(online.${programs} PROPERTIES SKIP_RETURN_CODE 77 LABELS "campaign;online"

@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -305,37 +304,24 @@ static int break_folder(struct chaos_job *job, struct chaos_fault *fault, const 
     return 1;
 }
 
-static uint64_t flip_draw;
-static int flip_seen;
-static char flip_file[PATH_MAX];
-static int flip_visit(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-    (void)where;
-    if (kind == FTW_F && S_ISREG(st->st_mode) && st->st_size > 0 &&
-        chaos_next(&flip_draw) % (uint64_t)++flip_seen == 0) /* each file with equal chance */
-        snprintf(flip_file, sizeof flip_file, "%s", path);
-    return 0;
-}
-
 static int flip(struct chaos_fault *fault, const char *folder)
 {
-    flip_draw = fault->draw;
-    flip_seen = 0;
-    nftw(folder, flip_visit, 16, FTW_PHYS);
+    uint64_t draw = fault->draw;
     struct stat st;
-    int fd = flip_seen ? open(flip_file, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+    char file[PATH_MAX];
+    int fd = chaos_draw_file(folder, &draw, file);
     unsigned char byte;
     if (fd < 0 || fstat(fd, &st) || st.st_size == 0) {
         if (fd >= 0)
             close(fd);
         return snprintf(fault->result, sizeof fault->result, "no file there"), 0;
     }
-    off_t at = (off_t)(chaos_next(&flip_draw) % (uint64_t)st.st_size);
+    off_t at = (off_t)(chaos_next(&draw) % (uint64_t)st.st_size);
     bool ok = pread(fd, &byte, 1, at) == 1;
-    byte ^= (unsigned char)(1u << (chaos_next(&flip_draw) % 8));
+    byte ^= (unsigned char)(1u << (chaos_next(&draw) % 8));
     ok = ok && pwrite(fd, &byte, 1, at) == 1;
     close(fd);
-    snprintf(fault->hit, sizeof fault->hit, "%.120s", flip_file);
+    snprintf(fault->hit, sizeof fault->hit, "%.120s", file);
     snprintf(fault->result, sizeof fault->result, ok ? "flipped a bit of byte %lld" : "cannot",
              (long long)at);
     return ok;
@@ -353,15 +339,6 @@ static int on_storage(struct chaos_job *job, struct chaos_fault *fault, double n
     case CHAOS_BREAK: return break_folder(job, fault, path, now);
     default: return flip(fault, path);
     }
-}
-
-static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-    (void)st;
-    (void)kind;
-    if (where->level > 0)
-        remove(path);
-    return 0;
 }
 
 /* ---- doing --------------------------------------------------------------------------------- */
@@ -402,7 +379,7 @@ int chaos_act(struct chaos_job *job, struct chaos_fault *fault, double now)
     if (fault->kind == CHAOS_NODE && done && job->storage && strstr(job->storage, "%d")) {
         char path[PATH_MAX];
         storage_path(job, fault, path);
-        nftw(path, remove_entry, 16, FTW_PHYS | FTW_DEPTH);
+        chaos_empty(path);
         snprintf(fault->result, sizeof fault->result, "killed, its storage emptied");
     }
     return done;

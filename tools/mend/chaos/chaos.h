@@ -1,4 +1,4 @@
-/* Inside `mend chaos`: what should happen (schedule.c) and making it happen (act.c). */
+/* Inside `mend chaos`: what should happen (schedule.c) and making it happen (act.c, tree.c). */
 #ifndef MEND_TOOL_CHAOS_H
 #define MEND_TOOL_CHAOS_H
 
@@ -73,5 +73,11 @@ int chaos_look(struct chaos_job *job);
 int chaos_act(struct chaos_job *job, struct chaos_fault *fault, double now);
 /* Undo what is due (stopped processes, filled disks); all of it at the end. */
 void chaos_undo_due(struct chaos_job *job, double now, bool all);
+
+/* A file with something in it somewhere below the folder, drawn and opened for writing; -1: none.
+ * file[PATH_MAX] gets its name. */
+int chaos_draw_file(const char *folder, uint64_t *draw, char *file);
+/* Remove all that is in the folder. */
+void chaos_empty(const char *folder);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include <base/config.h>
 #include <base/event.h>
+#include <base/io.h>
 #include <mend/error.h>
 
 #include <errno.h>
@@ -489,6 +490,21 @@ static int find_identity(struct run_job *job)
                        job->program[0], job->dir);
 }
 
+/* The ranks look at it, too, on every node; this is one sentence before anything is started. */
+static int check_local_folder(const struct run_job *job)
+{
+    char folder[64];
+    if (job->local_dir || job->host || job->hostfile || !(job->local_every || job->erasure_every))
+        return TOOL_OK;
+    snprintf(folder, sizeof folder, "/tmp/mend-%d", (int)getuid());
+    if (mend_io_make_private(folder))
+        return tool_failed("run",
+                           "the node's folder for versions is refused: %s (--local-dir names "
+                           "another)",
+                           mend_error_text());
+    return TOOL_OK;
+}
+
 int mend_cmd_run(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
@@ -533,6 +549,8 @@ int mend_cmd_run(int argc, char **argv)
         rc = program_check("run", job.program[0]);
     if (!rc)
         rc = find_identity(&job);
+    if (!rc)
+        rc = check_local_folder(&job);
     if (!rc)
         rc = run_prepare_folder(&job);
     if (!rc && job.detach) {

@@ -39,6 +39,16 @@ static int number(enum mend_config_key key)
     return (int)mend_setting_integer(key);
 }
 
+/* Everybody can make a folder of that name before us, and would own what we put there. */
+static void must_be_ours(const char *folder)
+{
+    if (!mend_io_make_private(folder))
+        return;
+    mend_event("recover.refused", ev_str("folder", folder), ev_str("why", mend_error_text()));
+    die("the node's folder for versions is refused: %s (--local-dir names another)",
+        mend_error_text());
+}
+
 void levels_open(const char *dir)
 {
     const char *local = mend_setting_string(MEND_KEY_ONLINE_LOCAL_DIR);
@@ -54,8 +64,13 @@ void levels_open(const char *dir)
     snprintf(use.global_dir, sizeof use.global_dir, "%s", dir);
     if (local[0])
         snprintf(use.local_dir, sizeof use.local_dir, "%s/%s", local, job);
-    else
-        snprintf(use.local_dir, sizeof use.local_dir, "/tmp/mend-%d/%s", (int)getuid(), job);
+    else {
+        char folder[64];
+        snprintf(folder, sizeof folder, "/tmp/mend-%d", (int)getuid());
+        if (use.local || use.erasure)
+            must_be_ours(folder);
+        snprintf(use.local_dir, sizeof use.local_dir, "%s/%s", folder, job);
+    }
     global_open(dir, use.global);
 }
 
