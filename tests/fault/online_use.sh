@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
 # forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
-# Cases: ends, signals, folders, streams, auto, mpich, restart, stop, late, windows, stuck, strangers, groups, makers, deserted, and inside_WHAT: deaths inside each collective call.
+# Cases: ends, signals, folders, streams, auto, mpich, restart, stop, late, windows, stuck, strangers, silent, terminal, groups, makers, deserted, and inside_WHAT: deaths inside each collective call.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -168,6 +168,52 @@ stuck) # one rank is killed, another is stopped and never comes to the recovery:
     [ "$(count run.launch)" = 2 ] || fail "launched $(count run.launch) times"
     # (a zombie is dead: whoever inherits it may take its time)
     ! grep -q '^State:.[^ZX]' "/proc/$stopped/status" 2>/dev/null || fail "the stopped process is still there: $(grep State "/proc/$stopped/status")" ;;
+terminal) # standard input is one: of programs that read it, and of those that do not
+    mpicc.openmpi -O2 -o terminal "$here/apps/terminal.c" || exit 1
+    printf 'one\ntwo\nthree\n' >typed
+    native -n 2 ./odd input <typed >want || exit 1
+    for launcher in mpirun mend; do
+        [ $launcher = mpirun ] || [ -x "$MEND_BUILD/lib/mend/mend-node" ] || continue
+        rm -rf job; ./terminal "$(cat typed)
+" "$MEND" run -n 2 --dir job -q --every 100ms --launcher $launcher -- ./odd input >got || fail "$launcher: code $?: $(cat got)"
+        cmp got want || fail "$launcher: the output differs: $(cat got)"
+        rm -rf job; ./terminal - "$MEND" run -n 2 --dir job -q --every 100ms --launcher $launcher -- ./odd nompi >got || fail "$launcher, nothing typed: code $?: $(cat got)"
+        [ "$(grep -c 'no MPI here' got)" = 2 ] || fail "$launcher, nothing typed: $(cat got)"
+        echo "ok: $launcher"
+    done ;;
+silent) # a rank is stopped: named, and replaced where that is asked for
+    native -n 3 ./steady 3000 4096 >want || exit 1
+    player() { grep "\"rank\":$1,\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
+    said() { until grep -q "$1" err; do kill -0 $runner 2>/dev/null || fail "the job ended before it said: $1"; sleep 0.02; done; }
+    export MEND_CAPSULE_SILENCE=2s
+    start -n 3 --spares 1 --every 100ms -- ./steady 3000 4096
+    await '"level":"memory"' 6
+    for r in 1 0; do # by the coordinator, and the coordinator itself
+        pid=$(player $r); kill -STOP "$pid"
+        said "WARNING: rank $r (process $pid) has answered nobody"; kill -0 "$pid" || fail "rank $r was killed unasked"
+        kill -CONT "$pid"; said "rank $r answers again"
+    done
+    wait $runner || fail "code $?"
+    cmp got want || fail "the output differs"
+    [ "$(count '"how":"resumed"')" = 0 ] || fail "a rank was replaced unasked"
+    echo "ok: named"
+    for r in 2 0; do
+        start -n 3 --spares 3 --every 100ms --hang-timeout 3s -- ./steady 3000 4096
+        await '"level":"memory"' 6; pid=$(player $r); kill -STOP "$pid"
+        await '"how":"resumed"' 3
+        wait $runner || fail "rank $r: code $?"
+        cmp got want || fail "rank $r: the output differs"
+        grep -q "rank $r (process $pid) has answered nobody for .* killed and replaced" err || fail "rank $r: not said"
+        ! grep -q '^State:.[^ZX]' "/proc/$pid/status" 2>/dev/null || fail "rank $r is still there"
+        [ "$(count run.launch)" = 1 ] || fail "rank $r: launched again"
+        echo "ok: rank $r replaced"
+    done
+    start -n 3 --spares 3 --every 100ms --hang-timeout 3s -- ./steady 3000 4096 # one dies, another is stopped
+    await '"level":"memory"' 6; pid=$(player 1); kill -STOP "$pid"; kill -9 "$(player 2)"
+    await '"how":"res' 3 # (from the beginning: a rank and its partner are lost together)
+    wait $runner || fail "in a recovery: code $?"
+    cmp got want || fail "in a recovery: the output differs"
+    grep -q "rank 1 (process $pid) .*killed and replaced" err || fail "in a recovery: not said" ;;
 strangers) # others at the coordinator's door before its ranks: checkpoints go on. Rank 1 is held back, so that they can
     mpicc.openmpi -O2 -o stranger "$here/apps/stranger.c" || exit 1
     native -n 2 ./steady 1500 4096 >want || exit 1

@@ -349,8 +349,13 @@ static void note(struct run_follower *f, const char *line)
         note_born(p, (pid_t)number_of(e, "pid"), text_of(e, "host"));
     else if (strcmp(name, "recover.started") == 0)
         p->started++;
-    else if (strcmp(name, "recover.playing") == 0)
+    else if (strcmp(name, "recover.playing") == 0) {
         p->playing++;
+        silence_playing(f, (int)number_of(e, "rank"), (pid_t)number_of(e, "pid"));
+    } else if (strcmp(name, "rank.silent") == 0)
+        silence_heard(f, (int)number_of(e, "who"), number_of(e, "seconds"), "has answered nobody");
+    else if (strcmp(name, "rank.answers") == 0)
+        silence_answers(f, (int)number_of(e, "who"));
     else if (strcmp(name, "recover.exited") == 0)
         note_end(f, e, &p->exited);
     else if (strcmp(name, "recover.left") == 0)
@@ -453,6 +458,7 @@ void follow_begin(struct run_follower *f, struct run_job *job)
 void follow_attempt(struct run_follower *f)
 {
     read_events(f);
+    silence_attempt(f);
     memset(f->said, 0, (size_t)f->job->ranks * sizeof *f->said);
     f->now.resumed = false;
     f->now.exited = f->now.left = f->now.playing = 0;
@@ -591,4 +597,5 @@ void follow_end(struct run_follower *f)
     free(f->part);
     free(f->now.born);
     free(f->now.past);
+    silence_end(f);
 }

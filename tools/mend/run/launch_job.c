@@ -101,6 +101,9 @@ static void set_environment(const struct run_job *job)
     setenv("MEND_RUN_MEETING", meeting, 1);
     if (job->raw)
         setenv("MEND_ONLINE_RAW", "yes", 1);
+    snprintf(text, sizeof text, "%g", job->hang_timeout);
+    if (job->hang_timeout > 0)
+        setenv("MEND_CAPSULE_SILENCE", text, 1);
 }
 
 static bool add_mpirun(const struct run_job *job, struct run_words *w)
@@ -172,10 +175,12 @@ pid_t run_start(char **command, bool mixed, int *report)
     int ends[2] = {-1, -1};
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
         return -1;
-    int words = run_noise_start();
+    int words = run_noise_start(), typed = input_is_file ? -1 : run_input_start();
     pid_t pid = fork();
     if (pid != 0) {
         close(ends[1]);
+        if (typed >= 0)
+            close(typed);
         if (words >= 0)
             close(words);
         *report = ends[0];
@@ -186,6 +191,8 @@ pid_t run_start(char **command, bool mixed, int *report)
         dup2(nothing, 0);
         close(nothing);
     }
+    if (typed >= 0)
+        dup2(typed, 0);
     if (words >= 0)
         dup2(words, 2);
     if (!mixed) /* what the launcher itself has to say is not the program's output */

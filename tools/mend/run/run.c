@@ -44,6 +44,8 @@ static const char help[] =
     "  --dir DIR          the job's folder (default mend-PROGRAM-PID)\n"
     "  --retries R        relaunches after the job was torn down (default 3)\n"
     "  --patience T       give up a recovery that takes longer, and relaunch (default 30min)\n"
+    "  --hang-timeout T   kill and replace a rank that answers nobody for so long\n"
+    "                     (default: name it after 60s and leave it alone)\n"
     "  --mpi openmpi|mpich\n"
     "  --online, --no-online   repair in place (default, needs ULFM), or by relaunch only\n"
     "  --host LIST, --hostfile FILE, --launcher-args \"…\"   for the launcher\n"
@@ -150,6 +152,8 @@ static int take_option(struct run_job *job, const char *name, const char *value)
         ok = mend_parse_seconds(value, &job->mtbf) == MEND_OK && job->mtbf > 0;
     else if (strcmp(name, "--patience") == 0)
         ok = mend_parse_seconds(value, &job->patience) == MEND_OK && job->patience > 0;
+    else if (strcmp(name, "--hang-timeout") == 0)
+        ok = mend_parse_seconds(value, &job->hang_timeout) == MEND_OK && job->hang_timeout >= 1;
     else if (strcmp(name, "--levels") == 0)
         return parse_levels(job, value);
     else if (strcmp(name, "--local-dir") == 0)
@@ -292,10 +296,11 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
         lost = follow_lost(f);
         follow_replaced(f);
         bool stuck = !gone && follow_stuck(f), deserted = !gone && follow_deserted(f);
+        bool silent = !gone && silence_look(f);
         if (stuck)
             fprintf(stderr, "\nmend: a recovery did not end within %g s (--patience)\n",
                     job->patience);
-        if (!gone && (stop_signal || lingers || stillborn || stuck || lost || deserted ||
+        if (!gone && (stop_signal || lingers || stillborn || stuck || lost || deserted || silent ||
                       f->now.ended_by_program || f->now.refused || f->now.output_lost_rank >= 0 ||
                       f->crash.again)) {
             run_end(launcher);
@@ -375,6 +380,8 @@ static int run(struct run_job *job, bool json)
     catch_signals();
     run_adopt();
     follow_begin(&f, job);
+    f.silence.limit =
+        job->hang_timeout > 0 ? job->hang_timeout : mend_setting_seconds(MEND_KEY_CAPSULE_SILENCE);
     while ((outcome == TORN_DOWN && launches - stillborn - relaunched <= job->retries) ||
            (outcome == STILLBORN && stillborn <= STILLBORN_LIMIT)) {
         char **command;

@@ -11,14 +11,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include <time.h>
 
 struct run_job {
     int ranks, spares, retries;
     bool online, raw, quiet, automatic, resume, detach;
-    long from;       /* resume this version; -1: the newest */
-    double every;    /* seconds between versions */
-    double mtbf;     /* believed, for --every auto */
-    double patience; /* seconds that a recovery may take */
+    long from;           /* resume this version; -1: the newest */
+    double every;        /* seconds between versions */
+    double mtbf;         /* believed, for --every auto */
+    double patience;     /* seconds that a recovery may take */
+    double hang_timeout; /* seconds after which a rank that answers nobody is replaced; 0: never */
     /* levels: every so many versions, 0: not used */
     const char *levels;
     int partner_every, local_every, erasure_every, disk_every, erasure_k, erasure_m;
@@ -77,9 +79,21 @@ struct run_crash {
 };
 const char *crash_name(int signal);
 
+/* Ranks that answer nobody (silence.c). */
+struct run_silence {
+    double limit;          /* seconds; 0: nobody is looked at */
+    pid_t *player;         /* [ranks]: its process; 0: not known */
+    struct timespec pulse; /* the time of DIR/pulse, and since when it is that; 0: there is none */
+    double pulse_at, looked_at;
+    bool told;         /* that rank 0 does not answer */
+    bool told_stopped; /* who is stopped, in this recovery */
+    bool must_end;     /* the job has to be launched again */
+};
+
 struct run_follower {
     struct run_crash crash;
     struct run_job *job;
+    struct run_silence silence;
     struct run_progress now;
     long long events_at;
     char *part; /* of a line that is not whole yet */
@@ -123,6 +137,8 @@ bool run_node_command(const struct run_job *job, struct run_words *w);
 void run_node_reports(struct run_job *job, struct run_follower *f, int report);
 /* End the launcher and what is left of its ranks. */
 void run_end(pid_t launcher);
+/* The end of a pipe that standard input comes by when it is a terminal; -1: it is none. */
+int run_input_start(void);
 /* A thread that passes on to standard error what is written to the descriptor returned, less Open MPI's noise (-1:
  * there is none); and wait for the last of it. */
 int run_noise_start(void);
@@ -141,6 +157,13 @@ bool follow_stillborn(const struct run_follower *f);
 bool follow_deserted(struct run_follower *f);
 /* A recovery does not end: a rank never came to it (it is stopped, or its MPI library waits). */
 bool follow_stuck(const struct run_follower *f);
+/* Ranks that answer nobody. True: the job must be launched again for one of them. */
+bool silence_look(struct run_follower *f);
+void silence_attempt(struct run_follower *f);
+void silence_playing(struct run_follower *f, int rank, pid_t pid);
+void silence_heard(struct run_follower *f, int rank, double seconds, const char *how);
+void silence_answers(struct run_follower *f, int rank);
+void silence_end(struct run_follower *f);
 /* DIR was removed: output, versions and what is needed to put files back went with it. */
 bool follow_lost(struct run_follower *f);
 void follow_replaced(struct run_follower *f);

@@ -99,6 +99,7 @@ void settings_load(void)
     settings.request_at = mend_config_integer(&c, MEND_KEY_CAPSULE_AT);
     settings.request_again = mend_config_integer(&c, MEND_KEY_CAPSULE_AGAIN);
     settings.patience = mend_config_seconds(&c, MEND_KEY_CAPSULE_PATIENCE);
+    settings.silence = mend_config_seconds(&c, MEND_KEY_CAPSULE_SILENCE);
     settings.request_signal = (int)mend_config_integer(&c, MEND_KEY_CAPSULE_SIGNAL);
     lower.rolls_back = mend_config_boolean(&c, MEND_KEY_CAPSULE_TRUNCATE);
     snprintf(settings.interface, sizeof settings.interface, "%s",

@@ -17,6 +17,7 @@ struct settings {
     double patience;    /* seconds after which a round that does not come to rest is given up */
     int request_signal;
     mend_image_job job; /* that images and logs belong to; no id: none */
+    double silence;     /* seconds after which a rank that does not answer is named; 0: never */
     char interface[64]; /* for ranks of other nodes; "": not said */
 };
 extern struct settings settings;

@@ -226,6 +226,10 @@ static void take_targets(const uint64_t *pairs, size_t count)
 static void obey(const struct control_head *head, void *payload)
 {
     uint64_t *words = payload;
+    if (head->type == CONTROL_ASK) {
+        control_send(agent.socket, CONTROL_HERE, agent.round, NULL, 0);
+        return;
+    }
     if (agent.leaving)
         return; /* nothing comes after that */
     if (head->type == CONTROL_COLLECT) {

@@ -22,6 +22,7 @@ enum control_type {
     CONTROL_SAVED,     /* words: code (0 or negative), bytes, microseconds */
     CONTROL_FLUSHED,   /* words: version, save id, root, code: its copy is in the job's folder */
     CONTROL_BYE,       /* in MPI_Finalize: no checkpoint any more */
+    CONTROL_HERE,      /* the answer to ASK */
     /* coordinator -> agent */
     CONTROL_COLLECT = 32, /* begin a round: report clocks */
     CONTROL_TARGETS,      /* pairs of words: card id, collectives to begin on it */
@@ -32,6 +33,7 @@ enum control_type {
     CONTROL_PRUNE,        /* word: remove local files of versions below */
     CONTROL_GO_ON,        /* the round is over (or given up); words: 1 = leave the job;
                            * the newest complete version; those below this one are gone */
+    CONTROL_ASK,          /* are you there? */
 };
 
 struct control_head {

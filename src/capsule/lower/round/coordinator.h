@@ -18,6 +18,8 @@ struct member {
     int64_t *sent;
     uint64_t targets_sum; /* of the targets it was sent last */
     int64_t flushed;      /* newest version that is in the job's folder */
+    double asked_at;      /* whether it is there; 0: it has answered */
+    int silent;           /* it has not, and was named */
 };
 
 struct target {
@@ -75,6 +77,12 @@ void begin_saving(void);
 void take_flushed(struct member *m, const int64_t *words, size_t bytes);
 void take_captured(struct member *m);
 void take_saved(struct member *m, const int64_t *words, size_t bytes);
+
+/* --- round/silence.c: ranks that answer nobody --- */
+void silence_begin(void);
+void silence_pass(double now);
+void silence_broken(int rank);
+void silence_end(void);
 
 /* --- round/collect.c --- */
 void take_clocks(struct member *m, void *payload, size_t bytes);

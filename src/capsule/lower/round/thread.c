@@ -86,6 +86,10 @@ static void hear(int rank, const struct control_head *head, void *payload)
         answer("ended %lld\n", rank);
         return;
     }
+    if (head->type == CONTROL_HERE) {
+        silence_broken(rank);
+        return;
+    }
     if (head->type == CONTROL_FLUSHED) {
         take_flushed(m, payload, head->bytes);
         return;
@@ -147,6 +151,7 @@ static void give_up_stopping(void)
 static void pass_time(void)
 {
     double now = seconds_now();
+    silence_pass(now);
     if (the.state == COLLECTING && now - the.last_change > 0.05) {
         the.last_change = now;
         if (ALL(reported))
@@ -273,6 +278,7 @@ int coordinator_start(int ranks, int here, struct control_address *address)
     sigset_t every, old;
     sigfillset(&every);
     pthread_sigmask(SIG_SETMASK, &every, &old);
+    silence_begin();
     the.running = !pthread_create(&the.thread, NULL, coordinator_main, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return the.running ? 0 : -1;
@@ -293,6 +299,7 @@ void coordinator_end(void)
         return;
     pthread_join(the.thread, NULL);
     the.running = 0;
+    silence_end();
     for (int i = 0; i < the.ranks; i++) {
         if (the.member[i].fd >= 0)
             close(the.member[i].fd);
