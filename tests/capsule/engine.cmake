@@ -117,6 +117,8 @@ target_include_directories(capsule-forge PRIVATE ${CMAKE_SOURCE_DIR}/src/capsule
     $<TARGET_PROPERTY:mend_base,INTERFACE_INCLUDE_DIRECTORIES> $<TARGET_PROPERTY:mend_image,INTERFACE_INCLUDE_DIRECTORIES>)
 target_link_libraries(capsule-forge PRIVATE mend-core_static)
 capsule_script(limits limits.sh 1500)
+capsule_script(named named.sh 1500)
+set_tests_properties(capsule.named PROPERTIES LABELS capsule)
 capsule_script(killed_campaign killed.sh 7200 50 2 4)
 set_tests_properties(capsule.killed_campaign PROPERTIES LABELS "capsule;campaign")
 set_tests_properties(capsule.limits PROPERTIES LABELS capsule)

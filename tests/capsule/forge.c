@@ -19,6 +19,8 @@ static const mend_image_head *head;
 static struct image_meta *meta;
 static struct mapping *mappings;
 static struct run *runs;
+static struct named_file *files;
+static char *names;
 
 static uint64_t any(uint64_t n)
 {
@@ -71,7 +73,7 @@ static void spoil(void *word, size_t bytes)
 static const char *mutate(void)
 {
     uint64_t m = any(meta->mappings), r = any(meta->runs);
-    switch (any(18)) {
+    switch (any(meta->files ? 22 : 18)) {
     case 0: return spoil(&mappings[m].from, 8), "the beginning of a mapping";
     case 1: return spoil(&mappings[m].to, 8), "the end of a mapping";
     case 2: return mappings[m].prot |= 8 << any(20), "the rights of a mapping";
@@ -89,6 +91,10 @@ static const char *mutate(void)
     case 14: return spoil(UPPER(thread_pointer), 8), "the thread pointer";
     case 15: return spoil(UPPER(nthreads), 4), "the number of threads";
     case 16: return spoil(UPPER(user_op), 8), "the function for operations";
+    case 18: return mappings[m].file = meta->files + 1 + any(1000), "the file of a mapping";
+    case 19: return files[any(meta->files)].name ^= elsewhere(), "the name of a file";
+    case 20: return meta->files += 1 + (uint32_t)any(1u << 30), "the number of files";
+    case 21: return names[meta->names - 1] = 'x', "the end of the names";
     default: return spoil(UPPER(sent_to), 8), "the counts of messages";
     }
 }
@@ -96,6 +102,8 @@ static const char *mutate(void)
 static int check(long times)
 {
     size_t maps = meta->mappings * sizeof *mappings, all = meta->runs * sizeof *runs;
+    size_t named = meta->files * sizeof *files + meta->names;
+    all += named;
     struct upper *u = malloc(sizeof *u);
     uint8_t *copy = malloc(sizeof *meta + maps + all);
     long refused = 0;
@@ -114,8 +122,12 @@ static int check(long times)
         struct image_meta *m = (struct image_meta *)copy;
         m->mappings = meta->mappings;
         m->runs = meta->runs;
+        m->files = meta->files;
+        m->names = meta->names;
         struct mapping *mm = (struct mapping *)(copy + sizeof *m);
-        refused += image_meta_check(m, mm, (struct run *)(copy + sizeof *m + maps)) ||
+        struct named_file *ff = (struct named_file *)(copy + sizeof *m + maps + all - named);
+        refused += image_meta_check(m, mm, (struct run *)(copy + sizeof *m + maps), ff,
+                                    (char *)(ff + m->files)) ||
                    image_upper_check(m, mm, u);
     }
     printf("%ld of %ld refused\n", refused, times);
@@ -134,6 +146,8 @@ int main(int argc, char **argv)
     meta = (struct image_meta *)stream;
     mappings = (struct mapping *)(meta + 1);
     runs = (struct run *)(mappings + meta->mappings);
+    files = (struct named_file *)(runs + meta->runs);
+    names = (char *)(files + meta->files);
     page_size = meta->page_size;
     if (!strcmp(argv[2], "arch"))
         strcpy(meta->arch, "m68k");

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
-# a native run, byte for byte. Cases: rank, pair, levels, launcher, exhausted, spare, files, rewrite, back,
+# a native run, byte for byte. Cases: rank, library, pair, levels, launcher, exhausted, spare, files, rewrite, back,
 # refuse, outside, overwrite, floor, words, during, init, kills.
 # Kills come when so many versions are complete, not by the clock: a loaded machine changes nothing.
 set -uo pipefail
@@ -43,6 +43,15 @@ rank) # one rank, then the one that replaced it
     start --spares 2 --every 200ms -- "${steady[@]}"
     more 2; kill_ranks 1; await '"how":"resumed"' 4
     more 1; kill_ranks 1; await '"how":"resumed"' 8
+    finish ;;
+library) # a library of the program is installed anew while it runs, with the same content; then ranks die
+    cc -shared -fPIC -nostdlib -DLIBRARY -o libpages.so "$here/../capsule/apps/pages.c" &&
+        mpicc.openmpi -O1 -o pages "$here/../capsule/apps/pages.c" -L. -lpages -Wl,-rpath,"$PWD" || exit 1
+    head -c 262144 /dev/urandom >input; pages=(./pages 2500 "$PWD/input" 1000)
+    native ./pages 2500 "$PWD/input" >want || exit 1
+    start --spares 2 --every 200ms -- "${pages[@]}"
+    more 2; cp libpages.so new.so && mv new.so libpages.so; kill_ranks 1; await '"how":"resumed"' 4
+    more 1; kill_ranks 2; await '"how":"resumed"' 8
     finish ;;
 kills) # 20 kills, 4 a job, one after another; each victim is another rank
     for job in 1 2 3 4 5; do

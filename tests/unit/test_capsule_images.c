@@ -17,19 +17,26 @@
 static struct image_meta meta;
 static struct mapping maps[3];
 static struct run runs[3];
+static struct named_file files[1];
+static char names[8];
 
-/* Two mappings, three runs, one of them in the base: whole. */
+/* Two mappings, one of them of a file; three runs, one of them in the base: whole. */
 static void a_whole_one(void)
 {
     uint64_t page = page_size, at = UPPER_ARENA;
-    maps[0] = (struct mapping){at, at + 64 * page, 3, 0};
-    maps[1] = (struct mapping){at + 100 * page, at + 110 * page, 5, 0};
+    maps[0] = (struct mapping){.from = at, .to = at + 64 * page, .prot = 3};
+    maps[1] =
+        (struct mapping){.from = at + 100 * page, .to = at + 110 * page, .prot = 5, .file = 1};
     runs[0] = (struct run){at, at + 2 * page, 0};
     runs[1] = (struct run){at + 4 * page, at + 5 * page, 1};
     runs[2] = (struct run){at + 100 * page, at + 101 * page, 0};
+    files[0] = (struct named_file){.bytes = 5, .name = 1};
+    memcpy(names, "?/a.so\0", sizeof names);
     meta = (struct image_meta){.mappings = 2,
                                .runs = 3,
                                .bytes = 3 * page,
+                               .files = 1,
+                               .names = sizeof names,
                                .upper = (struct upper *)(at + page),
                                .tid_address = (int *)at,
                                .steering = {UPPER_ARENA + 200 * page, UPPER_BREAK + page}};
@@ -37,16 +44,16 @@ static void a_whole_one(void)
 
 static void assert_refused(void)
 {
-    assert_int_equal(image_meta_check(&meta, maps, runs), MEND_ERR_DAMAGED);
+    assert_int_equal(image_meta_check(&meta, maps, runs, files, names), MEND_ERR_DAMAGED);
     a_whole_one();
-    assert_int_equal(image_meta_check(&meta, maps, runs), 0);
+    assert_int_equal(image_meta_check(&meta, maps, runs, files, names), 0);
 }
 
 static void metadata(void **state)
 {
     (void)state;
     a_whole_one();
-    assert_int_equal(image_meta_check(&meta, maps, runs), 0);
+    assert_int_equal(image_meta_check(&meta, maps, runs, files, names), 0);
     maps[0].from++; /* no page */
     assert_refused();
     maps[1].from = maps[0].from; /* they overlap */
@@ -71,6 +78,24 @@ static void metadata(void **state)
     assert_refused();
     meta.steering.break_now = UPPER_END;
     assert_refused();
+    maps[0].file = 2; /* there is one */
+    assert_refused();
+    maps[1].shared = 1; /* what is shared is stored */
+    assert_refused();
+    maps[1].offset = 1; /* no page */
+    assert_refused();
+    maps[1].offset = 1ull << 63;
+    assert_refused();
+    files[0].name = 8; /* behind the names */
+    assert_refused();
+    files[0].name = 0; /* not a whole path */
+    assert_refused();
+    files[0].bytes = 1ull << 63;
+    assert_refused();
+    names[7] = 'x'; /* they have no end */
+    assert_refused();
+    meta.names = 0;
+    assert_refused();
 }
 
 static void pages(void **state)
@@ -79,7 +104,7 @@ static void pages(void **state)
     enum { PAGES = 8 };
     char *memory =
         mmap(NULL, PAGES * page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct mapping map = {UPPER_ARENA, UPPER_ARENA + PAGES * page_size, 3, 0};
+    struct mapping map = {.from = UPPER_ARENA, .to = UPPER_ARENA + PAGES * page_size, .prot = 3};
     struct stretch stretch = {map.from, map.to, 0, memory - (char *)UPPER_ARENA};
     struct survey survey = {
         .meta.mappings = 1, .mappings = &map, .stretches = &stretch, .count = 1, .pages = PAGES};
@@ -113,6 +138,66 @@ static void pages(void **state)
     munmap(memory, PAGES * page_size);
 }
 
+/* In a mapping of a file a page of zeros is content, too: where there is none, the file's bytes would be. */
+static void zeros_over_a_file(void **state)
+{
+    (void)state;
+    char *memory =
+        mmap(NULL, 4 * page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct mapping map = {
+        .from = UPPER_ARENA, .to = UPPER_ARENA + 4 * page_size, .prot = 3, .file = 1};
+    struct stretch stretch = {map.from + page_size, map.from + 3 * page_size, 0,
+                              memory - (char *)UPPER_ARENA};
+    struct survey survey = {
+        .meta.mappings = 1, .mappings = &map, .stretches = &stretch, .count = 1, .pages = 2};
+    struct selection p;
+    assert_int_equal(selection_prepare(&p, &survey, NULL, 0), 0);
+    assert_int_equal(selection_make(&p), 0);
+    assert_int_equal(p.found->runs, 1);
+    assert_int_equal(p.found->bytes, 2 * page_size);
+    selection_free(&p);
+    munmap(memory, 4 * page_size);
+}
+
+static int add_page(void *sum, uint64_t from, uint64_t to)
+{
+    for (; from < to; from += page_size)
+        *(uint64_t *)sum = *(uint64_t *)sum * 100 + (from & 0xfffff) / page_size + 1;
+    return 0;
+}
+
+/* A file of eight pages, mapped: one is read, two are written, one of them behind PROT_NONE now. */
+static void written_pages(void **state)
+{
+    (void)state;
+    char name[] = "/tmp/mend-pages-XXXXXX";
+    int fd = mkstemp(name), pagemap = pagemap_open();
+    size_t room = 2 << 20;
+    if (pagemap < 0)
+        skip();
+    unlink(name);
+    assert_int_equal(ftruncate(fd, (off_t)(8 * page_size)), 0);
+    char *area = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *at = (char *)(((uintptr_t)area + 0xfffff) & ~(uintptr_t)0xfffff);
+    volatile char *page =
+        mmap(at, 8 * page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0);
+    assert_ptr_equal(page, at);
+    uint64_t from = (uint64_t)at, to = from + 8 * page_size, seen = 0;
+    (void)page[2 * page_size];
+    page[3 * page_size] = 1;
+    page[6 * page_size] = 1;
+    assert_int_equal(mprotect(at + 6 * page_size, page_size, PROT_NONE), 0);
+    assert_int_equal(pagemap_pages(pagemap, from, to, PAGES_WRITTEN, add_page, &seen), 0);
+    assert_int_equal(seen, 407);
+    assert_int_equal(madvise(at + 3 * page_size, page_size, MADV_DONTNEED), 0);
+    seen = 0;
+    assert_int_equal(pagemap_pages(pagemap, from, to, PAGES_WRITTEN, add_page, &seen), 0);
+    assert_int_equal(seen, 7);
+    munmap(area, room);
+    close(fd);
+    close(pagemap);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -122,6 +207,8 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(metadata), cmocka_unit_test(pages)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(metadata), cmocka_unit_test(pages),
+                                       cmocka_unit_test(zeros_over_a_file),
+                                       cmocka_unit_test(written_pages)};
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ground/settings.h"
+#include "images/image.h"
 #include "online/online.h"
 #include "start/start.h"
 #include "versions/restart.h"
@@ -49,6 +50,8 @@ int main(int argc, char **argv)
     if ((uintptr_t)&lower < UPPER_END)
         die("the lower half must be a position-independent program");
     settings_load();
+    files_began();
+    survey_store_all(settings.full);
     if (argc > 1 && !strcmp(argv[1], "--online"))
         recover_main(argc - 2, argv + 2);
     relaunch_open();

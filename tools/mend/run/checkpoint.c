@@ -20,9 +20,11 @@
 #include <unistd.h>
 
 static const char help[] =
-    "Usage: mend checkpoint DIR [--stop] [--timeout SECONDS] [--json]\n"
+    "Usage: mend checkpoint DIR [--stop] [--full-images] [--timeout SECONDS] [--json]\n"
     "Ask the job whose folder is DIR for a checkpoint now, and wait until it is complete.\n\n"
     "  --stop             then stop the job; `mend restart DIR` resumes it\n"
+    "  --full-images      with all pages, also those of files that were not written to: the image\n"
+    "                     can be resumed on a machine with other libraries\n"
     "  --timeout SECONDS  how long to wait (default 600)\n"
     "  --json             {\"mend\":1,\"version\":V,\"seconds\":S}\n";
 
@@ -56,7 +58,7 @@ static int await(const char *answer, int alive, double limit, char *text, size_t
 int mend_cmd_checkpoint(int argc, char **argv)
 {
     const char *dir = NULL;
-    int stop = 0, json = 0;
+    int stop = 0, json = 0, full = 0;
     double limit = 600;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0) {
@@ -65,6 +67,8 @@ int mend_cmd_checkpoint(int argc, char **argv)
         }
         if (strcmp(argv[i], "--stop") == 0)
             stop = 1;
+        else if (strcmp(argv[i], "--full-images") == 0)
+            full = 1;
         else if (strcmp(argv[i], "--json") == 0)
             json = 1;
         else if (strcmp(argv[i], "--timeout") == 0 && i + 1 < argc)
@@ -84,7 +88,8 @@ int mend_cmd_checkpoint(int argc, char **argv)
     snprintf(token, sizeof token, "%d-%lld", (int)getpid(), (long long)time(NULL));
     snprintf(request, sizeof request, "%s/request", dir);
     snprintf(answer, sizeof answer, "%s/answer.%s", dir, token);
-    int n = snprintf(text, sizeof text, "%s %s\n", stop ? "stop" : "go", token);
+    int n =
+        snprintf(text, sizeof text, "%s %s%s\n", stop ? "stop" : "go", token, full ? " full" : "");
     double start = mend_now();
     if (mend_io_replace_file(request, text, (size_t)n))
         return tool_failed("checkpoint", "%s", mend_error_text());

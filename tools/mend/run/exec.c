@@ -24,6 +24,7 @@ static const char help[] =
     "  --limit T            checkpoint and stop the job after this time (batch systems)\n"
     "  --incremental        images hold only the pages that changed since the last one\n"
     "  --background         the program continues while a copy of it writes the image\n"
+    "  --full-images        images hold all pages, also those of files that were not written to\n"
     "  --local FOLDER       images go to this node-local folder first, then to DIR in the "
     "background\n"
     "  --mpi openmpi|mpich  the MPI library of the launcher (default openmpi)\n"
@@ -62,7 +63,7 @@ int mend_cmd_exec(int argc, char **argv)
     const char *dir = mend_setting_string(MEND_KEY_CAPSULE_DIR);
     double seconds;
     int i = 1;
-    for (; i < argc && argv[i][0] == '-'; i += 2) { /* options have a value, but for two */
+    for (; i < argc && argv[i][0] == '-'; i += 2) { /* options have a value, but for three */
         const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(a, "--") == 0) {
             i++;
@@ -74,6 +75,11 @@ int mend_cmd_exec(int argc, char **argv)
         }
         if (strcmp(a, "--incremental") == 0 || strcmp(a, "--background") == 0) {
             setenv(a[2] == 'i' ? "MEND_CAPSULE_INCREMENTAL" : "MEND_CAPSULE_BACKGROUND", "yes", 1);
+            i--;
+            continue;
+        }
+        if (strcmp(a, "--full-images") == 0) {
+            setenv("MEND_CAPSULE_FULL_IMAGES", "yes", 1);
             i--;
             continue;
         }

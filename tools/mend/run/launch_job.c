@@ -104,6 +104,8 @@ static void set_environment(const struct run_job *job)
     snprintf(text, sizeof text, "%g", job->hang_timeout);
     if (job->hang_timeout > 0)
         setenv("MEND_CAPSULE_SILENCE", text, 1);
+    if (job->full)
+        setenv("MEND_CAPSULE_FULL_IMAGES", "yes", 1);
 }
 
 static bool add_mpirun(const struct run_job *job, struct run_words *w)

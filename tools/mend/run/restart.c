@@ -130,6 +130,8 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
     w.word[w.count++] = "run";
     w.word[w.count++] = "--resume";
     w.word[w.count++] = online ? "--online" : "--no-online";
+    if (json_is_true(json_object_get(job, "full_images")))
+        w.word[w.count++] = "--full-images";
     add(&w, "-n", ranks);
     add(&w, "--spares", spares);
     add(&w, "--retries", json_object_get(job, "retries") ? retries : NULL);

@@ -55,6 +55,7 @@ static const char help[] =
     "  --bind none|core   core: bind each rank to a core of its own (default none)\n"
     "  --interface NAME   where the launcher listens for its nodes\n"
     "  --detach           continue in the background, without this terminal; see mend attach\n"
+    "  --full-images      images hold all pages, also those of files that were not written to\n"
     "  --raw              print output at once, even if a rollback makes it appear twice\n"
     "  -q, --quiet        print no status line and no summary\n"
     "  --json             print the summary as JSON, on standard error\n\n"
@@ -204,6 +205,8 @@ static int parse(struct run_job *job, bool *json, int argc, char **argv)
             job->online = a[2] == 'o';
         else if (strcmp(a, "--raw") == 0)
             job->raw = true;
+        else if (strcmp(a, "--full-images") == 0)
+            job->full = true;
         else if (strcmp(a, "--detach") == 0)
             job->detach = true;
         else if (strcmp(a, "--resume") == 0) /* mend restart */

@@ -15,7 +15,7 @@
 
 struct run_job {
     int ranks, spares, retries;
-    bool online, raw, quiet, automatic, resume, detach;
+    bool online, raw, quiet, automatic, resume, detach, full;
     long from;           /* resume this version; -1: the newest */
     double every;        /* seconds between versions */
     double mtbf;         /* believed, for --every auto */

@@ -95,6 +95,7 @@ void settings_load(void)
     settings.background = mend_config_boolean(&c, MEND_KEY_CAPSULE_BACKGROUND);
     if (mend_config_boolean(&c, MEND_KEY_CAPSULE_INCREMENTAL))
         settings.chain = (int)mend_config_integer(&c, MEND_KEY_CAPSULE_CHAIN);
+    settings.full = mend_config_boolean(&c, MEND_KEY_CAPSULE_FULL_IMAGES);
     settings.leave = mend_config_boolean(&c, MEND_KEY_CAPSULE_EXIT);
     settings.request_at = mend_config_integer(&c, MEND_KEY_CAPSULE_AT);
     settings.request_again = mend_config_integer(&c, MEND_KEY_CAPSULE_AGAIN);

@@ -11,6 +11,7 @@ struct settings {
     int chain;          /* incremental images that may follow a full one */
     int background;     /* images are written while the program goes on */
     char local[4096];   /* node-local folder that images go to first; "": none */
+    int full;           /* images hold all pages, also those that nobody has written to */
     int leave;          /* stop the job after the first checkpoint (tests) */
     long request_at;    /* ask for a checkpoint at this collective (tests) */
     long request_again; /* and again after so many (tests) */

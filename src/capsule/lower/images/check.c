@@ -65,7 +65,24 @@ int image_upper_check(const struct image_meta *m, const struct mapping *maps, co
     return 0;
 }
 
-int image_meta_check(const struct image_meta *m, const struct mapping *maps, const struct run *runs)
+static int files_fit(const struct image_meta *m, const struct mapping *maps,
+                     const struct named_file *files, const char *names)
+{
+    if ((m->files || m->names) && (!m->names || names[m->names - 1]))
+        return 0;
+    for (uint32_t i = 0; i < m->files; i++)
+        if (files[i].name >= m->names || names[files[i].name] != '/' || files[i].bytes > INT64_MAX)
+            return 0;
+    for (uint32_t i = 0; i < m->mappings; i++)
+        if (maps[i].file > m->files ||
+            (maps[i].file &&
+             (maps[i].shared || maps[i].offset % page_size || maps[i].offset > INT64_MAX / 2)))
+            return 0;
+    return 1;
+}
+
+int image_meta_check(const struct image_meta *m, const struct mapping *maps, const struct run *runs,
+                     const struct named_file *files, const char *names)
 {
     uint64_t end = 0, bytes = 0;
     uint32_t at = 0;
@@ -92,7 +109,8 @@ int image_meta_check(const struct image_meta *m, const struct mapping *maps, con
     if (bytes != m->bytes || !within(m, maps, (uint64_t)m->upper, sizeof(struct upper)) ||
         !within(m, maps, (uint64_t)m->tid_address, sizeof(int)) ||
         m->steering.cursor < UPPER_ARENA || m->steering.cursor > UPPER_END ||
-        m->steering.break_now < UPPER_BREAK || m->steering.break_now > UPPER_ARENA)
+        m->steering.break_now < UPPER_BREAK || m->steering.break_now > UPPER_ARENA ||
+        !files_fit(m, maps, files, names))
         return mend_fail(MEND_ERR_DAMAGED, "the parts of the image are inconsistent");
     return 0;
 }

@@ -1,11 +1,12 @@
 /* image.h - what an image of the upper half holds, inside the format of the image layer:
  *
- *   region 1 "capsule"  struct image_meta, then its mappings and its runs
+ *   region 1 "capsule"  struct image_meta, then its mappings, runs, files, and the names of these
  *   region 2 "memory"   the bytes of all runs that are stored here, one after the other
  *
  * A mapping is a piece of the upper half's address space; a run is a stretch of it with content.
- * What lies in a mapping but in no run is zero. An incremental image has a base (in the image's
- * header): a run that is not stored here has the same content in the base.
+ * What lies in a mapping but in no run is as the mapping's file has it, or zero if it has none.
+ * An incremental image has a base (in the image's header): a run that is not stored here has the
+ * same content in the base.
  */
 #ifndef CAPSULE_IMAGE_H
 #define CAPSULE_IMAGE_H
@@ -34,20 +35,30 @@ struct image_meta {
     int *tid_address;
     void *robust_list;
     uint64_t robust_length;
-    int32_t thread_level, padding;
+    int32_t thread_level;
+    uint32_t files;
+    uint64_t names; /* bytes */
 };
 struct mapping {
     uint64_t from, to;
     int32_t prot, shared;
+    uint64_t offset, sum; /* where it begins in its file; the sum of what the file has there */
+    uint64_t file;        /* 1: the first one; 0: none is needed */
+};
+struct
+    named_file { /* pages that nobody has written to are mapped from it again, see images/files.c */
+    uint64_t device, inode, bytes;
+    int64_t modified[2], changed[2]; /* mtime and ctime: seconds, nanoseconds */
+    uint64_t name;                   /* where its path begins in the names, which end with a zero */
 };
 struct run {
     uint64_t from, to;
     uint64_t in_base; /* 1: not stored here */
 };
 
-/* A message in mend_error_text() and MEND_ERR_DAMAGED if the three do not fit together. */
+/* A message in mend_error_text() and MEND_ERR_DAMAGED if they do not fit together. */
 int image_meta_check(const struct image_meta *meta, const struct mapping *mappings,
-                     const struct run *runs);
+                     const struct run *runs, const struct named_file *files, const char *names);
 /* The same for the upper half's state that a restart relies on: every address that it would jump to,
  * stand on or write to is in memory of the right kind. */
 int image_upper_check(const struct image_meta *meta, const struct mapping *mappings,
@@ -65,9 +76,35 @@ struct survey {
     struct stretch *stretches;
     size_t mapping_room, count, room;
     uint64_t pages; /* in all stretches */
+    struct named_file *files;
+    char *names;
+    size_t file_room, name_room;
 };
 int survey_take(struct survey *s, struct upper *upper);
 void survey_free(struct survey *s);
+void survey_store_all(int yes); /* from now on: no page is left to a file */
+
+/* --- pagemap.c --- */
+enum pages {
+    PAGES_TOUCHED,
+    PAGES_WRITTEN
+}; /* written: since a private mapping of a file was made */
+typedef int pagemap_take(void *context, uint64_t from, uint64_t to); /* negative: no more */
+int pagemap_open(void); /* -1 and errno: this system does not tell */
+int pagemap_pages(int pagemap, uint64_t from, uint64_t to, enum pages which, pagemap_take *take,
+                  void *context);
+
+/* --- files.c: pages that are left to the files they come from --- */
+struct mapped_file { /* as /proc/self/maps has it */
+    uint64_t inode, offset;
+    const char *path;
+};
+void files_began(void);      /* the upper half may map files from now on */
+void files_look_again(void); /* a survey begins */
+/* 1: the mapping m names its file from now on. 0: its pages must be stored. Negative: an error. */
+int files_name(struct survey *s, struct mapping *m, const struct mapped_file *file);
+/* The sum of a part of a file, up to its end. */
+int files_sum(int fd, uint64_t offset, uint64_t bytes, uint64_t *sum);
 
 /* --- selection.c: which of it goes into this image --- */
 struct page_sums { /* what an image held, page by page, to find what has changed since */

@@ -44,18 +44,27 @@ static int load_one(struct loaded *l, const char *path)
     if (rc)
         return rc;
     uint64_t maps = l->meta.mappings * sizeof *l->mappings, runs = l->meta.runs * sizeof *l->runs;
-    if (l->meta.runs > meta->bytes || sizeof l->meta + maps + runs != meta->bytes ||
+    uint64_t files = l->meta.files * sizeof *l->files, names = l->meta.names;
+    if (l->meta.runs > meta->bytes || names > meta->bytes ||
+        sizeof l->meta + maps + runs + files + names != meta->bytes ||
         memory->bytes != l->meta.bytes)
         return mend_fail(MEND_ERR_DAMAGED, "%s: the tables have wrong lengths", path);
     l->mappings = malloc(maps + 1);
     l->runs = malloc(runs + 1);
-    if (!l->mappings || !l->runs)
+    l->files = malloc(files + 1);
+    l->names = malloc(names + 1);
+    if (!l->mappings || !l->runs || !l->files || !l->names)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the table of pages");
-    rc = mend_image_read(l->image, meta->offset + sizeof l->meta, l->mappings, maps);
+    uint64_t at = meta->offset + sizeof l->meta;
+    rc = mend_image_read(l->image, at, l->mappings, maps);
     if (rc == 0)
-        rc = mend_image_read(l->image, meta->offset + sizeof l->meta + maps, l->runs, runs);
+        rc = mend_image_read(l->image, at += maps, l->runs, runs);
     if (rc == 0)
-        rc = image_meta_check(&l->meta, l->mappings, l->runs);
+        rc = mend_image_read(l->image, at += runs, l->files, files);
+    if (rc == 0)
+        rc = mend_image_read(l->image, at + files, l->names, names);
+    if (rc == 0)
+        rc = image_meta_check(&l->meta, l->mappings, l->runs, l->files, l->names);
     l->memory_offset = memory->offset;
     return rc ? mend_fail_within(rc, "%s", path) : 0;
 }
@@ -130,11 +139,14 @@ int loaded_tables(struct loaded *l, const char *path, int verify)
 
 void loaded_free(struct loaded *l)
 {
+    files_close(l);
     mend_image_close(l->image); /* closes the bases, too */
     for (struct loaded *at = l, *next; at; at = next) {
         next = at->base;
         free(at->mappings);
         free(at->runs);
+        free(at->files);
+        free(at->names);
         free(at->kept);
         if (at != l)
             free(at);
@@ -162,29 +174,51 @@ static void fill_run(struct loaded *l, uint64_t from, uint64_t to)
     }
 }
 
+/* A mapping in its place; NOREPLACE: a collision is an error. Its file, if it has one, was checked. */
+static void map_one(struct loaded *l, uint32_t i)
+{
+    const struct mapping *m = &l->mappings[i];
+    void *to = (void *)m->from;
+    size_t bytes = m->to - m->from;
+    int rights = m->file ? PROT_NONE : PROT_READ | PROT_WRITE;
+    int kind = m->shared ? MAP_SHARED : MAP_PRIVATE;
+    if (m->file && !l->ready[i])
+        die("%s", l->refusal);
+    void *at =
+        mmap(to, bytes, rights, kind | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (at == to && m->file)
+        at = mremap(l->ready[i], bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+    if (at != to)
+        die("cannot map the image at %llx: %s", (unsigned long long)m->from, strerror(errno));
+    if (m->file)
+        l->ready[i] = NULL;
+}
+
+static void protect(const struct mapping *m, int rights)
+{
+    if (mprotect((void *)m->from, m->to - m->from, rights))
+        die("cannot protect the image at %llx: %s", (unsigned long long)m->from, strerror(errno));
+}
+
 /* From here on an error ends the process: there is nothing to go back to. */
 void loaded_fill(struct loaded *l)
 {
-    for (uint32_t i = 0; i < l->meta.mappings; i++) {
-        const struct mapping *m = &l->mappings[i]; /* NOREPLACE: a collision is an error */
-        if (l->kept && l->kept[i])
-            continue;
-        int kind = m->shared ? MAP_SHARED : MAP_PRIVATE;
-        if (mmap((void *)m->from, m->to - m->from, PROT_READ | PROT_WRITE,
-                 kind | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
-                 0) != (void *)m->from)
-            die("cannot map the image at %llx: %s", (unsigned long long)m->from, strerror(errno));
-    }
-    for (uint64_t i = 0; i < l->meta.runs; i++)
-        fill_run(l, l->runs[i].from, l->runs[i].to);
-    for (uint32_t i = 0; i < l->meta.mappings; i++) {
-        const struct mapping *m = &l->mappings[i];
+    const struct mapping *m = l->mappings, *writable = NULL;
+    for (uint32_t i = 0; i < l->meta.mappings; i++)
+        if (!l->kept || !l->kept[i])
+            map_one(l, i);
+    for (uint64_t i = 0; i < l->meta.runs; i++) {
+        const struct run *r = &l->runs[i];
+        while (m->to <= r->from)
+            m++;
+        if (m->file && m != writable) /* its file was mapped with the rights that it shall have */
+            protect(writable = m, PROT_READ | PROT_WRITE);
+        fill_run(l, r->from, r->to);
         if (m->prot & PROT_EXEC)
-            __builtin___clear_cache((char *)m->from, (char *)m->to);
-        if (mprotect((void *)m->from, m->to - m->from, m->prot))
-            die("cannot protect the image at %llx: %s", (unsigned long long)m->from,
-                strerror(errno));
+            __builtin___clear_cache((char *)r->from, (char *)r->to);
     }
+    for (uint32_t i = 0; i < l->meta.mappings; i++)
+        protect(&l->mappings[i], l->mappings[i].prot);
 }
 
 /* Bring back the parked threads: each starts on the signal frame it was parked in and returns
@@ -256,6 +290,8 @@ void image_load(const char *bytes, size_t length, const char *name)
         rc = mend_image_open(source, &l.image);
     if (rc == 0)
         rc = loaded_tables(&l, name, 0); /* the blocks are verified as they are read */
+    if (rc == 0)
+        rc = files_open(&l, 1);
     if (rc)
         die("%s", mend_error_text());
     l.kept = calloc(l.meta.mappings + 1, 1);

@@ -9,14 +9,22 @@ struct loaded {
     struct image_meta meta;
     struct mapping *mappings;
     struct run *runs;
+    struct named_file *files;
+    char *names;
     uint64_t memory_offset;
-    char *kept;               /* [mappings]: already there, see images/wipe.c */
+    char *kept;         /* [mappings]: already there, see images/wipe.c */
+    void **ready;       /* [mappings]: their files, checked and mapped, not in their places yet */
+    char refusal[1024]; /* of a file that only mappings which are kept may need; "": none */
     uint64_t run_now, run_at; /* of fill_run(), which asks in ascending order */
     struct loaded *base;
 };
 /* The tables of l->image and of its bases, checked; verify: every byte as well. */
 int loaded_tables(struct loaded *l, const char *path, int verify);
 void loaded_free(struct loaded *l);
+/* The files that it needs are what they were (images/files.c). going_back: in a process that may have them
+ * mapped already; if it has not, loaded_fill() refuses. */
+int files_open(struct loaded *l, int going_back);
+void files_close(struct loaded *l);
 /* The memory is mapped and filled. An error ends the process: there is nothing to go back to. */
 void loaded_fill(struct loaded *l);
 struct upper *loaded_become(struct loaded *l); /* it is there; l is freed */

@@ -30,6 +30,7 @@ int selection_prepare(struct selection *p, struct survey *s, const struct page_s
                       int want_sums)
 {
     size_t maps = s->meta.mappings * sizeof *s->mappings, runs = s->pages * sizeof *p->runs;
+    maps += s->meta.files * sizeof *s->files + s->meta.names;
     size_t blocks = s->pages * page_size / IMAGE_BLOCK + (maps + runs) / IMAGE_BLOCK + 16;
     *p = (struct selection){.survey = s, .base = base, .want_sums = want_sums};
     /* the most that can be needed; what is not used is never touched */
@@ -111,9 +112,10 @@ static void choose_pages(struct selection *p)
     struct cursor c = {p->base, 0, 0};
     for (size_t i = 0; i < s->count; i++) {
         const struct stretch *t = &s->stretches[i];
+        int of_file = s->mappings[t->mapping].file != 0; /* where no run is, its bytes would be */
         for (uint64_t at = t->from; at < t->to; at += page_size) {
             const void *bytes = (const void *)(at + (uint64_t)t->shift);
-            if (is_zero(bytes, page_size))
+            if (!of_file && is_zero(bytes, page_size))
                 continue;
             uint64_t sum = p->sums ? XXH3_64bits(bytes, page_size) : 0;
             if (p->sums)
@@ -142,15 +144,20 @@ int selection_make(struct selection *p)
     s->meta.runs = p->found->runs;
     s->meta.bytes = p->found->bytes;
     size_t maps = s->meta.mappings * sizeof *s->mappings, runs = s->meta.runs * sizeof *p->runs;
-    p->head_bytes = sizeof s->meta + maps + runs;
+    size_t files = s->meta.files * sizeof *s->files;
+    p->head_bytes = sizeof s->meta + maps + runs + files + s->meta.names;
     p->memory_offset = place_of_memory(p);
     p->head = take(p, p->memory_offset);
     p->scratch = take(p, IMAGE_BLOCK);
     if (!p->head || !p->scratch)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the table of pages");
-    memcpy(p->head, &s->meta, sizeof s->meta);
-    memcpy(p->head + sizeof s->meta, s->mappings, maps);
-    memcpy(p->head + sizeof s->meta + maps, p->runs, runs);
+    uint8_t *to = mempcpy(p->head, &s->meta, sizeof s->meta);
+    to = mempcpy(to, s->mappings, maps);
+    to = mempcpy(to, p->runs, runs);
+    if (files) {
+        to = mempcpy(to, s->files, files);
+        memcpy(to, s->names, s->meta.names);
+    }
     return 0;
 }
 

@@ -3,15 +3,20 @@
 
 #include <base/fail.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+static int store_all;
+
+void survey_store_all(int yes)
+{
+    store_all = yes;
+}
 
 static int add_mapping(struct survey *s, struct mapping m)
 {
@@ -64,87 +69,58 @@ static uint64_t readable_end(const struct mapping *m)
     return from;
 }
 
-/* Linux 6.7's PAGEMAP_SCAN, which tells stretches of pages rather than pages: reading a word for each of
- * them takes several per cent of the time of writing them. Headers of older systems have none of it.
- */
-struct pagemap_stretch {
-    uint64_t from, to, is;
-};
-struct pagemap_question {
-    uint64_t size, flags, from, to, walked_to, answer, room, most_pages, inverted, all_of, any_of,
-        tell;
-};
-enum { PAGE_PRESENT = 1 << 3, PAGE_SWAPPED = 1 << 4 };
-#define ASK_PAGEMAP _IOWR('f', 16, struct pagemap_question)
-
-/* The pages of an anonymous mapping that were touched; 1: this kernel does not tell it this way. */
-static int add_touched(struct survey *s, const struct mapping *m, int pagemap)
+static int add_found(void *s, uint64_t from, uint64_t to)
 {
-    struct pagemap_stretch found[128];
-    struct pagemap_question q = {.size = sizeof q,
-                                 .from = m->from,
-                                 .to = m->to,
-                                 .answer = (uint64_t)found,
-                                 .room = sizeof found / sizeof *found,
-                                 .any_of = PAGE_PRESENT | PAGE_SWAPPED};
-    uint64_t from = 0, to = 0; /* not yet added: what follows may continue it */
-    while (q.from < m->to) {
-        int n = ioctl(pagemap, ASK_PAGEMAP, &q), rc = 0;
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 || q.walked_to <= q.from)
-            return q.from == m->from ? 1 : mend_fail_errno("cannot read /proc/self/pagemap");
-        for (int i = 0; i < n && rc == 0; i++) {
-            if (to && found[i].from != to)
-                rc = add_stretch(s, from, to);
-            if (found[i].from != to)
-                from = found[i].from;
-            to = found[i].to;
-        }
-        if (rc)
-            return rc;
-        q.from = q.walked_to;
-    }
-    return to ? add_stretch(s, from, to) : 0;
+    return add_stretch(s, from, to);
 }
 
-/* The pages of one mapping that may have content. Those of an anonymous mapping that were never
- * touched are zero and are left out, as are those of a private file mapping behind PROT_NONE: gaps
- * between the segments of a library.
- */
-static int add_pages(struct survey *s, const struct mapping *m, int is_file, int pagemap)
+/* The whole of it but what lies behind the end of its file. Behind PROT_NONE mostly nothing is (gaps between the
+ * segments of a library), but what was written there before is. */
+static int add_all_of_file(struct survey *s, const struct mapping *m, int pagemap)
 {
-    uint64_t entry[512], begin = 0;
-    size_t pages = (m->to - m->from) / page_size;
-    if (is_file && !(m->prot & PROT_READ))
-        return 0;
-    if (is_file && !m->shared) {
-        uint64_t end = readable_end(m);
-        return end > m->from ? add_stretch(s, m->from, end) : 0;
-    }
-    int rc = is_file ? 1 : add_touched(s, m, pagemap);
-    if (rc <= 0)
-        return rc;
-    for (size_t i = 0; i <= pages; i++) {
-        if (i % 512 == 0 && i < pages) {
-            size_t want = (pages - i < 512 ? pages - i : 512) * 8;
-            if (pread(pagemap, entry, want, (off_t)((m->from / page_size + i) * 8)) !=
-                (ssize_t)want)
-                memset(entry, 0xff, sizeof entry);
-        }
-        int touched = i < pages && entry[i % 512] >> 62 != 0; /* present or swapped */
-        if (is_file && i < pages && !touched)
-            touched = readable(m->from + i * page_size);
-        if (touched && !begin)
-            begin = m->from + i * page_size;
-        if (!touched && begin) {
-            rc = add_stretch(s, begin, m->from + i * page_size);
-            if (rc)
-                return rc;
-            begin = 0;
-        }
-    }
-    return 0;
+    if (!(m->prot & PROT_READ))
+        return pagemap < 0 || m->shared
+                   ? 0
+                   : pagemap_pages(pagemap, m->from, m->to, PAGES_WRITTEN, add_found, s);
+    uint64_t end = readable_end(m);
+    return end > m->from ? add_stretch(s, m->from, end) : 0;
+}
+
+/* A private mapping of a file: what was written, and leave the rest to the file; or all. */
+static int add_private(struct survey *s, const struct mapped_file *file, int pagemap)
+{
+    struct mapping *m = &s->mappings[s->meta.mappings - 1];
+    int named = pagemap >= 0 && !store_all ? files_name(s, m, file) : 0;
+    if (named < 0)
+        return named;
+    return named ? pagemap_pages(pagemap, m->from, m->to, PAGES_WRITTEN, add_found, s)
+                 : add_all_of_file(s, m, pagemap);
+}
+
+/* The pages of the last mapping that may have content. Those of an anonymous one that were never touched are
+ * zero and are left out. */
+static int add_pages(struct survey *s, const struct mapped_file *file, int pagemap)
+{
+    const struct mapping *m = &s->mappings[s->meta.mappings - 1];
+    if (file->inode && m->shared) /* pages that others have touched have content, too */
+        return add_all_of_file(s, m, pagemap);
+    if (file->inode)
+        return add_private(s, file, pagemap);
+    if (pagemap < 0)
+        return add_stretch(s, m->from, m->to);
+    return pagemap_pages(pagemap, m->from, m->to, PAGES_TOUCHED, add_found, s);
+}
+
+static int open_pagemap(uint32_t rank)
+{
+    static int told;
+    int fd = pagemap_open();
+    if (fd < 0 && !told++)
+        fprintf(stderr,
+                "mend: rank %u: /proc/self/pagemap does not tell which pages were written (%s): "
+                "images hold all of them\n",
+                rank, strerror(errno));
+    return fd;
 }
 
 static int walk(struct survey *s)
@@ -152,25 +128,30 @@ static int walk(struct survey *s)
     char line[4352], perm[8];
     unsigned long from, to, offset, inode;
     unsigned major, minor;
-    int rc = 0;
+    int rc = 0, path = 0, pagemap = open_pagemap(s->meta.rank);
     FILE *f = fopen("/proc/self/maps", "re");
-    int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    if (!f || pagemap < 0)
+    if (!f)
         rc = mend_fail_errno("cannot read /proc/self/maps");
     while (rc == 0 && fgets(line, sizeof line, f)) {
-        if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu", &from, &to, perm, &offset, &major, &minor,
-                   &inode) != 7)
+        if (sscanf(line, "%lx-%lx %7s %lx %x:%x %lu %n", &from, &to, perm, &offset, &major, &minor,
+                   &inode, &path) != 7)
             continue;
         if (from >= UPPER_END)
             break; /* the lower half's */
-        struct mapping m = {from, to,
-                            (perm[0] == 'r' ? PROT_READ : 0) | (perm[1] == 'w' ? PROT_WRITE : 0) |
-                                (perm[2] == 'x' ? PROT_EXEC : 0),
-                            perm[3] == 's'};
+        struct mapping m = {.from = from,
+                            .to = to,
+                            .prot = (perm[0] == 'r' ? PROT_READ : 0) |
+                                    (perm[1] == 'w' ? PROT_WRITE : 0) |
+                                    (perm[2] == 'x' ? PROT_EXEC : 0),
+                            .shared = perm[3] == 's'};
+        char *end = strchr(line, '\n');
+        struct mapped_file file = {inode, offset, end ? line + path : ""};
+        if (end)
+            *end = 0;
         rc = add_mapping(s, m);
         /* anonymous shared memory has an inode, too, but its untouched pages read as zero */
         if (rc == 0)
-            rc = add_pages(s, &m, inode != 0, pagemap);
+            rc = add_pages(s, &file, pagemap);
     }
     if (f)
         fclose(f);
@@ -190,6 +171,7 @@ int survey_take(struct survey *s, struct upper *u)
                                   .steering = steering,
                                   .tid_address = lower.tid_address,
                                   .thread_level = u->thread_level}};
+    files_look_again();
     machine_describe(s->meta.machine);
     syscall(SYS_get_robust_list, 0, &s->meta.robust_list, &s->meta.robust_length);
     return walk(s);
@@ -199,5 +181,7 @@ void survey_free(struct survey *s)
 {
     free(s->mappings);
     free(s->stretches);
+    free(s->files);
+    free(s->names);
     *s = (struct survey){0};
 }

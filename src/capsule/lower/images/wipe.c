@@ -53,16 +53,30 @@ void upper_silence(void)
     syscall(SYS_set_robust_list, NULL, sizeof(void *) * 3);
 }
 
-/* This very mapping is in the image, too: filling pages that are there is several times faster than
- * faulting in new ones. What the image has no content for becomes zero again. */
-static int keep_mapping(struct loaded *l, uint64_t from, uint64_t to)
+struct piece { /* of the old upper half's memory */
+    uint64_t from, to, inode, offset;
+    int private;
+    char *path;
+};
+
+static uint32_t mapping_at(const struct loaded *l, uint64_t from)
 {
     uint32_t i = 0;
     while (i < l->meta.mappings && l->mappings[i].from < from)
         i++;
-    if (i == l->meta.mappings || l->mappings[i].from != from || l->mappings[i].to != to ||
-        l->mappings[i].shared || mprotect((void *)from, to - from, PROT_READ | PROT_WRITE))
-        return 0;
+    return i;
+}
+
+/* The pages of [from, to) that the image has no content for. */
+struct gaps {
+    const struct loaded *l;
+    int (*forget)(uint64_t from, size_t bytes); /* 0: it could not */
+};
+
+static int forget_gaps(void *context, uint64_t from, uint64_t to)
+{
+    const struct gaps *g = context;
+    const struct loaded *l = g->l;
     uint64_t r = 0, high = l->meta.runs;
     while (r < high) { /* the first run that ends behind `from` */
         uint64_t middle = (r + high) / 2;
@@ -71,50 +85,98 @@ static int keep_mapping(struct loaded *l, uint64_t from, uint64_t to)
         else
             high = middle;
     }
-    uint64_t at = from;
     for (; r < l->meta.runs && l->runs[r].from < to; r++) {
-        if (l->runs[r].from > at && !discard(at, l->runs[r].from - at))
-            return 0;
-        at = l->runs[r].to;
+        if (l->runs[r].from > from && !g->forget(from, l->runs[r].from - from))
+            return -1;
+        from = l->runs[r].to;
     }
-    if (at < to && !discard(at, to - at))
+    return from < to && !g->forget(from, to - from) ? -1 : 0;
+}
+
+/* This very mapping is in the image, too: filling pages that are there is several times faster than
+ * faulting in new ones. What the image has no content for becomes zero again. */
+static int keep_anonymous(struct loaded *l, const struct piece *p)
+{
+    uint32_t i = mapping_at(l, p->from);
+    const struct mapping *m = &l->mappings[i];
+    if (i == l->meta.mappings || m->from != p->from || m->to != p->to || m->shared || m->file ||
+        mprotect((void *)p->from, p->to - p->from, PROT_READ | PROT_WRITE))
         return 0;
-    return l->kept[i] = 1;
+    struct gaps zero = {l, discard};
+    return l->kept[i] = !forget_gaps(&zero, p->from, p->to);
+}
+
+static int as_in_file(uint64_t from, size_t bytes)
+{
+    return madvise((void *)from, bytes, MADV_DONTNEED) == 0;
+}
+
+/* The same for a mapping of a file: what was written there and is not in the image becomes again what the file has. */
+static int keep_file(struct loaded *l, const struct piece *p, int pagemap)
+{
+    uint32_t i = mapping_at(l, p->from);
+    const struct mapping *m = &l->mappings[i];
+    if (i == l->meta.mappings || m->from != p->from || m->to != p->to || !m->file ||
+        m->offset != p->offset || l->files[m->file - 1].inode != p->inode)
+        return 0;
+    const char *name = l->names + l->files[m->file - 1].name;
+    size_t n = strlen(name);
+    int deleted = !strncmp(p->path, name, n) && !strcmp(p->path + n, " (deleted)");
+    if (!deleted && (strcmp(p->path, name) || !l->ready[i])) /* it is there, but was refused */
+        return 0;
+    struct gaps again = {l, as_in_file};
+    int rc = pagemap < 0
+                 ? forget_gaps(&again, p->from, p->to)
+                 : pagemap_pages(pagemap, p->from, p->to, PAGES_WRITTEN, forget_gaps, &again);
+    return l->kept[i] = rc == 0;
+}
+
+/* What lies below UPPER_END. */
+static struct piece *pieces(size_t *count)
+{
+    struct piece *piece = NULL;
+    size_t n = 0;
+    char line[4352], perm[8];
+    unsigned long from, to, offset, inode;
+    unsigned major, minor;
+    int path;
+    FILE *f = fopen("/proc/self/maps", "re");
+    if (!f)
+        die("cannot read /proc/self/maps: %s", strerror(errno));
+    while (fgets(line, sizeof line, f) &&
+           sscanf(line, "%lx-%lx %7s %lx %x:%x %lu %n", &from, &to, perm, &offset, &major, &minor,
+                  &inode, &path) == 7 &&
+           from < UPPER_END) {
+        line[strcspn(line, "\n")] = 0;
+        piece = need(realloc(piece, (n + 1) * sizeof *piece));
+        piece[n++] = (struct piece){
+            from, to, inode, offset, perm[3] == 'p', inode ? need(strdup(line + path)) : NULL};
+    }
+    fclose(f);
+    *count = n;
+    return piece;
 }
 
 /* Nothing of the old upper half's memory remains, but mappings that `l` (if any) has as well. */
 void upper_unmap(struct loaded *l)
 {
-    struct piece {
-        uint64_t from, to;
-        int anonymous;
-    } *piece = NULL;
-    size_t n = 0;
-    char line[4352], perm[8];
-    unsigned long from, to, offset, inode;
-    unsigned major, minor;
-    FILE *f = fopen("/proc/self/maps", "re");
-    if (!f)
-        die("cannot read /proc/self/maps: %s", strerror(errno));
-    while (fgets(line, sizeof line, f) &&
-           sscanf(line, "%lx-%lx %7s %lx %x:%x %lu", &from, &to, perm, &offset, &major, &minor,
-                  &inode) == 7 &&
-           from < UPPER_END) {
-        piece = realloc(piece, (n + 1) * sizeof *piece);
-        if (!piece)
-            die("no memory to list the mappings");
-        piece[n++] = (struct piece){from, to, inode == 0 && perm[3] == 'p'};
-    }
-    fclose(f);
+    size_t n;
+    struct piece *piece = pieces(&n);
+    int pagemap = l ? pagemap_open() : -1;
     discard_wait();
     for (size_t i = 0; i < n; i++) {
-        if (piece[i].anonymous && l && keep_mapping(l, piece[i].from, piece[i].to))
-            continue;
-        if (piece[i].anonymous)
-            discard(piece[i].from, piece[i].to - piece[i].from);
-        munmap((void *)piece[i].from, piece[i].to - piece[i].from);
+        const struct piece *p = &piece[i];
+        int anonymous = p->private && !p->inode;
+        if (!l || !p->private || !(anonymous ? keep_anonymous(l, p) : keep_file(l, p, pagemap))) {
+            if (anonymous)
+                discard(p->from, p->to - p->from);
+            munmap((void *)p->from, p->to - p->from);
+        }
+        free(p->path);
     }
     free(piece);
+    if (pagemap >= 0)
+        close(pagemap);
 }
 
 void upper_wipe(void)

@@ -18,6 +18,7 @@
  */
 #include "round/agent.h"
 #include "ground/settings.h"
+#include "images/image.h"
 #include "versions/restart.h"
 
 #include "round/control.h"
@@ -423,6 +424,7 @@ int agent_stop_poll(int quiet)
 int agent_save(struct upper *upper)
 {
     struct snapshot_result result = {0};
+    survey_store_all(settings.full || agent.save.full);
     if (recovering)
         recover_checkpoint(upper, agent.save.asked != 0, &result);
     else {

@@ -161,6 +161,7 @@ void begin_saving(void)
     the.save.save_id &= 0x7fffffffffffffffull;
     the.save.background = settings.background && !the.leave;
     the.save.asked = (uint64_t)the.asked;
+    the.save.full = (uint64_t)(the.asked && the.full);
     the.went_on = 0;
     choose_base();
     tell_all(CONTROL_SAVE, &the.save, sizeof the.save);

@@ -40,6 +40,7 @@ struct coordinator {
     int64_t local_below, global_below; /* older versions are removed */
     struct generations global, local;
     int leave, asked; /* stop the job when this round is done; somebody waits for it */
+    int full;         /* who asks wants all pages */
     int leaves;       /* it does */
     enum { NOT_WANTED, BY_TIME, ASKED, ASKED_TO_STOP } wanted; /* a checkpoint */
     char token[64];                                            /* by whom (request file), "" */

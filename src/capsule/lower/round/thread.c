@@ -20,11 +20,12 @@ enum { MAX_BACKLOG = 3 }; /* local versions that may wait for their copies, by t
 
 static void take_request(const char *path)
 {
-    char *text = NULL, what[16] = "";
+    char *text = NULL, what[16] = "", how[16] = "";
     size_t size = 0;
     if (mend_io_read_file(path, 4096, &text, &size) == 0 &&
-        sscanf(text, "%15s %63[0-9a-zA-Z-]", what, the.token) >= 1)
+        sscanf(text, "%15s %63[0-9a-zA-Z-] %15s", what, the.token, how) >= 1)
         the.wanted = !strcmp(what, "stop") ? ASKED_TO_STOP : ASKED;
+    the.full = !strcmp(how, "full");
     the.not_before = 0;
     free(text);
 }

@@ -2,8 +2,9 @@
  *
  *   1. Every rank lists the versions it has files of: in the node's own folder, in the job's. The
  *      newest that all ranks have is tried (candidates.c).
- *   2. Each rank opens its file, and those it is based on, and verifies every byte, before anything
- *      of it is used. If one rank cannot, all try the next older version that all have.
+ *   2. Each rank opens its file, and those it is based on, and verifies every byte, and the files
+ *      that its other pages come from, before anything of it is used. If one rank cannot, all try
+ *      the next older version that all have.
  *   3. All agree that all could. Only then memory is mapped and filled, threads are brought back,
  *      and the registers are loaded. The upper half then rebuilds its MPI objects
  *      (upper/life/stop.c).
@@ -86,6 +87,8 @@ void restart(const char *dir, int64_t version, int argc, char **argv)
         rc = candidates_open(&c, at, rank, &l.image);
         if (rc == 0)
             rc = loaded_tables(&l, dir, 1);
+        if (rc == 0)
+            rc = files_open(&l, 0);
         if (rc)
             fprintf(stderr, "mend: rank %d: version %lld: %s\n", rank,
                     (long long)c.list[at].version, mend_error_text());

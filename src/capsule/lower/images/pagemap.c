@@ -1,0 +1,117 @@
+/* pagemap.c - which pages of a mapping were touched, and which were written, as the kernel tells it. */
+#include "images/image.h"
+
+#include <base/fail.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Linux 6.7's PAGEMAP_SCAN, which tells stretches of pages rather than pages: reading a word for each of
+ * them takes several per cent of the time of writing them. Headers of older systems have none of it.
+ */
+struct pagemap_stretch {
+    uint64_t from, to, is;
+};
+struct pagemap_question {
+    uint64_t size, flags, from, to, walked_to, answer, room, most_pages, inverted, all_of, any_of,
+        tell;
+};
+enum { PAGE_OF_FILE = 1 << 2, PAGE_PRESENT = 1 << 3, PAGE_SWAPPED = 1 << 4 };
+#define ASK_PAGEMAP _IOWR('f', 16, struct pagemap_question)
+
+/* The words of /proc/self/pagemap. */
+#define WORD_OF_FILE (1ull << 61)
+#define WORD_TOUCHED (3ull << 62) /* present, swapped */
+
+static int says(uint64_t word, enum pages which)
+{
+    return (word & WORD_TOUCHED) && (which == PAGES_TOUCHED || !(word & WORD_OF_FILE));
+}
+
+static int word_of(int pagemap, const void *address, uint64_t *word)
+{
+    off_t at = (off_t)((uint64_t)address / page_size * sizeof *word);
+    return pread(pagemap, word, sizeof *word, at) == sizeof *word;
+}
+
+/* Some systems hide it, some answer with zeros. What is known must be told: this function is a page of a
+ * file, and a variable on the stack is one that was written. */
+int pagemap_open(void)
+{
+    uint64_t code, data = 1;
+    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    if (word_of(fd, (const void *)(uintptr_t)pagemap_open, &code) && word_of(fd, &data, &data) &&
+        says(code, PAGES_TOUCHED) && !says(code, PAGES_WRITTEN) && says(data, PAGES_WRITTEN))
+        return fd;
+    close(fd);
+    errno = ENODATA;
+    return -1;
+}
+
+static int scan(int pagemap, uint64_t from, uint64_t to, enum pages which, pagemap_take *take,
+                void *context)
+{
+    struct pagemap_stretch found[128];
+    struct pagemap_question q = {.size = sizeof q,
+                                 .from = from,
+                                 .to = to,
+                                 .answer = (uint64_t)found,
+                                 .room = sizeof found / sizeof *found,
+                                 .any_of = PAGE_PRESENT | PAGE_SWAPPED};
+    if (which == PAGES_WRITTEN)
+        q.inverted = q.all_of = PAGE_OF_FILE;
+    uint64_t begin = 0, end = 0; /* not yet taken: what follows may continue it */
+    while (q.from < to) {
+        int n = ioctl(pagemap, ASK_PAGEMAP, &q), rc = 0;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 || q.walked_to <= q.from)
+            return q.from == from ? 1 : mend_fail_errno("cannot read /proc/self/pagemap");
+        for (int i = 0; i < n && rc == 0; i++) {
+            if (end && found[i].from != end)
+                rc = take(context, begin, end);
+            if (found[i].from != end)
+                begin = found[i].from;
+            end = found[i].to;
+        }
+        if (rc)
+            return rc;
+        q.from = q.walked_to;
+    }
+    return end ? take(context, begin, end) : 0;
+}
+
+static int read_words(int pagemap, uint64_t from, uint64_t to, enum pages which, pagemap_take *take,
+                      void *context)
+{
+    uint64_t word[512], begin = 0;
+    size_t pages = (to - from) / page_size;
+    for (size_t i = 0; i <= pages; i++) {
+        if (i % 512 == 0 && i < pages) {
+            size_t want = (pages - i < 512 ? pages - i : 512) * sizeof *word;
+            off_t at = (off_t)((from / page_size + i) * sizeof *word);
+            if (pread(pagemap, word, want, at) != (ssize_t)want)
+                return mend_fail_errno("cannot read /proc/self/pagemap");
+        }
+        int yes = i < pages && says(word[i % 512], which), rc = 0;
+        if (yes && !begin)
+            begin = from + i * page_size;
+        if (!yes && begin) {
+            rc = take(context, begin, from + i * page_size);
+            begin = 0;
+        }
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+int pagemap_pages(int pagemap, uint64_t from, uint64_t to, enum pages which, pagemap_take *take,
+                  void *context)
+{
+    int rc = scan(pagemap, from, to, which, take, context);
+    return rc == 1 ? read_words(pagemap, from, to, which, take, context) : rc;
+}
