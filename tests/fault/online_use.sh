@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
 # forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
-# Cases: ends, signals, folders, streams, auto, mpich, restart, stop, late, windows, stuck, strangers, silent, terminal, groups, makers, deserted, and inside_WHAT: deaths inside each collective call.
+# Cases: ends, signals, folders, streams, auto, share, mpich, restart, stop, late, windows, stuck, strangers, silent, terminal, groups, makers, deserted, and inside_WHAT: deaths inside each collective call.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -123,6 +123,17 @@ late) # who is killed after MPI_Finalize had more to say: it is not lost
     kill -9 "$(grep '"rank":1,"event":"recover.playing"' job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
     wait $runner || fail "code $?"
     sort got | cmp - want || fail "the output differs" ;;
+share) # no interval asked for: versions that take long are few; one asked for that cannot be kept: a sentence, once
+    MEND_FAULT=recover.save.write:rank=0:hit=1+:delay=500 start -n 2 -- ./steady 100000 4096
+    await recover.playing 2; "$MEND" checkpoint job >asked || fail "mend checkpoint: $(cat asked)"
+    interval() { grep plan.interval job/events.jsonl | tail -1 | grep -o '"seconds":[0-9.]*' | grep -o '[0-9.]*$'; }
+    until awk -v s="$(interval)" 'BEGIN{exit !(s >= 45)}'; do kill -0 $runner || fail "the job ended"; sleep 0.05; done
+    "$MEND" checkpoint job --stop >asked || fail "mend checkpoint --stop: $(cat asked)"; wait $runner
+    MEND_RUN_SHARE=2 run -n 1 -- ./odd; [ $? = 1 ] && grep -q 'run.share "2" is not' err || fail "a share without %: $(cat err)"
+    native -n 2 ./steady 1500 4096 >want || exit 1
+    MEND_FAULT=recover.save.write:rank=0:hit=1+:delay=300 run -n 2 --every 100ms -- ./steady 1500 4096 || fail "code $?"
+    cmp got want || fail "the output differs"
+    [ "$(grep -c 'longer than the 0.1 s that were asked for' err)" = 1 ] || fail "a version that takes longer than the interval: $(cat err)" ;;
 auto) # the planner's interval changes after a failure: in the events, on the status line, in the report
     native -n 4 ./steady 16000 4096 >want || exit 1
     rm -rf job; script -qefc "$MEND run -n 4 --spares 3 --every auto --mtbf 20s --dir job -- ./steady 16000 4096 >got" terminal >/dev/null & runner=$!

@@ -1,4 +1,4 @@
-/* Following a job: its output as it becomes final, its events, the status line, the planner. */
+/* Following a job: its output as it becomes final, its events, the status line. */
 #include "run.h"
 
 #include <base/ends.h>
@@ -129,8 +129,7 @@ static void note_global(struct run_follower *f, long version, double seconds)
 {
     if (version <= f->last_global)
         return;
-    if (f->planning && !f->core_to_spare)
-        mend_plan_online_beside(&f->planner, 1, seconds / (double)(version - f->last_global));
+    interval_beside(f, seconds / (double)(version - f->last_global));
     f->last_global = version;
 }
 
@@ -151,8 +150,7 @@ static void note_saved(struct run_follower *f, json_t *e, double t)
     p->version_at = t;
     losses_saved(&p->lost, version, t);
     p->checkpoint_seconds = seconds;
-    if (f->planning)
-        mend_plan_online_saved(&f->planner, 1, t - seconds, t);
+    interval_saved(f, t - seconds, t);
 }
 
 static void note_resumed(struct run_follower *f, json_t *e, double t)
@@ -168,10 +166,7 @@ static void note_resumed(struct run_follower *f, json_t *e, double t)
     p->restarts += strcmp(text_of(e, "how"), "restarted") == 0;
     if (seconds > p->longest_recovery)
         p->longest_recovery = seconds;
-    if (f->planning) {
-        mend_plan_online_failure(&f->planner, 1, t - seconds);
-        mend_plan_online_recovered(&f->planner, p->version ? 1 : 0, t - seconds, t);
-    }
+    interval_failed(f, t - seconds, t);
 }
 
 /* A level that fails is reported at once, and then counted: the job is less safe than it was asked to be. */
@@ -213,11 +208,9 @@ static void note_born(struct run_progress *p, pid_t pid, const char *host)
 static void note_restart(struct run_follower *f, json_t *e, double t)
 {
     f->now.resumed = true;
-    if (f->torn_at > 0)
+    if (f->torn_at > 0) {
         losses_rollback(&f->now.lost, (long)number_of(e, "version"), f->torn_at);
-    if (f->planning && f->torn_at > 0) {
-        mend_plan_online_failure(&f->planner, 1, f->torn_at);
-        mend_plan_online_recovered(&f->planner, f->now.version ? 1 : 0, f->torn_at, t);
+        interval_failed(f, f->torn_at, t);
     }
     f->torn_at = 0;
 }
@@ -402,30 +395,6 @@ static void read_events(struct run_follower *f)
     close(fd);
 }
 
-/* ---- the planner's interval, for those who save (DIR/every is read by the job)
- * -------------------- */
-
-static void tell_interval(struct run_follower *f)
-{
-    char path[4400], temporary[4416];
-    double period = mend_plan_online_period(&f->planner, 1);
-    if (period <= 0 ||
-        (f->now.every > 0 && period > 0.9 * f->now.every && period < 1.1 * f->now.every))
-        return;
-    snprintf(path, sizeof path, "%s/every", f->job->dir);
-    snprintf(temporary, sizeof temporary, "%s.new", path);
-    FILE *out = fopen(temporary, "we");
-    if (!out)
-        return;
-    fprintf(out, "%.6f\n", period);
-    if (fclose(out) == 0 && rename(temporary, path) == 0) {
-        f->now.every = period;
-        mend_event("plan.interval", ev_real("seconds", period),
-                   ev_real("rate", mend_plan_online_rate(&f->planner, 1, NULL)),
-                   ev_real("overhead", mend_plan_online_overhead(&f->planner)));
-    }
-}
-
 void follow_begin(struct run_follower *f, struct run_job *job)
 {
     memset(f, 0, sizeof *f);
@@ -443,16 +412,7 @@ void follow_begin(struct run_follower *f, struct run_job *job)
     snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
     if (stat(path, &st) == 0) /* what a job said that is resumed now is over */
         f->events_at = st.st_size;
-    if (job->automatic) {
-        mend_plan_online_options o = {.levels = 1,
-                                      .mtbf = {job->mtbf},
-                                      .checkpoint = {0.1},
-                                      .recovery = {0.5},
-                                      .min_period = 0.2};
-        f->planning = mend_plan_online_start(&f->planner, &o, wall()) == MEND_OK;
-        f->core_to_spare =
-            !job->host && !job->hostfile && job->ranks < sysconf(_SC_NPROCESSORS_ONLN);
-    }
+    interval_begin(f);
 }
 
 void follow_attempt(struct run_follower *f)
@@ -472,10 +432,7 @@ void follow_attempt(struct run_follower *f)
 void follow(struct run_follower *f)
 {
     read_events(f);
-    if (f->planning) {
-        mend_plan_online_due(&f->planner, wall());
-        tell_interval(f);
-    }
+    interval_tell(f);
     print_all_new(f);
 }
 

@@ -33,9 +33,10 @@ static const char help[] =
     "Run an unmodified MPI program; when processes die, the job repairs itself and continues.\n\n"
     "  -n N               number of ranks (default 1)\n"
     "  --spares S         number of spare processes (default 1)\n"
-    "  --every T|auto     time between checkpoints (default 5s); auto: from measured cost and "
-    "failures\n"
-    "  --mtbf T           with auto: assumed mean time between failures (default 10min)\n"
+    "  --every T|auto     time between checkpoints (default auto: from measured cost and "
+    "failures;\n"
+    "                     at most 1 % of the time while nothing has failed)\n"
+    "  --mtbf T           with auto: mean time between failures, if you know it\n"
     "  --levels LIST      where to keep checkpoints, each :E every E-th version: memory (always),\n"
     "                     partner (another rank's memory), local (a folder of the node),\n"
     "                     erasure:K+M (parity over K+M ranks, in that folder), global (in DIR)\n"
@@ -148,7 +149,8 @@ static int take_option(struct run_job *job, const char *name, const char *value)
     else if (strcmp(name, "--every") == 0 && strcmp(value, "auto") == 0)
         job->automatic = true;
     else if (strcmp(name, "--every") == 0)
-        ok = mend_parse_seconds(value, &job->every) == MEND_OK && job->every > 0;
+        ok = mend_parse_seconds(value, &job->every) == MEND_OK && job->every > 0,
+        job->automatic = false;
     else if (strcmp(name, "--mtbf") == 0)
         ok = mend_parse_seconds(value, &job->mtbf) == MEND_OK && job->mtbf > 0;
     else if (strcmp(name, "--patience") == 0)
@@ -232,6 +234,15 @@ static int parse(struct run_job *job, bool *json, int argc, char **argv)
     if (!job->program || !job->program[0])
         return tool_wrong_use("run", "name a program after --");
     return TOOL_OK;
+}
+
+/* "1%", "0.5 %" */
+static bool parse_share(const char *text, double *share)
+{
+    char *end;
+    *share = strtod(text, &end) / 100;
+    end += strspn(end, " ");
+    return end != text && strcmp(end, "%") == 0 && *share > 0 && *share <= 1;
 }
 
 /* ---- running
@@ -527,9 +538,9 @@ int mend_cmd_run(int argc, char **argv)
                           .retries = 3,
                           .patience = 1800,
                           .online = true,
-                          .every = 5,
+                          .every = 5, /* until the planner has spoken */
+                          .automatic = true,
                           .from = -1,
-                          .mtbf = 600,
                           .partner_every = 1,
                           .disk_every = 5,
                           .levels = "memory,partner,global:5",
@@ -542,6 +553,9 @@ int mend_cmd_run(int argc, char **argv)
     int rc = parse(&job, &json, argc, argv);
     if (rc)
         return rc;
+    if (!parse_share(mend_setting_string(MEND_KEY_RUN_SHARE), &job.share))
+        return tool_failed("run", "run.share \"%s\" is not a share of the time, as 1%%",
+                           mend_setting_string(MEND_KEY_RUN_SHARE));
     if (job.launcher == launcher && strcmp(job.mpi, "openmpi") != 0)
         job.launcher = "mpirun";
     if (strcmp(job.mpi, "mpich") == 0 && job.online) {

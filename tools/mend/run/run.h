@@ -18,7 +18,8 @@ struct run_job {
     bool online, raw, quiet, automatic, resume, detach, full;
     long from;           /* resume this version; -1: the newest */
     double every;        /* seconds between versions */
-    double mtbf;         /* believed, for --every auto */
+    double mtbf;         /* believed, for --every auto; 0: nobody has said */
+    double share;        /* of the time, that versions may take then */
     double patience;     /* seconds that a recovery may take */
     double hang_timeout; /* seconds after which a rank that answers nobody is replaced; 0: never */
     /* levels: every so many versions, 0: not used */
@@ -107,6 +108,10 @@ struct run_follower {
     bool unprinted;           /* some of the output could not be written to standard output */
     mend_plan_online planner; /* with --every auto */
     bool planning;
+    double cost;        /* seconds of a version, smoothed */
+    double beside_cost; /* the same, of what is done in the background */
+    bool failed;        /* something has */
+    bool slow_told;     /* that the interval cannot be kept */
     bool core_to_spare; /* for what is done in the background */
     long last_global;   /* version */
     double torn_at;     /* the failure that a launch is to mend; 0: none */
@@ -145,6 +150,13 @@ int run_noise_start(void);
 void run_noise_end(void);
 void run_adopt(void); /* processes that lose their launcher become ours */
 void run_clear(void); /* end what is left of a launch */
+
+/* interval.c: how long until the next version (--every). */
+void interval_begin(struct run_follower *f);
+void interval_saved(struct run_follower *f, double began, double ended);
+void interval_beside(struct run_follower *f, double seconds); /* of a version, in the background */
+void interval_failed(struct run_follower *f, double failed, double resumed);
+void interval_tell(struct run_follower *f); /* those who save */
 
 void follow_begin(struct run_follower *f, struct run_job *job);
 void follow_attempt(struct run_follower *f); /* a new launch: nobody plays yet */
