@@ -5,8 +5,8 @@
  *      program again (exec).
  *   2. The stack begins below the arguments and the environment, and those differ from rank to
  *      rank: pad the environment until it has a multiple of 1024 variables and argv[0] is at a
- *      multiple of 120 KiB (one variable may have 128), and start it again. Environments are far
- *      smaller, so that a variable more or less does not lead to the next multiple.
+ *      multiple of 128 KiB, the next one below the end of all stacks, and start it again. Environments are
+ *      far smaller, so that a variable more or less does not lead to another multiple.
  *   3. Find the executable's variables, libraries and code. What is found is saved with every
  *      version, and a process that differs refuses to restore it.
  * A system that does not allow 1 is told of in the log; then only survivors can restore. */
@@ -25,7 +25,7 @@
 #include "arena.h"
 #include "auto.h"
 
-enum { ENVIRONMENT_STEP = 1024, STACK_STEP = 120 << 10 };
+enum { ENVIRONMENT_STEP = 1024, STACK_STEP = 128 << 10 };
 
 struct auto_program auto_program;
 

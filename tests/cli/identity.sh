@@ -14,9 +14,11 @@ cp steady original
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 2 "$@"; }
 native ./steady 2000 512 300 >want || exit 1
 
+more=
 stopped() { # DIR MODE ARGS…: a job that stopped after a checkpoint
     local dir=$1 mode=$2; shift 2
-    "$MEND" run -n 2 --spares 0 "$mode" --every 100ms --levels memory,global:1 -q --dir "$dir" -- ./steady "$@" >got 2>err & runner=$!
+    # shellcheck disable=SC2086
+    "$MEND" run -n 2 --spares 0 "$mode" $more --every 100ms --levels memory,global:1 -q --dir "$dir" -- ./steady "$@" >got 2>err & runner=$!
     until grep -q checkpoint.commit "$dir/events.jsonl" 2>/dev/null; do kill -0 $runner || fail "$dir ended early"; sleep 0.02; done
     "$MEND" checkpoint "$dir" --stop >/dev/null || fail "no checkpoint of $dir"
     wait $runner
@@ -49,8 +51,10 @@ for mode in --online --no-online; do
     [ $mode = --online ] || { goes_on c --from-start; [ -n "$(ls c/damaged)" ] || fail "nothing was kept"; }
     echo "ok: $mode"
 done
+more=--full-images # others need the program that they were made of
+rm -rf a; stopped a --no-online 2000 512 300
 mpicc.openmpi -O1 -g -o steady "$MEND_SOURCE/tests/fault/apps/steady.c" || exit 1
-rm -rf c; cp -r a c # a is of the last mode
+rm -rf c; cp -r a c
 "$MEND" restart c >got 2>err && fail "a program that was rebuilt goes on without a word"
 grep -q 'steady was rebuilt since the job in .*c began.*--rebuilt' err || fail "not said that it was rebuilt"
 goes_on c --rebuilt

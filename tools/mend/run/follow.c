@@ -246,7 +246,8 @@ const char *crash_name(int signal)
 }
 
 /* Somebody else's error, or an accident, is survived by going back. One that comes again where it came before would come
- * for ever. Each process that plays the rank tells it once. */
+ * for ever: the second time if no version was saved in between, the third time in any case, for short intervals save
+ * versions on the way to the crash. Each process that plays the rank tells it once. */
 static void note_crash(struct run_follower *f, int rank, const mend_ends_place *p)
 {
     struct run_crash *c = &f->crash;
@@ -264,8 +265,9 @@ static void note_crash(struct run_follower *f, int rank, const mend_ends_place *
                 now.at);
     mend_event("run.crash", ev_int("of", rank), ev_int("signal", now.signal),
                ev_int("at", (long long)now.at));
-    bool again =
-        c->signal == now.signal && c->rank == rank && c->at == now.at && c->version == now.version;
+    bool same = c->signal == now.signal && c->rank == rank && c->at == now.at;
+    now.times = same ? c->times + 1 : 1;
+    bool again = same && (c->version == now.version || now.times > 2);
     if (again)
         now.survived = c->survived; /* that was no survival, nor is what follows */
     *c = now;

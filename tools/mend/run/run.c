@@ -468,9 +468,10 @@ static int run(struct run_job *job, bool json)
     summary(&f, launches, mend_now() - began, code, json);
     if (outcome == CRASHED_AGAIN)
         return tool_failed("run",
-                           "the program crashes: rank %d by %s at %#llx, the second time at the "
-                           "same place without a new version in between; %s holds what there is",
-                           f.crash.rank, crash_name(f.crash.signal), f.crash.at, job->dir);
+                           "the program crashes: rank %d by %s at %#llx, %d times at the same "
+                           "place%s; %s holds what there is",
+                           f.crash.rank, crash_name(f.crash.signal), f.crash.at, f.crash.times,
+                           f.crash.times == 2 ? " without a new version in between" : "", job->dir);
     if (outcome == OUTPUT_LOST)
         return tool_failed("run",
                            "the program has ended, but the last output of rank %d could not be "
@@ -505,9 +506,9 @@ static int find_identity(struct run_job *job)
     if (!now || now == job->identity.build || job->rebuilt)
         return TOOL_OK;
     return tool_failed("restart",
-                       "%s was rebuilt since the job in %s began, and the job's images hold the "
-                       "program as it was; --rebuilt goes on from them all the same, mend run "
-                       "starts a new job",
+                       "%s was rebuilt since the job in %s began, and the job's images are of the "
+                       "program as it was; --rebuilt goes on with that one if they hold it "
+                       "(--full-images), mend run starts a new job",
                        job->program[0], job->dir);
 }
 

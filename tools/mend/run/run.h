@@ -76,7 +76,8 @@ struct run_crash {
     int rank, signal;
     unsigned long long at, process;
     long version, survived; /* when it came: the newest version, recoveries until then */
-    bool again;             /* at the same place, without a new version */
+    int times;              /* at the same place, one after the other */
+    bool again;             /* without a new version in between, or for the third time */
 };
 const char *crash_name(int signal);
 
