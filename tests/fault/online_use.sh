@@ -122,7 +122,10 @@ late) # who is killed after MPI_Finalize had more to say: it is not lost
     await recover.finished 2
     kill -9 "$(grep '"rank":1,"event":"recover.playing"' job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
     wait $runner || fail "code $?"
-    sort got | cmp - want || fail "the output differs" ;;
+    sort got | cmp - want || fail "the output differs"
+    # who comes to the coordinator of checkpoints when the others are at MPI_Finalize
+    MEND_FAULT=capsule.hello:rank=1:delay=1000 run -n 2 -- ./odd brief || fail "brief: code $?"
+    [ "$(grep -c 'was here' got)" = 2 ] || fail "brief: $(cat got)" ;;
 share) # no interval asked for: versions that take long are few; one asked for that cannot be kept: a sentence, once
     MEND_FAULT=recover.save.write:rank=0:hit=1+:delay=500 start -n 2 -- ./steady 100000 4096
     await recover.playing 2; "$MEND" checkpoint job >asked || fail "mend checkpoint: $(cat asked)"

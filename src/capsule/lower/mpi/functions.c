@@ -131,8 +131,10 @@ int lower_Init_thread(int required, int *provided)
 
 int lower_Finalize(void)
 {
-    if (recovering)
+    if (recovering) {
         recover_finalize();
+        coordinator_end(); /* all ranks have been there, so nobody is still on the way to it */
+    }
     return creations_failed ? MPI_SUCCESS : MPI_Finalize();
 }
 

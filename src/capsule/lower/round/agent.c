@@ -641,5 +641,6 @@ void agent_end(void)
     pthread_mutex_unlock(&agent.lock);
     stop_thread();
     agent.upper->stop_phase = STOP_NONE;
-    coordinator_end();
+    if (!recovering || agent.leaving) /* else a rank may not have come to it yet: see lower_Finalize */
+        coordinator_end();
 }
