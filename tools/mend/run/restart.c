@@ -29,7 +29,7 @@ static const char help[] =
     "  --every T            time between further checkpoints\n"
     "  --host, --hostfile   where to launch (default: where mend run was told to)\n"
     "  --rebuilt            go on although the program was rebuilt: with the one in the images\n"
-    "                       (which hold it if they were made with --full-images)\n"
+    "                       (only full images hold it, see mend-run(1))\n"
     "  --from-start         put all versions aside, into DIR/damaged, and begin from the start\n"
     "  --truncate           cut files that grew since the image back to their length then\n"
     "  --launcher-args \"…\"  for the launcher\n";

@@ -130,6 +130,11 @@ static void on_crash_for_library(int signal, siginfo_t *info, void *context)
 void ended_lend_pointer(void)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    stack_t stack;
+    /* UCX gives this thread a stack for signals. Signal frames, and so images, would carry its address into processes
+     * where nothing is there: a crash would find no stack for its handler. */
+    if (!sigaltstack(NULL, &stack) && (uintptr_t)stack.ss_sp >= UPPER_END)
+        sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         struct sigaction action, *theirs = &library[faults[i]];
         if (theirs->sa_handler || sigaction(faults[i], NULL, &action) ||

@@ -196,7 +196,9 @@ void note_alternate_stack(void)
 void reinstall_signals(void)
 {
     alternate.ss_flags &= ~SS_ONSTACK; /* the kernel finds that out by itself */
-    raw_syscall(SYS_sigaltstack, (long)&alternate, 0, 0, 0, 0, 0);
+    /* one of the lower half's libraries (UCX) lies elsewhere in each process: a signal would not find its stack */
+    if ((uintptr_t)alternate.ss_sp < UPPER_END)
+        raw_syscall(SYS_sigaltstack, (long)&alternate, 0, 0, 0, 0, 0);
     for (int s = 1; s <= 64; s++)
         if (action_set[s])
             install(s);
