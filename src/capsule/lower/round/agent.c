@@ -641,6 +641,7 @@ void agent_end(void)
     pthread_mutex_unlock(&agent.lock);
     stop_thread();
     agent.upper->stop_phase = STOP_NONE;
-    if (!recovering || agent.leaving) /* else a rank may not have come to it yet: see lower_Finalize */
+    if (!recovering ||
+        agent.leaving) /* else a rank may not have come to it yet: see lower_Finalize */
         coordinator_end();
 }
