@@ -7,17 +7,17 @@
  *   recover.c  after a failure, or at the start of a job: which version
  *   restore.c  who restores what of it
  *   jump.c     where a failure leads to; are the frames still there?
- *   learn.c    experiments that find dead views; shadow.c undoes them
- *   constants.c  views that are never written, saved once in a store beside
  *   context.c  opening and closing; options.c  what the configuration says
  *   init.c     MPI_Init and MPI_Finalize of the short form
  *   backing.c  Mend's store and Mend's process layer behind the two tables of functions
- *   origin.c   globals and stack as they were at MPI_Init, for a set-up that runs again
  *   plan.c     every = auto: the planner
  *   report.c   what is saved and why
- *   auto.c     MEND_STATE_ALL: the whole program is state; with auto_restore.c (going back), arena.c
- *              (its heap), divert.c (calls of malloc), layout.c (addresses), foreign.c (handles),
- *              registers.c
+ *   learn/     experiments that find dead views (learn.c, undone by shadow.c); constants.c: views
+ *              that are never written, saved once in a store beside
+ *   automatic/ MEND_STATE_ALL: the whole program is state (auto.c), going back (restore.c), its heap
+ *              (arena.c), calls of malloc (divert.c), addresses (layout.c), handles (foreign.c),
+ *              registers.c; origin.c: globals and stack as they were at MPI_Init, for a set-up that
+ *              runs again
  */
 #ifndef FLOW_FLOW_H
 #define FLOW_FLOW_H
@@ -37,7 +37,7 @@ typedef enum fate {
     FATE_SCRATCH = 3,  /* declared dead */
     FATE_CONSTANT = 4, /* declared constant: its hash only */
     FATE_DEAD = 5,     /* found dead at this very point */
-    FATE_FOUND = 6,    /* found constant: in the side store (constants.c) */
+    FATE_FOUND = 6,    /* found constant: in the side store (learn/constants.c) */
 } fate;
 
 typedef struct view {
@@ -60,7 +60,7 @@ typedef struct view {
     /* constants and learning */
     uint64_t hash;
     bool hashed, floating, dead, tested, never_dead;
-    bool constant, changes; /* constants.c: found constant; changed after that */
+    bool constant, changes; /* learn/constants.c: found constant; changed after that */
     int steady;             /* saves at which it had the same content */
     uint64_t steady_hash;
 } view;
@@ -233,7 +233,7 @@ int recover_views(mend_flow *f, bool all);                   /* the local part o
 bool restore_possible(const mend_flow *f);                   /* on this process as it is */
 int recover_together(mend_flow *f, long code, double begin); /* B2, B3 */
 
-/* auto.c, auto_restore.c */
+/* automatic/auto.c, restore.c */
 bool auto_on(const mend_flow *f);
 int auto_start(mend_flow *f); /* at MPI_Init */
 int auto_parts(mend_flow *f, int *count);
@@ -268,7 +268,7 @@ int backing_process_end(
     mend_flow *f); /* MEND_ERR_PEER_FAILED: repaired, there is work to do again */
 void backing_settled(mend_flow *f);
 
-/* learn.c */
+/* learn/learn.c */
 int learn_start(mend_flow *f);
 void learn_free(mend_flow *f);
 void learn_reset(mend_flow *f);          /* a failure: end the running experiment, undo it */
@@ -281,7 +281,7 @@ int learn_arrive(mend_flow *f, bool due, bool *save); /* 1: a run begins, go on 
 int learn_left(mend_flow *f); /* the program left the loop inside an experiment */
 int learn_rollback(mend_flow *f);
 
-/* constants.c */
+/* learn/constants.c */
 int constants_start(mend_flow *f);
 void constants_free(mend_flow *f);
 int constants_bind(mend_flow *f);
@@ -305,7 +305,7 @@ void plan_saved(mend_flow *f, int level, double seconds);
 void plan_failed(mend_flow *f);
 void plan_recovered(mend_flow *f, double seconds);
 
-/* origin.c */
+/* automatic/origin.c */
 int origin_take(mend_flow *f, char *stack);
 void origin_put(mend_flow *f);
 void origin_free(mend_flow *f);

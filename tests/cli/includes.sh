@@ -77,6 +77,21 @@ while read -r room; do
     [ "$count" -le 30 ] && [ "$lines" -le 5000 ] || complain "$room has $count files and $lines lines: too much for one room"
 done < <(find src/capsule -type d)
 
+# The rooms of flow, too: each may know the layer's flow.h and its own headers; flow itself knows neither room's.
+while read -r file; do
+    room=$(basename "$(dirname "$file")")
+    while read -r header; do
+        case $header in
+            flow.h | "$room"/*) ;;
+            *) complain "$file includes $header: $room may only know flow.h and its own headers" ;;
+        esac
+    done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"([^"]+)".*/\1/p' "$file")
+done < <(find src/flow -name '*.[ch]')
+while read -r room; do
+    count=$(find "$room" -maxdepth 1 -type f | wc -l)
+    [ "$count" -le 25 ] || complain "$room has $count files: too many for one room"
+done < <(find src tools -type d)
+
 # and the check itself can fail
 mkdir -p "${TMPDIR:-/tmp}/includes.$$"
 trap 'rm -rf "${TMPDIR:-/tmp}/includes.$$"' EXIT

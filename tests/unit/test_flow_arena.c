@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "arena.h"
+#include "automatic/arena.h"
 
 enum { BLOCKS = 600, ROUNDS = 12000, PAGE = 64 << 10 };
 

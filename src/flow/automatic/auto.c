@@ -4,15 +4,15 @@
  * executable's heap lives in an arena (arena.c, divert.c); it, the variables of the executable, the
  * stack from the safe point up to main() and the registers make a version. So a version is the whole
  * program: to go back to it neither set-up nor the function with the safe point has to be run or be
- * there. Survivors, replacements and a job that is started again all do the same (auto_restore.c). */
+ * there. Survivors, replacements and a job that is started again all do the same (restore.c). */
 #include <base/fail.h>
 #include <base/log.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "arena.h"
-#include "auto_version.h"
+#include "automatic/arena.h"
+#include "automatic/version.h"
 
 static bool wanted; /* MEND_STATE_ALL is in the program */
 struct automatic the_automatic;

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "arena.h"
-#include "auto.h"
+#include "automatic/arena.h"
+#include "automatic/auto.h"
 #include "flow.h"
 
 enum { RANGES_MAX = AUTO_DATA_MAX + 3, STACK_MAX = 64 << 20 };

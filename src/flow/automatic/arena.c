@@ -10,7 +10,7 @@
  * out is always zero.
  *
  * The lock is the only thing outside of the range: a copy of the heap is never a locked one. */
-#include "arena.h"
+#include "automatic/arena.h"
 
 #include <base/fail.h>
 #include <errno.h>

@@ -22,8 +22,8 @@
 #include <base/fault.h>
 #include <stdlib.h>
 
-#include "arena.h"
-#include "auto_version.h"
+#include "automatic/arena.h"
+#include "automatic/version.h"
 
 static int other(const char *what)
 {

@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <unwind.h>
 
-#include "auto.h"
+#include "automatic/auto.h"
 
 /* By DWARF numbers, in the order of `saved`. */
 #if defined(__aarch64__)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn.h"
+#include "learn/learn.h"
 
 static bool material(const view *v)
 {

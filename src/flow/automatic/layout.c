@@ -22,8 +22,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "arena.h"
-#include "auto.h"
+#include "automatic/arena.h"
+#include "automatic/auto.h"
 
 enum { ENVIRONMENT_STEP = 1024, STACK_STEP = 128 << 10 };
 

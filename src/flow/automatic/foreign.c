@@ -1,5 +1,5 @@
 /* Words of the program that point to memory which is neither saved nor the same in every process. */
-#include "auto.h"
+#include "automatic/auto.h"
 #include "flow.h"
 
 bool foreign_is(const struct auto_range *ranges, uint32_t count, uint64_t word)

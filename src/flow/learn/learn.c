@@ -36,7 +36,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "learn.h"
+#include "learn/learn.h"
 
 enum { SMALL_BYTES = 4096, SMALL_SHARE = 100, CANDIDATES_MAX = 64 };
 

@@ -18,8 +18,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "arena.h"
-#include "auto.h"
+#include "automatic/arena.h"
+#include "automatic/auto.h"
 
 /* ---- memory ---- */
 

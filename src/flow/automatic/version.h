@@ -1,10 +1,10 @@
 /* A version of a program with MEND_STATE_ALL: its parts and its card; see auto.c. */
-#ifndef FLOW_AUTO_VERSION_H
-#define FLOW_AUTO_VERSION_H
+#ifndef FLOW_AUTOMATIC_VERSION_H
+#define FLOW_AUTOMATIC_VERSION_H
 
 #include <ucontext.h>
 
-#include "auto.h"
+#include "automatic/auto.h"
 #include "flow.h"
 
 enum {
