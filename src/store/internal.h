@@ -29,11 +29,11 @@
      MEND_LEVEL_BIT(MEND_LEVEL_ERASURE))
 #define GROUP_MAX MEND_GROUP_MAX
 
-/* ---- place.c ------------------------------------------------------------------------------------ */
+/* ---- placement.c ------------------------------------------------------------------------------------ */
 
-/* Who lives where, who helps whom. Pure functions of the cards that all ranks exchanged. */
+/* Who lives where, who helps whom. Pure functions of the homes that all ranks exchanged. */
 
-struct card {
+struct home {
     char domain[64];
     uint64_t folder_device, folder_inode; /* of the local folder; 0: none */
 };
@@ -44,8 +44,8 @@ struct group {
     int member[GROUP_MAX]; /* logical ranks */
 };
 
-struct place {
-    struct card *cards; /* by logical rank */
+struct placement {
+    struct home *homes; /* by logical rank */
     int partner;        /* who holds my copy; -1: nobody */
     int holds;          /* whose copy I hold; -1: nobody's */
     bool partner_apart; /* on another domain */
@@ -55,13 +55,14 @@ struct place {
     int folder_index; /* mine among them */
 };
 
-int place_make(struct place *place, struct card *cards, int rank, int size, int k, int m);
-void place_partners(const struct card *cards, int size, int *partner, bool *apart);
-void place_groups(const struct card *cards, int size, int k, int m, int rank, struct group *group,
-                  bool *apart);
-int place_domain_from_file(const char *path, int rank, char domain[64]);
-int place_domain_from_text(const char *path, const char *text, size_t size, int rank,
-                           char domain[64]);
+int placement_make(struct placement *placement, struct home *homes, int rank, int size, int k,
+                   int m);
+void placement_partners(const struct home *homes, int size, int *partner, bool *apart);
+void placement_groups(const struct home *homes, int size, int k, int m, int rank,
+                      struct group *group, bool *apart);
+int placement_domain_from_file(const char *path, int rank, char domain[64]);
+int placement_domain_from_text(const char *path, const char *text, size_t size, int rank,
+                               char domain[64]);
 
 /* ---- slot.c: one copy of one rank's data in memory ------------------------------------------- */
 
@@ -176,7 +177,7 @@ struct mend_store {
     char *local, *global;                             /* folders of this store; NULL: none */
     unsigned levels;                                  /* in use */
     struct net *net;
-    struct place place;
+    struct placement placement;
     int rank, size; /* logical; size 1 with alone */
     bool alone, threaded;
 

@@ -78,7 +78,7 @@ static void free_store(mend_store *store)
     free(store->regions);
     free(store->known);
     free(store->bad);
-    free(store->place.cards);
+    free(store->placement.homes);
     free(store->local_dir);
     free(store->global_dir);
     free(store->domain);
@@ -137,22 +137,22 @@ static int64_t digest(const mend_store *store)
                  1);
 }
 
-static int make_folders(mend_store *store, struct card *card)
+static int make_folders(mend_store *store, struct home *home)
 {
     struct stat st;
-    int rc = domain_of(store, card->domain);
-    if (rc == 0 && strchr(card->domain, '/'))
-        rc = mend_fail(MEND_ERR_CONFIG, "a failure domain may not have a '/': %s", card->domain);
+    int rc = domain_of(store, home->domain);
+    if (rc == 0 && strchr(home->domain, '/'))
+        rc = mend_fail(MEND_ERR_CONFIG, "a failure domain may not have a '/': %s", home->domain);
     if (rc == 0 && (store->levels & LEVELS_OWN_FILE)) {
-        rc = make_folder(store, store->local_dir, card->domain, &store->local);
+        rc = make_folder(store, store->local_dir, home->domain, &store->local);
         if (rc == 0 && stat(store->local, &st) == 0) {
-            card->folder_device = st.st_dev;
-            card->folder_inode = st.st_ino;
+            home->folder_device = st.st_dev;
+            home->folder_inode = st.st_ino;
             mend_folder_sweep(store->local, store->rank);
         }
     }
     if (rc == 0 && (store->levels & MEND_LEVEL_BIT(MEND_LEVEL_GLOBAL))) {
-        rc = make_folder(store, store->global_dir, card->domain, &store->global);
+        rc = make_folder(store, store->global_dir, home->domain, &store->global);
         if (rc == 0)
             mend_folder_sweep(store->global, store->rank);
     }
@@ -164,28 +164,28 @@ static void tell_place(const mend_store *store)
     bool partner =
         store->levels & (MEND_LEVEL_BIT(MEND_LEVEL_PARTNER) | MEND_LEVEL_BIT(MEND_LEVEL_MEMORY));
     bool erasure = store->levels & MEND_LEVEL_BIT(MEND_LEVEL_ERASURE);
-    if (store->rank == 0 && partner && store->size > 1 && !store->place.partner_apart)
+    if (store->rank == 0 && partner && store->size > 1 && !store->placement.partner_apart)
         mend_event("store.same_domain", ev_str("store", store->name), ev_str("what", "partner"));
-    if (store->rank == 0 && erasure && !store->place.group_apart)
+    if (store->rank == 0 && erasure && !store->placement.group_apart)
         mend_event("store.same_domain", ev_str("store", store->name), ev_str("what", "erasure"));
 }
 
 /* The collective part of opening and rebinding, the same for both: here replacements meet survivors.
  *   1. check options, make folders: local;
  *   2. agree that all could, with equal options;
- *   3. exchange cards;
- *   4. partners and groups follow from the cards. */
+ *   3. exchange homes;
+ *   4. partners and groups follow from the homes. */
 static int bind_net(mend_store *store, struct net *net)
 {
-    struct card card = {0}, *cards = calloc((size_t)net_size(net), sizeof *cards);
+    struct home home = {0}, *homes = calloc((size_t)net_size(net), sizeof *homes);
 
     store->net = net;
     store->rank = net_rank(net);
     store->size = net_size(net);
-    int rc = cards ? options_check(store)
+    int rc = homes ? options_check(store)
                    : mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d ranks", store->size);
     if (rc == 0)
-        rc = make_folders(store, &card);
+        rc = make_folders(store, &home);
     MEND_FAULT_POINT(store_rebind);
     int64_t v[] = {rc, digest(store), -digest(store), -store->last, -store->turn};
     int broken = net_all_min(net, CALL, v, 5);
@@ -197,16 +197,16 @@ static int bind_net(mend_store *store, struct net *net)
         rc = mend_fail(MEND_ERR_CONFIG, "store %s: ranks have different names or options",
                        store->name);
     if (rc == 0)
-        rc = net_gather(net, CALL, &card, sizeof card, cards);
+        rc = net_gather(net, CALL, &home, sizeof home, homes);
     if (rc) {
-        free(cards);
+        free(homes);
         return rc;
     }
     store->turn = -v[4];
     store->exchanged.serial = 0; /* the partner may be another, or knows nothing */
-    free(store->place.cards);
-    rc = place_make(&store->place, cards, store->alone ? 0 : store->rank, store->size,
-                    store->options.erasure_k, store->options.erasure_m);
+    free(store->placement.homes);
+    rc = placement_make(&store->placement, homes, store->alone ? 0 : store->rank, store->size,
+                        store->options.erasure_k, store->options.erasure_m);
     store->threaded = net_threads(net);
     if (!store->threaded && store->rank == 0)
         mend_event("store.sync_forced", ev_str("store", store->name),

@@ -217,7 +217,7 @@ int domain_of(mend_store *store, char domain[64])
     if (store->domain)
         strncpy(domain, store->domain, 63);
     else if (store->topology)
-        return place_domain_from_file(store->topology, store->rank, domain);
+        return placement_domain_from_file(store->topology, store->rank, domain);
     else if (gethostname(domain, 63) != 0)
         return mend_fail_errno("this host has no name");
     return 0;

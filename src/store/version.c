@@ -103,14 +103,14 @@ struct listed {
 /* A copy of that rank's file lies in this folder, where another rank looks after it? */
 static bool held_by_peer(const mend_store *store, int rank)
 {
-    const struct card *cards = store->place.cards;
+    const struct home *homes = store->placement.homes;
     int *partner = malloc((size_t)store->size * sizeof *partner);
     bool apart, held = true; /* no memory: leave it alone */
     if (partner) {
-        place_partners(cards, store->size, partner, &apart);
+        placement_partners(homes, store->size, partner, &apart);
         int holder = rank < store->size ? partner[rank] : -1;
-        held = holder >= 0 && cards[holder].folder_device == cards[store->rank].folder_device &&
-               cards[holder].folder_inode == cards[store->rank].folder_inode;
+        held = holder >= 0 && homes[holder].folder_device == homes[store->rank].folder_device &&
+               homes[holder].folder_inode == homes[store->rank].folder_inode;
     }
     free(partner);
     return held;
@@ -125,10 +125,10 @@ bool version_is_mine(const mend_store *store, const mend_file *f)
         return f->rank == store->rank ||
                (!store->alone && store->rank == 0 && f->rank >= store->size);
     case MEND_FILE_COPY:
-        if (store->alone || f->rank == store->place.holds)
-            return f->rank == store->place.holds;
+        if (store->alone || f->rank == store->placement.holds)
+            return f->rank == store->placement.holds;
         /* of a rank that had its partner here before the ranks were placed anew */
-        return store->place.folder_index == 0 && !held_by_peer(store, f->rank);
+        return store->placement.folder_index == 0 && !held_by_peer(store, f->rank);
     case MEND_FILE_BUNDLE: return store->rank == 0;
     default: return false;
     }

@@ -7,18 +7,18 @@
 
 enum { RANKS = 40 };
 
-static void check_partners(const struct card *cards, int size)
+static void check_partners(const struct home *homes, int size)
 {
     int partner[RANKS], held[RANKS] = {0};
     bool apart = false;
-    place_partners(cards, size, partner, &apart);
+    placement_partners(homes, size, partner, &apart);
     for (int r = 0; r < size; r++) {
         if (size < 2 ? partner[r] != -1 : partner[r] < 0 || partner[r] >= size || partner[r] == r)
             abort();
         if (size < 2)
             continue;
         held[partner[r]]++;
-        if (apart && strcmp(cards[r].domain, cards[partner[r]].domain) == 0)
+        if (apart && strcmp(homes[r].domain, homes[partner[r]].domain) == 0)
             abort();
     }
     for (int r = 0; size >= 2 && r < size; r++)
@@ -26,12 +26,12 @@ static void check_partners(const struct card *cards, int size)
             abort();
 }
 
-static void check_groups(const struct card *cards, int size, int k, int m)
+static void check_groups(const struct home *homes, int size, int k, int m)
 {
     for (int r = 0; r < size; r++) {
         struct group group;
         bool apart = false, in = false;
-        place_groups(cards, size, k, m, r, &group, &apart);
+        placement_groups(homes, size, k, m, r, &group, &apart);
         if (group.size < 1 || group.size > GROUP_MAX || group.parity < 0 ||
             group.parity >= group.size || group.member[group.index] != r)
             abort();
@@ -42,7 +42,7 @@ static void check_groups(const struct card *cards, int size, int k, int m)
             for (int j = 0; j < i; j++)
                 if (group.member[i] == group.member[j] ||
                     (apart &&
-                     strcmp(cards[group.member[i]].domain, cards[group.member[j]].domain) == 0))
+                     strcmp(homes[group.member[i]].domain, homes[group.member[j]].domain) == 0))
                     abort();
         }
         if (!in)
@@ -52,20 +52,20 @@ static void check_groups(const struct card *cards, int size, int k, int m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct card cards[RANKS] = {0};
+    struct home homes[RANKS] = {0};
     if (size < 3)
         return 0;
     int ranks = data[0] % RANKS + 1, k = data[1] % 12 + 1, m = data[2] % 5;
     for (int r = 0; r < ranks; r++) {
-        int rc = place_domain_from_text("topology", (const char *)data + 3, size - 3, r,
-                                        cards[r].domain);
-        if (rc == 0 && (cards[r].domain[0] == 0 || strlen(cards[r].domain) > 63 ||
-                        strpbrk(cards[r].domain, " \t\r\n#")))
+        int rc = placement_domain_from_text("topology", (const char *)data + 3, size - 3, r,
+                                            homes[r].domain);
+        if (rc == 0 && (homes[r].domain[0] == 0 || strlen(homes[r].domain) > 63 ||
+                        strpbrk(homes[r].domain, " \t\r\n#")))
             abort();
         if (rc)
-            cards[r].domain[0] = 0; /* nowhere: all such ranks are in one place */
+            homes[r].domain[0] = 0; /* nowhere: all such ranks are in one place */
     }
-    check_partners(cards, ranks);
-    check_groups(cards, ranks, k, m);
+    check_partners(homes, ranks);
+    check_groups(homes, ranks, k, m);
     return 0;
 }

@@ -507,37 +507,37 @@ static void places(void **state)
     for (int domains = 2; domains <= 6; domains++)
         for (int each = 1; each <= 4; each++) {
             int n = domains * each, partner[24], held[24] = {0};
-            struct card cards[24] = {0};
+            struct home homes[24] = {0};
             bool apart;
             for (int r = 0; r < n; r++)
-                snprintf(cards[r].domain, 64, "n%d", r / each);
-            place_partners(cards, n, partner, &apart);
+                snprintf(homes[r].domain, 64, "n%d", r / each);
+            placement_partners(homes, n, partner, &apart);
             assert_true(apart);
             for (int r = 0; r < n; r++) {
-                assert_true(strcmp(cards[r].domain, cards[partner[r]].domain) != 0);
+                assert_true(strcmp(homes[r].domain, homes[partner[r]].domain) != 0);
                 assert_int_equal(held[partner[r]]++, 0); /* each holds one */
             }
             for (int m = 1; m < domains; m++) { /* groups of one rank per node */
                 int seen[24] = {0};
                 for (int r = 0; r < n; r++) {
                     struct group g;
-                    place_groups(cards, n, domains - m, m, r, &g, &apart);
+                    placement_groups(homes, n, domains - m, m, r, &g, &apart);
                     assert_true(apart && g.size == domains && g.parity == m &&
                                 g.member[g.index] == r);
                     for (int i = 0; i < g.size; i++)
                         for (int j = 0; j < i; j++)
                             assert_true(
-                                strcmp(cards[g.member[i]].domain, cards[g.member[j]].domain) != 0);
+                                strcmp(homes[g.member[i]].domain, homes[g.member[j]].domain) != 0);
                     seen[r]++;
                 }
             }
         }
     /* one large node: as good as can be, and still a permutation */
-    struct card cards[5] = {
+    struct home homes[5] = {
         {.domain = "a"}, {.domain = "a"}, {.domain = "a"}, {.domain = "a"}, {.domain = "b"}};
     int partner[5], sum = 0;
     bool apart;
-    place_partners(cards, 5, partner, &apart);
+    placement_partners(homes, 5, partner, &apart);
     assert_false(apart);
     for (int r = 0; r < 5; r++)
         sum += partner[r];

@@ -60,7 +60,7 @@ bool slots_tight(const mend_store *store)
     case MEND_MEMORY_SAFE: return false;
     case MEND_MEMORY_TIGHT: return known_any(store, others);
     default:
-        if (store->place.partner_apart) /* a node's loss takes its local files along */
+        if (store->placement.partner_apart) /* a node's loss takes its local files along */
             others &= ~MEND_LEVEL_BIT(MEND_LEVEL_LOCAL);
         return known_any(store, others);
     }

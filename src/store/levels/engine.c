@@ -126,7 +126,8 @@ static int finish_copy(mend_store *store, struct job *job)
 /* Is there a chain to merge? That of a partner's copy is known to its file only. */
 static void note_chains(mend_store *store, const struct job *job)
 {
-    bool copies = store->place.holds >= 0 && (job->reached & MEND_LEVEL_BIT(MEND_LEVEL_PARTNER));
+    bool copies =
+        store->placement.holds >= 0 && (job->reached & MEND_LEVEL_BIT(MEND_LEVEL_PARTNER));
     bool due = store->options.delta != MEND_DELTA_OFF &&
                (copies || store->base[BASE_OWN].chain >= merge_from(store) ||
                 store->base[BASE_GLOBAL].chain >= merge_from(store));

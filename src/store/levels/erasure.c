@@ -187,7 +187,7 @@ static int write_parity(struct encoder *e, struct job *job)
  * A local error after 2 does not stop the steps, so that the group can finish; it fails the commit. */
 static int erasure_exchange(mend_store *store, struct job *job)
 {
-    struct encoder e = {.store = store, .group = &store->place.group};
+    struct encoder e = {.store = store, .group = &store->placement.group};
     mend_file own = {MEND_FILE_OWN, store->rank, job->version, job->id};
     char path[PATH_ROOM];
 

@@ -62,9 +62,9 @@ static int swap_sizes(mend_store *store, const struct sizes *mine, struct sizes 
     if (!box)
         return net_break(store->net), mend_fail(MEND_ERR_NO_MEMORY, "no memory");
     box[0] = *mine;
-    int rc = net_receive(store->net, WORK, store->place.holds, TAG_SIZES, &box[1], sizeof *box);
+    int rc = net_receive(store->net, WORK, store->placement.holds, TAG_SIZES, &box[1], sizeof *box);
     if (rc == 0)
-        rc = net_send(store->net, WORK, store->place.partner, TAG_SIZES, &box[0], sizeof *box);
+        rc = net_send(store->net, WORK, store->placement.partner, TAG_SIZES, &box[0], sizeof *box);
     int ended = net_complete(store->net, WORK, &poisoned);
     *theirs = box[1];
     if (!poisoned)
@@ -102,7 +102,7 @@ static int swap_data(mend_store *store, const struct slot *own, const uint8_t *h
                      size_t head_bytes, struct incoming *in, bool *poisoned)
 {
     struct net *net = store->net;
-    int to = store->place.partner, from = store->place.holds;
+    int to = store->placement.partner, from = store->placement.holds;
 
     int rc = net_receive(net, WORK, from, TAG_HEAD, in->head, in->sizes.head);
     if (rc == 0)
@@ -151,7 +151,7 @@ static int memory_exchange(mend_store *store, struct job *job)
     size_t head_bytes = 0;
     bool poisoned = false;
 
-    if (store->place.partner < 0)
+    if (store->placement.partner < 0)
         return 0;
     int rc = mend_image_pack_head(&own->head, &head, &head_bytes);
     struct sizes mine = {rc ? 0 : head_bytes, own->head.stream_bytes};

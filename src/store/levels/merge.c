@@ -103,7 +103,7 @@ void merge_all(mend_store *store)
             some = true;
         }
         file.kind = MEND_FILE_COPY;
-        file.rank = store->place.holds;
+        file.rank = store->placement.holds;
         if (file.rank >= 0 && (own->levels & MEND_LEVEL_BIT(MEND_LEVEL_PARTNER)))
             some |= merge_file(store, store->local, &file, level[MEND_LEVEL_LOCAL].compress);
     }

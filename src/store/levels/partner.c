@@ -34,10 +34,10 @@ static int swap_lengths(struct swap *s)
 {
     struct net *net = s->store->net;
     s->lengths[0] = s->mine.bytes;
-    int rc =
-        net_receive(net, WORK, s->store->place.holds, TAG_LENGTH, &s->lengths[1], sizeof(uint64_t));
+    int rc = net_receive(net, WORK, s->store->placement.holds, TAG_LENGTH, &s->lengths[1],
+                         sizeof(uint64_t));
     if (rc == 0)
-        rc = net_send(net, WORK, s->store->place.partner, TAG_LENGTH, &s->lengths[0],
+        rc = net_send(net, WORK, s->store->placement.partner, TAG_LENGTH, &s->lengths[0],
                       sizeof(uint64_t));
     int ended = net_complete(net, WORK, &s->poisoned);
     s->incoming = s->lengths[1];
@@ -55,9 +55,9 @@ static int swap_piece(struct swap *s, uint64_t at)
     }
     if (at < s->incoming)
         in = s->incoming - at < PIECE ? (size_t)(s->incoming - at) : PIECE;
-    int rc = in ? net_receive(net, WORK, s->store->place.holds, TAG_PIECE, s->in, in) : 0;
+    int rc = in ? net_receive(net, WORK, s->store->placement.holds, TAG_PIECE, s->in, in) : 0;
     if (rc == 0 && out)
-        rc = net_send(net, WORK, s->store->place.partner, TAG_PIECE, s->out, out);
+        rc = net_send(net, WORK, s->store->placement.partner, TAG_PIECE, s->out, out);
     MEND_FAULT_POINT(store_partner_send);
     int ended = net_complete(net, WORK, &s->poisoned);
     if (rc || ended)
@@ -93,7 +93,7 @@ static int open_swap(struct swap *s, struct job *job, mend_file *copy)
     mend_file own = {MEND_FILE_OWN, store->rank, job->version, job->id};
     char path[PATH_ROOM];
 
-    *copy = (mend_file){MEND_FILE_COPY, store->place.holds, job->version, job->id};
+    *copy = (mend_file){MEND_FILE_COPY, store->placement.holds, job->version, job->id};
     s->copy.fd = -1;
     s->out = malloc(PIECE);
     s->in = malloc(PIECE);
@@ -115,7 +115,7 @@ static int partner_exchange(mend_store *store, struct job *job)
     struct swap s = {.store = store};
     mend_file copy;
 
-    if (store->place.partner < 0)
+    if (store->placement.partner < 0)
         return 0;
     int64_t ready = open_swap(&s, job, &copy);
     int rc = (int)ready;

@@ -78,9 +78,9 @@ static bool to_be_listed(const mend_store *store, const mend_file *f)
         return f->rank == store->rank;
     if (f->kind == MEND_FILE_GLOBAL || f->kind == MEND_FILE_BUNDLE)
         return f->rank % store->size == store->rank;
-    if (f->rank == store->rank || (f->kind == MEND_FILE_COPY && f->rank == store->place.holds))
+    if (f->rank == store->rank || (f->kind == MEND_FILE_COPY && f->rank == store->placement.holds))
         return true;
-    return f->rank % store->place.folder_peers == store->place.folder_index;
+    return f->rank % store->placement.folder_peers == store->placement.folder_index;
 }
 
 /* A file that is there and of no use. That it could not be read may be over the next time. */

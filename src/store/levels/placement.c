@@ -19,13 +19,13 @@ static int compare_seats(const void *a, const void *b)
 }
 
 /* Seats of all ranks; *largest = ranks in the largest domain. */
-static struct seat *seat_ranks(const struct card *cards, int size, int *largest)
+static struct seat *seat_ranks(const struct home *homes, int size, int *largest)
 {
     struct seat *seats = malloc((size_t)size * sizeof *seats);
     if (!seats)
         return NULL;
     for (int r = 0; r < size; r++)
-        seats[r] = (struct seat){cards[r].domain, r};
+        seats[r] = (struct seat){homes[r].domain, r};
     qsort(seats, (size_t)size, sizeof *seats, compare_seats);
     *largest = 1;
     for (int i = 1, run = 1; i < size; i++) {
@@ -39,10 +39,10 @@ static struct seat *seat_ranks(const struct card *cards, int size, int *largest)
 /* In the sorted ring, the partner is as many seats ahead as the largest domain has: two ranks of
  * one domain are less than that apart. Possible if no domain has more than half of the ranks;
  * otherwise as many as can be are apart. */
-void place_partners(const struct card *cards, int size, int *partner, bool *apart)
+void placement_partners(const struct home *homes, int size, int *partner, bool *apart)
 {
     int largest = 1;
-    struct seat *seats = seat_ranks(cards, size, &largest);
+    struct seat *seats = seat_ranks(homes, size, &largest);
 
     *apart = seats != NULL;
     for (int r = 0; r < size; r++)
@@ -62,11 +62,11 @@ out:
 
 /* With G groups, group j has the sorted seats j, j+G, j+2G, ...: members of one domain would be G
  * apart. So they are on different domains if no domain has more than G ranks. */
-void place_groups(const struct card *cards, int size, int k, int m, int rank, struct group *group,
-                  bool *apart)
+void placement_groups(const struct home *homes, int size, int k, int m, int rank,
+                      struct group *group, bool *apart)
 {
     int largest = 1, wanted = k + m < GROUP_MAX ? k + m : GROUP_MAX;
-    struct seat *seats = seat_ranks(cards, size, &largest);
+    struct seat *seats = seat_ranks(homes, size, &largest);
 
     *group = (struct group){.size = 1, .member = {rank}};
     *apart = false;
@@ -90,29 +90,30 @@ out:
     free(seats);
 }
 
-int place_make(struct place *place, struct card *cards, int rank, int size, int k, int m)
+int placement_make(struct placement *placement, struct home *homes, int rank, int size, int k,
+                   int m)
 {
     int *partner = malloc((size_t)size * sizeof *partner);
     if (!partner)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d ranks", size);
-    place->cards = cards;
-    place_partners(cards, size, partner, &place->partner_apart);
-    place->partner = partner[rank];
-    place->holds = -1;
+    placement->homes = homes;
+    placement_partners(homes, size, partner, &placement->partner_apart);
+    placement->partner = partner[rank];
+    placement->holds = -1;
     for (int r = 0; r < size; r++)
         if (partner[r] == rank)
-            place->holds = r;
+            placement->holds = r;
     free(partner);
-    place_groups(cards, size, k, m, rank, &place->group, &place->group_apart);
+    placement_groups(homes, size, k, m, rank, &placement->group, &placement->group_apart);
 
-    place->folder_peers = place->folder_index = 0;
+    placement->folder_peers = placement->folder_index = 0;
     for (int r = 0; r < size; r++) {
-        if (strcmp(cards[r].domain, cards[rank].domain) != 0 ||
-            cards[r].folder_inode != cards[rank].folder_inode ||
-            cards[r].folder_device != cards[rank].folder_device)
+        if (strcmp(homes[r].domain, homes[rank].domain) != 0 ||
+            homes[r].folder_inode != homes[rank].folder_inode ||
+            homes[r].folder_device != homes[rank].folder_device)
             continue;
-        place->folder_index += r < rank;
-        place->folder_peers++;
+        placement->folder_index += r < rank;
+        placement->folder_peers++;
     }
     return 0;
 }
@@ -145,8 +146,8 @@ static int read_row(const char *row, size_t length, int rank, char domain[64])
     return 1;
 }
 
-int place_domain_from_text(const char *path, const char *text, size_t size, int rank,
-                           char domain[64])
+int placement_domain_from_text(const char *path, const char *text, size_t size, int rank,
+                               char domain[64])
 {
     const char *at = text, *end = text + size;
     for (int line = 1; at < end; line++) {
@@ -164,13 +165,13 @@ int place_domain_from_text(const char *path, const char *text, size_t size, int 
     return mend_fail(MEND_ERR_CONFIG, "%s has no line for rank %d", path, rank);
 }
 
-int place_domain_from_file(const char *path, int rank, char domain[64])
+int placement_domain_from_file(const char *path, int rank, char domain[64])
 {
     char *text = NULL;
     size_t size = 0;
     int rc = mend_io_read_input(path, 1 << 24, &text, &size);
     if (rc == 0)
-        rc = place_domain_from_text(path, text, size, rank, domain);
+        rc = placement_domain_from_text(path, text, size, rank, domain);
     free(text);
     return rc;
 }
