@@ -103,11 +103,11 @@ void flow_forget_setup(mend_flow *f)
     views_free(&f->views);
     f->builder_count = 0;
     learn_drop(f);
-    for (place *p = f->places; p; p = p->next) {
+    for (safe_point *p = f->safe_points; p; p = p->next) {
         p->has_buffer = p->repeated = p->reopened = false;
         p->arrivals = 0;
     }
-    f->place = NULL;
+    f->safe_point = NULL;
     f->site = NULL;
     f->quiet = false;
 }
@@ -124,14 +124,14 @@ void context_close(mend_flow *f)
     if (f->has_handler)
         MPI_Errhandler_free(&f->handler);
     views_free(&f->views);
-    for (place *p = f->places, *next; p; p = next) {
+    for (safe_point *p = f->safe_points, *next; p; p = next) {
         next = p->next;
         free(p);
     }
     free(f->builders);
     free(f->meta_buffer);
     free(f->parts);
-    free(f->cards);
+    free(f->outcomes);
     free(f->name);
     free(f->report);
     if (catching == f)

@@ -72,8 +72,8 @@ typedef struct views {
 } views;
 
 /* A mend_point() in the source. */
-typedef struct place {
-    struct place *next;
+typedef struct safe_point {
+    struct safe_point *next;
     const mend_site *site;
     uint64_t hash;
     void *frame, *function; /* of the last arrival */
@@ -81,8 +81,8 @@ typedef struct place {
     jmp_buf buffer; /* of the last save here */
     long arrivals, last_arrival;
     bool repeated; /* met twice with no other place in between */
-    bool reopened; /* met again after another place */
-} place;
+    bool reopened; /* met again after another one */
+} safe_point;
 
 /* The saved description of a version, in memory. */
 typedef struct meta_view {
@@ -145,7 +145,7 @@ struct mend_flow {
     MPI_Errhandler handler;
     bool has_handler;
     views views;
-    place *places, *place;
+    safe_point *safe_points, *safe_point;
     builder *builders;
     int builder_count;
     /* versions */
@@ -161,7 +161,7 @@ struct mend_flow {
     bool reading;
     void *meta_buffer;
     size_t meta_room;
-    void *cards;
+    void *outcomes;
     mend_flow_part *parts;
     int part_room, auto_parts;
     struct learner *learner;
@@ -204,18 +204,18 @@ int view_resize(const view *v, size_t bytes);
 int views_parts(mend_flow *f, int *count); /* fills f->parts: the saved views */
 
 /* meta.c */
-int meta_write(mend_flow *f, const place *at, int finished,
+int meta_write(mend_flow *f, const safe_point *at, int finished,
                size_t *bytes); /* into f->meta_buffer */
 int meta_read(const void *bytes, size_t size, meta **m);
 void meta_free(meta *m);
 
 /* point.c */
 void point_schedule(mend_flow *f); /* when is the next arrival with something to do? */
-place *place_of(mend_flow *f, mend_site *site);
-int place_open(const mend_flow *f, const place *at, uint64_t *open); /* loops around this place */
+safe_point *safe_point_of(mend_flow *f, mend_site *site);
+int safe_point_open(const mend_flow *f, const safe_point *at, uint64_t *open); /* loops around it */
 
 /* save.c */
-int save_version(mend_flow *f, const place *at, int level,
+int save_version(mend_flow *f, const safe_point *at, int level,
                  int finished); /* level: the planner's, or 0 */
 
 /* recover.c */
@@ -228,7 +228,7 @@ void recover_end(mend_flow *f);
 int run_builders(mend_flow *f);
 
 /* restore.c */
-int recover_here(mend_flow *f, place *at);                   /* stage B */
+int recover_here(mend_flow *f, safe_point *at);              /* stage B */
 int recover_views(mend_flow *f, bool all);                   /* the local part of B */
 bool restore_possible(const mend_flow *f);                   /* on this process as it is */
 int recover_together(mend_flow *f, long code, double begin); /* B2, B3 */
@@ -248,7 +248,7 @@ void jump_release(mend_flow *f,
                   bool catching);       /* ERRORS_RETURN while the store uses it, and back */
 _Noreturn void jump_away(mend_flow *f); /* a failure was seen: to the right landing */
 _Noreturn void jump_to_start(mend_flow *f);
-_Noreturn void jump_to_place(mend_flow *f, place *at);
+_Noreturn void jump_to_safe_point(mend_flow *f, safe_point *at);
 bool jump_frame_alive(void *frame, void *function);
 bool jump_can_start(const mend_flow *f);
 void *jump_function_of(void *frame,

@@ -89,11 +89,11 @@ _Noreturn void jump_to_start(mend_flow *f)
     longjmp(f->now, 2);
 }
 
-_Noreturn void jump_to_place(mend_flow *f, place *at)
+_Noreturn void jump_to_safe_point(mend_flow *f, safe_point *at)
 {
     memcpy(f->now, at->buffer, sizeof f->now);
     f->landing = LANDING_POINT;
-    f->place = at;
+    f->safe_point = at;
     f->site = at->site;
     f->frame = at->frame;
     f->inside = false;
@@ -108,8 +108,8 @@ _Noreturn void jump_away(mend_flow *f)
     f->quiet = false;
     if (auto_on(f) && f->landing != LANDING_FINALIZE)
         auto_recover(f);
-    if (f->landing == LANDING_FINALIZE ||
-        (f->landing == LANDING_POINT && f->place && jump_frame_alive(f->frame, f->place->function)))
+    if (f->landing == LANDING_FINALIZE || (f->landing == LANDING_POINT && f->safe_point &&
+                                           jump_frame_alive(f->frame, f->safe_point->function)))
         longjmp(f->now, 1);
     if (jump_can_start(f)) {
         memcpy(f->now, f->start, sizeof f->now);

@@ -56,7 +56,7 @@ static struct record describe(const views *all, view *v)
     return r;
 }
 
-int meta_write(mend_flow *f, const place *at, int finished, size_t *bytes)
+int meta_write(mend_flow *f, const safe_point *at, int finished, size_t *bytes)
 {
     size_t need = sizeof(struct header) + (size_t)f->views.count * sizeof(struct record);
     if (f->meta_room < need) {
@@ -76,7 +76,7 @@ int meta_write(mend_flow *f, const place *at, int finished, size_t *bytes)
         h.place = at->hash;
         snprintf(h.place_text, sizeof h.place_text, "%.180s:%d in %.60s()", at->site->file,
                  at->site->line, at->site->function);
-        h.open_count = (uint32_t)place_open(f, at, h.open);
+        h.open_count = (uint32_t)safe_point_open(f, at, h.open);
     }
     memcpy(f->meta_buffer, &h, sizeof h);
     struct record *r = (struct record *)((char *)f->meta_buffer + sizeof h);

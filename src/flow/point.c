@@ -20,26 +20,26 @@ static uint64_t hash_site(const mend_site *site)
     return XXH3_64bits(text, (size_t)(n < (int)sizeof text ? n : (int)sizeof text - 1)) | 1;
 }
 
-place *place_of(mend_flow *f, mend_site *site)
+safe_point *safe_point_of(mend_flow *f, mend_site *site)
 {
-    for (place *p = f->places; p; p = p->next)
+    for (safe_point *p = f->safe_points; p; p = p->next)
         if (p->site == site)
             return p;
-    place *p = calloc(1, sizeof *p);
+    safe_point *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
     p->site = site;
     p->hash = hash_site(site);
-    p->next = f->places;
-    f->places = p;
+    p->next = f->safe_points;
+    f->safe_points = p;
     return p;
 }
 
 /* The loops that may still be open around `at`: see SEVERAL LOOPS in the public header. */
-int place_open(const mend_flow *f, const place *at, uint64_t *open)
+int safe_point_open(const mend_flow *f, const safe_point *at, uint64_t *open)
 {
     int n = 0;
-    for (place *p = f->places; p && n < OPEN_MAX; p = p->next)
+    for (safe_point *p = f->safe_points; p && n < OPEN_MAX; p = p->next)
         if (p != at && p->arrivals && (p->reopened || !p->repeated))
             open[n++] = p->hash;
     return n;
@@ -47,17 +47,17 @@ int place_open(const mend_flow *f, const place *at, uint64_t *open)
 
 /* Notes the order in which places are met; a place that the quick path has passed since is
  * repeated. */
-static void note_arrival(mend_flow *f, place *p)
+static void note_arrival(mend_flow *f, safe_point *p)
 {
-    if (f->place && f->place != p && f->points - f->place->last_arrival > 1)
-        f->place->repeated = true;
-    if (p->arrivals && f->place == p)
+    if (f->safe_point && f->safe_point != p && f->points - f->safe_point->last_arrival > 1)
+        f->safe_point->repeated = true;
+    if (p->arrivals && f->safe_point == p)
         p->repeated = true;
     else if (p->arrivals)
         p->reopened = true;
     p->arrivals++;
     p->last_arrival = f->points;
-    f->place = p;
+    f->safe_point = p;
     f->site = p->site;
     f->landing = LANDING_POINT;
 }
@@ -171,9 +171,9 @@ static int usable(mend_flow *f, mend_site *site)
 }
 
 /* The first arrival at a place looks at the whole stack; later ones only at a new frame. */
-static int enter(mend_flow *f, mend_site *site, void *frame, place **at)
+static int enter(mend_flow *f, mend_site *site, void *frame, safe_point **at)
 {
-    place *p = place_of(f, site);
+    safe_point *p = safe_point_of(f, site);
     if (!p)
         return flow_say(f, MEND_ERR_NO_MEMORY, "no memory for a safe point");
     if (!p->function) {
@@ -190,7 +190,7 @@ static int enter(mend_flow *f, mend_site *site, void *frame, place **at)
 }
 
 /* This process has to get to the version's place. */
-static int join(mend_flow *f, place *at)
+static int join(mend_flow *f, safe_point *at)
 {
     if (f->meta->place == at->hash)
         return recover_here(f, at);
@@ -202,7 +202,7 @@ static int join(mend_flow *f, place *at)
     return 0;
 }
 
-static int work(mend_flow *f, place *at)
+static int work(mend_flow *f, safe_point *at)
 {
     bool due = false;
     int level = 0, rc = learn_running(f) ? 0 : decide(f, &due, &level);
@@ -229,7 +229,7 @@ static int work(mend_flow *f, place *at)
 
 static int arrive(mend_flow *f, mend_site *site, void *frame)
 {
-    place *at = NULL;
+    safe_point *at = NULL;
     if (usable(f, site) || enter(f, site, frame, &at))
         return 0;
     MEND_FAULT_POINT(flow_point);
@@ -255,7 +255,8 @@ int mend_flow_arrive(mend_flow *flow, mend_site *site, void *frame, int jumped)
     if (!jumped)
         return arrive(f, site, frame);
     f->inside = true;
-    int answer = jumped == 1 ? recover_after_failure(f, site) : recover_here(f, place_of(f, site));
+    int answer =
+        jumped == 1 ? recover_after_failure(f, site) : recover_here(f, safe_point_of(f, site));
     f->inside = false;
     return answer > 0;
 }

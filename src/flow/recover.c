@@ -196,18 +196,18 @@ int run_builders(mend_flow *f)
     return 0;
 }
 
-static place *place_by_hash(const mend_flow *f, uint64_t hash)
+static safe_point *safe_point_by_hash(const mend_flow *f, uint64_t hash)
 {
-    for (place *p = f->places; p; p = p->next)
+    for (safe_point *p = f->safe_points; p; p = p->next)
         if (p->hash == hash)
             return p;
     return NULL;
 }
 
 /* To the version's place: here, elsewhere in a function that still runs, or by way of MPI_Init. */
-static int go_to_place(mend_flow *f, place *here)
+static int go_to_safe_point(mend_flow *f, safe_point *here)
 {
-    place *there = recover_keeps(f) ? here : place_by_hash(f, f->meta->place);
+    safe_point *there = recover_keeps(f) ? here : safe_point_by_hash(f, f->meta->place);
     bool ready = there && (recover_keeps(f) || (!recover_other_ranks(f) && restore_possible(f)));
     bool same = ready && there == here;
     if (!same && !(ready && there->has_buffer && jump_frame_alive(there->frame, there->function))) {
@@ -224,14 +224,14 @@ static int go_to_place(mend_flow *f, place *here)
     if (rc)
         return rc;
     if (!same)
-        jump_to_place(f, there);
+        jump_to_safe_point(f, there);
     return 0;
 }
 
 /* A survivor has landed at a safe point after a failure. */
 int recover_after_failure(mend_flow *f, mend_site *site)
 {
-    place *here = place_of(f, site);
+    safe_point *here = safe_point_of(f, site);
     mend_event("flow.failure", ev_int("point", f->points),
                ev_real("since", mend_now() - f->failed_at));
     learn_reset(f);
@@ -246,7 +246,7 @@ int recover_after_failure(mend_flow *f, mend_site *site)
         f->joining = false;
         jump_to_start(f);
     }
-    rc = go_to_place(f, here);
+    rc = go_to_safe_point(f, here);
     if (rc)
         return flow_fail(f, rc);
     return recover_here(f, here);

@@ -214,7 +214,7 @@ int recover_views(mend_flow *f, bool all)
 
 /* ---- stage B: together ---- */
 
-struct card {
+struct outcome {
     long code, live, points, control_bytes;
 };
 
@@ -262,37 +262,37 @@ static int share_control(mend_flow *f, int source)
 }
 
 /* B2: what all ranks have to say. */
-static int gather_cards(mend_flow *f, long code, struct card *cards)
+static int gather_outcomes(mend_flow *f, long code, struct outcome *outcomes)
 {
-    struct card mine = {code, recover_keeps(f), f->points, (long)control_bytes(f)};
-    int rc = MPI_Allgather(&mine, 4, MPI_LONG, cards, 4, MPI_LONG, f->comm);
+    struct outcome mine = {code, recover_keeps(f), f->points, (long)control_bytes(f)};
+    int rc = MPI_Allgather(&mine, 4, MPI_LONG, outcomes, 4, MPI_LONG, f->comm);
     return rc == MPI_SUCCESS ? 0 : mend_fail(MEND_ERR_MPI, "MPI_Allgather failed after a restore");
 }
 
-static int judge_cards(mend_flow *f, long code, const struct card *cards, int *source)
+static int judge_outcomes(mend_flow *f, long code, const struct outcome *outcomes, int *source)
 {
     *source = -1;
     for (int r = 0; r < f->size; r++) {
-        if (cards[r].code)
+        if (outcomes[r].code)
             return code ? (int)code
-                        : mend_fail((int)cards[r].code, "rank %d could not restore version %ld", r,
-                                    f->target);
-        if (cards[r].live && (*source < 0 || cards[r].points > cards[*source].points))
+                        : mend_fail((int)outcomes[r].code, "rank %d could not restore version %ld",
+                                    r, f->target);
+        if (outcomes[r].live && (*source < 0 || outcomes[r].points > outcomes[*source].points))
             *source = r;
     }
     for (int r = 0; r < f->size && *source >= 0; r++)
-        if (cards[r].control_bytes != cards[*source].control_bytes)
-            return mend_fail(MEND_ERR_VIEW,
-                             "control views have %ld bytes on rank %d, %ld on rank %d",
-                             cards[r].control_bytes, r, cards[*source].control_bytes, *source);
+        if (outcomes[r].control_bytes != outcomes[*source].control_bytes)
+            return mend_fail(
+                MEND_ERR_VIEW, "control views have %ld bytes on rank %d, %ld on rank %d",
+                outcomes[r].control_bytes, r, outcomes[*source].control_bytes, *source);
     return 0;
 }
 
-static void resumed(mend_flow *f, const struct card *cards, int source, double begin)
+static void resumed(mend_flow *f, const struct outcome *outcomes, int source, double begin)
 {
     bool kept = recover_keeps(f);
     if (source >= 0) {
-        f->points = cards[source].points;
+        f->points = outcomes[source].points;
         f->base = f->tried + 1 - f->points;
     } else {
         f->points = f->meta->points;
@@ -316,25 +316,25 @@ static void resumed(mend_flow *f, const struct card *cards, int source, double b
 int recover_together(mend_flow *f, long code, double begin)
 {
     int source = -1;
-    struct card *cards = calloc((size_t)f->size, sizeof *cards);
-    if (!cards)
+    struct outcome *outcomes = calloc((size_t)f->size, sizeof *outcomes);
+    if (!outcomes)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d ranks", f->size);
-    free(f->cards); /* a jump out of the gathering left it */
-    f->cards = cards;
-    int rc = gather_cards(f, code, cards);
+    free(f->outcomes); /* a jump out of the gathering left it */
+    f->outcomes = outcomes;
+    int rc = gather_outcomes(f, code, outcomes);
     if (!rc)
-        rc = judge_cards(f, code, cards, &source);
+        rc = judge_outcomes(f, code, outcomes, &source);
     if (!rc && source >= 0)
         rc = share_control(f, source);
     if (!rc)
-        resumed(f, cards, source, begin);
+        resumed(f, outcomes, source, begin);
     return rc;
 }
 
-int recover_here(mend_flow *f, place *at)
+int recover_here(mend_flow *f, safe_point *at)
 {
     double begin = mend_now();
-    f->place = at;
+    f->safe_point = at;
     long code = recover_keeps(f)         ? 0
                 : recover_other_ranks(f) ? recover_redistributed(f)
                                          : recover_views(f, !f->has_data);

@@ -25,16 +25,16 @@ static uint64_t total_bytes(const mend_flow_part *parts, int count)
     return sum;
 }
 
-static void remember(mend_flow *f, const place *at)
+static void remember(mend_flow *f, const safe_point *at)
 {
-    for (place *p = f->places; p; p = p->next)
+    for (safe_point *p = f->safe_points; p; p = p->next)
         if (p == at) {
             memcpy(p->buffer, f->now, sizeof p->buffer);
             p->has_buffer = true;
         }
 }
 
-int save_version(mend_flow *f, const place *at, int level, int finished)
+int save_version(mend_flow *f, const safe_point *at, int level, int finished)
 {
     double begin = mend_now();
     size_t meta_bytes;

@@ -64,7 +64,7 @@ int auto_start(mend_flow *f)
 
 /* ---- saving ---- */
 
-static int describe(mend_flow *f, struct card *c)
+static int describe(mend_flow *f, struct outline *c)
 {
     char *top;
     int rc = registers_take(&c->registers, &top);
@@ -73,7 +73,7 @@ static int describe(mend_flow *f, struct card *c)
     if (f->builder_count > BUILDERS_MAX)
         return mend_fail(MEND_ERR_UNSUPPORTED, "MEND_STATE_ALL: more than %d builders",
                          BUILDERS_MAX);
-    c->magic = CARD_MAGIC;
+    c->magic = OUTLINE_MAGIC;
     c->program = auto_program.hash;
     c->objects = auto_program.objects_hash;
     c->base = (uint64_t)auto_program.base;
@@ -90,7 +90,7 @@ static int describe(mend_flow *f, struct card *c)
     return 0;
 }
 
-int auto_each_part(mend_flow *f, const struct card *c, auto_part *act)
+int auto_each_part(mend_flow *f, const struct outline *c, auto_part *act)
 {
     int rc = act(f, ID_HEAP, "mend.heap", arena_base(), c->heap_bytes);
     if (!rc)
@@ -113,7 +113,7 @@ static int look_at(mend_flow *f, int id, const char *label, char *from, size_t b
 {
     if (id == ID_STACK || f->builder_count)
         return 0;
-    const struct card *c = &the_automatic.now;
+    const struct outline *c = &the_automatic.now;
     uint64_t *hit = foreign_next(c->foreign, c->foreign_count, from, from + bytes);
     return hit ? mend_fail(MEND_ERR_UNSUPPORTED,
                            "MEND_STATE_ALL: the word at %p (%s) points to %p, memory of a library "
@@ -150,7 +150,7 @@ int auto_parts(mend_flow *f, int *count)
         return rc;
     a->checked = true;
     f->auto_parts = 0;
-    add_part(f, ID_CARD, NULL, (char *)&a->now, sizeof a->now);
+    add_part(f, ID_OUTLINE, NULL, (char *)&a->now, sizeof a->now);
     rc = auto_each_part(f, &a->now, add_part);
     *count = f->auto_parts;
     return rc;
@@ -158,7 +158,7 @@ int auto_parts(mend_flow *f, int *count)
 
 void auto_report(FILE *to)
 {
-    const struct card *c = &the_automatic.now;
+    const struct outline *c = &the_automatic.now;
     size_t data = 0;
     for (int i = 0; i < auto_program.data_count; i++)
         data += (size_t)(auto_program.data[i].to - auto_program.data[i].from);

@@ -34,19 +34,19 @@ static int other(const char *what)
 }
 
 /* C1 */
-static int check(mend_flow *f, struct card *c)
+static int check(mend_flow *f, struct outline *c)
 {
     size_t bytes = 0;
-    int rc = f->store.size(f->store.arg, ID_CARD, &bytes);
+    int rc = f->store.size(f->store.arg, ID_OUTLINE, &bytes);
     if (rc || bytes != sizeof *c)
         return mend_fail(MEND_ERR_PROGRAM,
                          "version %ld was not saved by a program with "
                          "MEND_STATE_ALL",
                          f->target);
-    rc = f->store.read(f->store.arg, ID_CARD, 0, c, sizeof *c);
+    rc = f->store.read(f->store.arg, ID_OUTLINE, 0, c, sizeof *c);
     if (rc)
         return rc;
-    if (c->magic != CARD_MAGIC || c->builder_count > BUILDERS_MAX ||
+    if (c->magic != OUTLINE_MAGIC || c->builder_count > BUILDERS_MAX ||
         c->foreign_count > AUTO_FOREIGN_MAX)
         return mend_fail(MEND_ERR_FORMAT, "the description of version %ld is damaged", f->target);
     if (f->meta->ranks != f->size)
@@ -81,7 +81,7 @@ static int copy_part(mend_flow *f, int id, const char *label, char *from, size_t
 static int clear_foreign(mend_flow *f, int id, const char *label, char *from, size_t bytes)
 {
     struct automatic *a = &the_automatic;
-    const struct card *c = &a->then;
+    const struct outline *c = &a->then;
     char *end = from + bytes;
     (void)f;
     for (uint64_t *w; (w = foreign_next(c->foreign, c->foreign_count, from, end)) != NULL;) {
@@ -97,7 +97,7 @@ static int clear_foreign(mend_flow *f, int id, const char *label, char *from, si
     return 0;
 }
 
-static void own_guards(struct card *c)
+static void own_guards(struct outline *c)
 {
     uint64_t mine = registers_guard();
     for (uint64_t *w = (uint64_t *)c->registers.stack; w < (uint64_t *)c->stack_top; w++)
@@ -109,7 +109,7 @@ static void own_guards(struct card *c)
             c->registers.saved[i] = 0;
 }
 
-static int restore(mend_flow *f, struct card *c)
+static int restore(mend_flow *f, struct outline *c)
 {
     struct automatic *a = &the_automatic;
     int rc = check(f, c);
@@ -145,10 +145,10 @@ static int rebuild(mend_flow *f)
 /* C1 to C8, on a stack of ours. */
 static void restore_and_resume(mend_flow *f)
 {
-    struct card *c = &the_automatic.then;
+    struct outline *c = &the_automatic.then;
     double begin = mend_now();
     f->has_data = false;
-    f->place = NULL;
+    f->safe_point = NULL;
     f->landing = LANDING_INIT; /* until C8: a failure comes by way of jump_away() anyhow */
     long code = restore(f, c);
     MEND_FAULT_POINT(flow_restored);

@@ -1,4 +1,4 @@
-/* A version of a program with MEND_STATE_ALL: its parts and its card; see auto.c. */
+/* A version of a program with MEND_STATE_ALL: its parts and its outline; see auto.c. */
 #ifndef FLOW_AUTOMATIC_VERSION_H
 #define FLOW_AUTOMATIC_VERSION_H
 
@@ -8,9 +8,9 @@
 #include "flow.h"
 
 enum {
-    CARD_MAGIC = 0x4d415531,
+    OUTLINE_MAGIC = 0x4d415531,
     FIRST_ID = 0x40000001, /* above all hashes of labels (views.c) */
-    ID_CARD = FIRST_ID,
+    ID_OUTLINE = FIRST_ID,
     ID_HEAP,
     ID_STACK,
     ID_TLS,
@@ -20,7 +20,7 @@ enum {
     STACK_BYTES = 8 << 20,
 };
 
-struct card {
+struct outline {
     uint32_t magic, builder_count, data_count, foreign_count;
     uint64_t program, objects, base, arguments, heap_bytes, stack_top, tls, guard;
     struct auto_registers registers;
@@ -29,7 +29,7 @@ struct card {
 };
 
 struct automatic {
-    struct card now, then;          /* of this process; of the version */
+    struct outline now, then;       /* of this process; of the version */
     bool checked;                   /* the first save has looked for what cannot be restored */
     struct auto_registers at_start; /* at MPI_Init */
     char *stack_top;                /* the end of main()'s frame */
@@ -45,8 +45,8 @@ struct automatic {
 /* Of the one context of the short forms. */
 extern struct automatic the_automatic;
 
-/* All parts but the card: heap, stack, variables. */
+/* All parts but the outline: heap, stack, variables. */
 typedef int auto_part(mend_flow *f, int id, const char *label, char *from, size_t bytes);
-int auto_each_part(mend_flow *f, const struct card *c, auto_part *act);
+int auto_each_part(mend_flow *f, const struct outline *c, auto_part *act);
 
 #endif

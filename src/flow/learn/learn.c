@@ -218,7 +218,7 @@ static void judge_together(struct learner *l, int differs)
 static int start_experiment(mend_flow *f)
 {
     struct learner *l = f->learner;
-    l->at = f->place;
+    l->at = f->safe_point;
     l->points = f->points;
     l->fresh_dead = false;
     int rc = shadow_take(f);
@@ -226,7 +226,7 @@ static int start_experiment(mend_flow *f)
 }
 
 /* An arrival at another place: the loop was left, or there are loops inside it. */
-static int wrong_place(mend_flow *f, bool *save)
+static int wrong_safe_point(mend_flow *f, bool *save)
 {
     struct learner *l = f->learner;
     *save = false;
@@ -244,8 +244,8 @@ int learn_arrive(mend_flow *f, bool due, bool *save)
     *save = false;
     if (l->stage == REST)
         return due ? start_experiment(f) : 0;
-    if (f->place != l->at)
-        return wrong_place(f, save);
+    if (f->safe_point != l->at)
+        return wrong_safe_point(f, save);
     if (l->stage == REFERENCE)
         shadow_note(l);
     int rc = verdict(f, !shadow_same(l), &differs);

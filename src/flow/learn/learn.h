@@ -17,7 +17,7 @@ struct learner {
     stage stage;
     bool off, controlled;
     bool fresh_dead; /* a view was found dead by itself in this experiment */
-    const place *at;
+    const safe_point *at;
     long points;
     uint64_t generation;
     struct shadow *shadows;
