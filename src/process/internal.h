@@ -122,7 +122,7 @@ int mend_world_make(mend_process *p, const struct mend_seating *plan, int me, MP
 void mend_world_discard(mend_process *p);
 int mend_world_build(mend_process *p, struct mend_family *family, int count);
 int mend_world_adopt(mend_process *p, const struct mend_seating *plan,
-                     const struct mend_card *cards, int n, int me, MPI_Comm world,
+                     const struct mend_meeting_card *cards, int n, int me, MPI_Comm world,
                      struct mend_family *family);
 
 /* spawn.c */

@@ -94,7 +94,7 @@ void mend_process_retire(mend_process *p, MPI_Comm comm)
 
 struct attempt {
     int n, me; /* processes in the base, and this one */
-    struct mend_card *cards;
+    struct mend_meeting_card *cards;
     struct mend_seating plan;
     int *domains; /* of the last generation, from one who knows them */
     MPI_Comm world;
@@ -152,9 +152,9 @@ static bool connect_first(mend_process *p)
     return rc == MPI_SUCCESS;
 }
 
-static struct mend_card my_card(mend_process *p)
+static struct mend_meeting_card my_card(mend_process *p)
 {
-    struct mend_card card = {
+    struct mend_meeting_card card = {
         .rank = p->now.rank,
         .generation = p->now.generation,
         .size = p->now.size,
@@ -197,7 +197,7 @@ static int share_domains(mend_process *p, struct attempt *a)
 
 static bool show_cards(mend_process *p, struct attempt *a)
 {
-    struct mend_card mine = my_card(p);
+    struct mend_meeting_card mine = my_card(p);
     mend_board_phase(p->board, PHASE_CARDS);
     a->cards = malloc((size_t)a->n * sizeof *a->cards);
     if (!a->cards) {

@@ -21,7 +21,8 @@ void mend_seating_clear(struct mend_seating *plan)
 }
 
 /* What the cards say together, before anything is decided. */
-static void read_cards(struct mend_seating *plan, const struct mend_card *cards, int n, int *size)
+static void read_cards(struct mend_seating *plan, const struct mend_meeting_card *cards, int n,
+                       int *size)
 {
     plan->generation = -1;
     plan->veteran = -1;
@@ -51,7 +52,7 @@ static void read_cards(struct mend_seating *plan, const struct mend_card *cards,
     *size = plan->veteran >= 0 ? cards[plan->veteran].size : cards[0].size;
 }
 
-static int domain_of(const struct mend_seating *plan, const struct mend_card *cards,
+static int domain_of(const struct mend_seating *plan, const struct mend_meeting_card *cards,
                      const int *domains, int rank)
 {
     if (plan->player[rank] >= 0)
@@ -61,7 +62,7 @@ static int domain_of(const struct mend_seating *plan, const struct mend_card *ca
 
 /* The best spare for a dead rank: in the same failure domain if it lives (it may share memory and
  * files there), never beside the copy of the rank's data if that can be helped. */
-static int choose_spare(struct mend_seating *plan, const struct mend_card *cards, int n,
+static int choose_spare(struct mend_seating *plan, const struct mend_meeting_card *cards, int n,
                         const bool *taken, const int *domains,
                         const struct mend_seating_rules *rules, int rank, int size)
 {
@@ -83,7 +84,7 @@ static int choose_spare(struct mend_seating *plan, const struct mend_card *cards
 }
 
 /* Fill as many holes as there are spares; returns how many holes are left. */
-static int fill_with_spares(struct mend_seating *plan, const struct mend_card *cards, int n,
+static int fill_with_spares(struct mend_seating *plan, const struct mend_meeting_card *cards, int n,
                             bool *taken, const int *domains, const struct mend_seating_rules *rules,
                             int size)
 {
@@ -115,8 +116,9 @@ static int close_ranks(struct mend_seating *plan, int size)
     return kept;
 }
 
-static void decide(struct mend_seating *plan, const struct mend_card *cards, int n, bool *taken,
-                   const int *domains, const struct mend_seating_rules *rules, int size)
+static void decide(struct mend_seating *plan, const struct mend_meeting_card *cards, int n,
+                   bool *taken, const int *domains, const struct mend_seating_rules *rules,
+                   int size)
 {
     int holes = plan->n_failed;
     bool spawn_failed = false;
@@ -158,7 +160,7 @@ static void decide(struct mend_seating *plan, const struct mend_card *cards, int
     }
 }
 
-static void mark_replaced(struct mend_seating *plan, const struct mend_card *cards)
+static void mark_replaced(struct mend_seating *plan, const struct mend_meeting_card *cards)
 {
     int settled = -1;
     for (int rank = 0; rank < plan->size; rank++) {
@@ -167,13 +169,13 @@ static void mark_replaced(struct mend_seating *plan, const struct mend_card *car
             settled = s;
     }
     for (int rank = 0; rank < plan->size; rank++) {
-        const struct mend_card *card = &cards[plan->player[rank]];
+        const struct mend_meeting_card *card = &cards[plan->player[rank]];
         plan->replaced[rank] =
             plan->generation > 0 && (card->rank < 0 || card->settled < 0 || card->born > settled);
     }
 }
 
-int mend_seating_make(struct mend_seating *plan, const struct mend_card *cards, int n,
+int mend_seating_make(struct mend_seating *plan, const struct mend_meeting_card *cards, int n,
                       const int *domains, const struct mend_seating_rules *rules)
 {
     int size;

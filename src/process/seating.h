@@ -9,7 +9,7 @@
 enum { PLAN_POLICIES = 4 };
 
 /* What a process tells the others in a meeting. Sent as bytes. */
-struct mend_card {
+struct mend_meeting_card {
     int32_t rank;         /* it plays; -1: a spare or a newcomer */
     int32_t generation;   /* the last one it was part of; -1: none */
     int32_t size;         /* of the resilient communicator then */
@@ -62,7 +62,7 @@ struct mend_seating {
 
 /* `domains` has the failure domain of each rank of the last generation. NULL on want of memory is
  * reported as -1, else 0. Free with mend_seating_clear. */
-int mend_seating_make(struct mend_seating *plan, const struct mend_card *cards, int n,
+int mend_seating_make(struct mend_seating *plan, const struct mend_meeting_card *cards, int n,
                       const int *domains, const struct mend_seating_rules *rules);
 void mend_seating_clear(struct mend_seating *plan);
 const char *mend_seating_policy_name(int policy);

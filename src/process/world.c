@@ -74,7 +74,7 @@ struct tables {
 };
 
 static bool fill_tables(struct tables *t, const struct mend_seating *plan,
-                        const struct mend_card *cards, int n, int *n_replaced)
+                        const struct mend_meeting_card *cards, int n, int *n_replaced)
 {
     size_t size = (size_t)plan->size;
     *t = (struct tables){array(size, sizeof(int)), array((size_t)plan->n_failed, sizeof(int)),
@@ -85,7 +85,7 @@ static bool fill_tables(struct tables *t, const struct mend_seating *plan,
     *n_replaced = 0;
     memset(t->is_spare, 1, (size_t)n);
     for (int rank = 0; rank < plan->size; rank++) {
-        const struct mend_card *card = &cards[plan->player[rank]];
+        const struct mend_meeting_card *card = &cards[plan->player[rank]];
         t->is_spare[plan->player[rank]] = false;
         t->domains[rank] = card->domain;
         t->roles[rank] = plan->generation == 0                 ? MEND_ROLE_INITIAL
@@ -112,7 +112,7 @@ static void announce(mend_process *p, const struct mend_seating *plan)
 /* All have agreed: from here on this is the present. Cannot fail but for memory, and then only this
  * process does: it stops, and is a failure to the others. */
 int mend_world_adopt(mend_process *p, const struct mend_seating *plan,
-                     const struct mend_card *cards, int n, int me, MPI_Comm world,
+                     const struct mend_meeting_card *cards, int n, int me, MPI_Comm world,
                      struct mend_family *family)
 {
     struct tables t;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { MOST = 8 };
-static struct card cards[MOST];
+static struct meeting_card cards[MOST];
 static struct plan plan;
 
 static void begin(int processes)
@@ -21,7 +21,7 @@ static void begin(int processes)
     plan = (struct plan){.processes = processes, .card = cards};
     memset(cards, 0, sizeof cards);
     for (int p = 0; p < processes; p++)
-        cards[p] = (struct card){.rank = p, .id = (uint64_t)p + 1, .host = (unsigned)p};
+        cards[p] = (struct meeting_card){.rank = p, .id = (uint64_t)p + 1, .host = (unsigned)p};
 }
 
 static void holds(int process, int rank, int version)
@@ -89,8 +89,8 @@ static void a_spare_elsewhere_is_better(void **state)
 {
     (void)state;
     begin(4);
-    cards[0] = (struct card){.rank = -1, .host = 1};
-    cards[3] = (struct card){.rank = -1, .host = 9};
+    cards[0] = (struct meeting_card){.rank = -1, .host = 1};
+    cards[3] = (struct meeting_card){.rank = -1, .host = 9};
     cards[2].rank = 2;
     holds(1, 1, 5);
     holds(1, 0, 5);

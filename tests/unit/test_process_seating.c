@@ -12,7 +12,7 @@
 enum { SIZE = 6, MAX = 16 };
 
 struct job {
-    struct mend_card cards[MAX];
+    struct mend_meeting_card cards[MAX];
     int n;
     int domains[SIZE];
     struct mend_seating_rules rules;
@@ -21,7 +21,7 @@ struct job {
 
 static void living(struct job *job, int rank, int domain)
 {
-    job->cards[job->n++] = (struct mend_card){.rank = rank, .size = SIZE, .domain = domain};
+    job->cards[job->n++] = (struct mend_meeting_card){.rank = rank, .size = SIZE, .domain = domain};
 }
 
 /* Six ranks in three domains of two; rank r lives in domain 1 + r / 2. Those in `dead` are gone. */

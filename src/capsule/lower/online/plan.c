@@ -76,7 +76,7 @@ enum mend_news plan_look_at_players(const struct plan *plan)
     enum mend_news all = NEWS_ALL_ALIVE;
     uint64_t here = plan->card[plan->me].machine;
     for (int r = 0; r < plan->ranks; r++) {
-        const struct card *card = &plan->card[plan->player[r]];
+        const struct meeting_card *card = &plan->card[plan->player[r]];
         enum mend_news one = here && card->machine == here ? look_at(card->pid) : NEWS_UNKNOWN;
         if (one == NEWS_DEATH)
             return one;

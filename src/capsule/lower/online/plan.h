@@ -9,7 +9,7 @@
 #define EXIT_GAVE_UP    113
 #define SIGNAL_PATIENCE 63
 
-struct card { /* what a process shows in a meeting */
+struct meeting_card { /* what a process shows in a meeting */
     int rank, finished;
     int windows; /* open */
     int floor;   /* files cannot be put back behind this version */
@@ -31,9 +31,9 @@ struct plan {
     int windows;       /* some has: see online/hear.c */
     int ranks;
     uint64_t id;
-    int shift;         /* rank r's second image is at rank r+shift */
-    int *player;       /* [ranks]: which process */
-    struct card *card; /* [processes] */
+    int shift;                 /* rank r's second image is at rank r+shift */
+    int *player;               /* [ranks]: which process */
+    struct meeting_card *card; /* [processes] */
 };
 
 void plan_make(struct plan *plan, int ranks);

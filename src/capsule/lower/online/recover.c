@@ -138,14 +138,14 @@ static int floor_of(int mine)
 
 static int show_cards(void)
 {
-    struct card mine = {.rank = rank,
-                        .finished = finished,
-                        .windows = windows_open,
-                        .floor = rank >= 0 ? floor_of(rank) : 0,
-                        .host = host_number(),
-                        .machine = machine_number(),
-                        .pid = getpid(),
-                        .id = (uint64_t)(1e6 * wall())};
+    struct meeting_card mine = {.rank = rank,
+                                .finished = finished,
+                                .windows = windows_open,
+                                .floor = rank >= 0 ? floor_of(rank) : 0,
+                                .host = host_number(),
+                                .machine = machine_number(),
+                                .pid = getpid(),
+                                .id = (uint64_t)(1e6 * wall())};
     for (int i = 0; i < IMAGES_HELD; i++) {
         mine.image[i].rank = held[i].rank;
         mine.image[i].version = held[i].version;

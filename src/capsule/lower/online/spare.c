@@ -47,7 +47,7 @@ static int watch(const struct plan *plan, struct pollfd *list)
 {
     int n = 0;
     for (int r = 0; r < plan->ranks && n < WATCHED; r++) {
-        const struct card *card = &plan->card[plan->player[r]];
+        const struct meeting_card *card = &plan->card[plan->player[r]];
         int fd = card->host == plan->card[plan->me].host
                      ? (int)syscall(SYS_pidfd_open, card->pid, 0)
                      : -1;

@@ -81,7 +81,7 @@ static void tell_crash(int signal, const siginfo_t *info, const ucontext_t *cont
     if (signal == SIGTERM || rank < 0 || at >= UPPER_END || !mend_ends_path()[0] ||
         (info->si_code <= 0 && (signal != SIGABRT || info->si_pid != pid)))
         return;
-    mend_ends_place p = mend_ends_crash(signal, at, pid);
+    mend_ends_entry p = mend_ends_crash(signal, at, pid);
     long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)mend_ends_path(),
                           O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0, 0, 0);
     if (fd >= 0)
