@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(mend_ends_place) == 40, "no hidden padding");
-_Static_assert(offsetof(mend_ends_place, started) == MEND_ENDS_TOLD, "the last one");
+_Static_assert(sizeof(mend_ends_entry) == 40, "no hidden padding");
+_Static_assert(offsetof(mend_ends_entry, started) == MEND_ENDS_TOLD, "the last one");
 
 static char mine
     [4400]; /* the path, for a rank: the file is not kept open, a program may close what it did not open */
@@ -25,30 +25,30 @@ static void path_of(char *path, size_t size, const char *dir)
 }
 
 /* Zeros are written, not left out: only what was written once has its place on the disk. */
-int mend_ends_make(const char *dir, int places)
+int mend_ends_make(const char *dir, int entries)
 {
     char path[4400];
     path_of(path, sizeof path, dir);
-    mend_ends_place *nothing = calloc((size_t)places, sizeof *nothing);
+    mend_ends_entry *nothing = calloc((size_t)entries, sizeof *nothing);
     if (!nothing)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d ranks", places);
-    int rc = mend_io_replace_file(path, (const char *)nothing, (size_t)places * sizeof *nothing);
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d ranks", entries);
+    int rc = mend_io_replace_file(path, (const char *)nothing, (size_t)entries * sizeof *nothing);
     free(nothing);
     return rc;
 }
 
-mend_ends_place *mend_ends_read(const char *dir, int *places)
+mend_ends_entry *mend_ends_read(const char *dir, int *entries)
 {
     char path[4400];
     struct stat st;
-    mend_ends_place *all = NULL;
+    mend_ends_entry *all = NULL;
     path_of(path, sizeof path, dir);
-    *places = 0;
+    *entries = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size < 1 << 30)
         all = malloc((size_t)st.st_size);
     if (all && pread(fd, all, (size_t)st.st_size, 0) == st.st_size)
-        *places = (int)((size_t)st.st_size / sizeof *all);
+        *entries = (int)((size_t)st.st_size / sizeof *all);
     if (fd >= 0)
         close(fd);
     return all;
@@ -72,12 +72,12 @@ static void put(const void *bytes, size_t count, off_t at)
 void mend_ends_started(int process)
 {
     put(&this_launch, sizeof this_launch,
-        (off_t)((size_t)process * sizeof(mend_ends_place) + offsetof(mend_ends_place, started)));
+        (off_t)((size_t)process * sizeof(mend_ends_entry) + offsetof(mend_ends_entry, started)));
 }
 
 void mend_ends_ended(int rank, enum mend_ended_how how, int code)
 {
-    mend_ends_place p = {this_launch, how, code, (uint64_t)mend_event_lost(), 0, 0};
+    mend_ends_entry p = {this_launch, how, code, (uint64_t)mend_event_lost(), 0, 0};
     if (rank >= 0)
         put(&p, MEND_ENDS_TOLD, (off_t)((size_t)rank * sizeof p));
 }
@@ -87,7 +87,7 @@ const char *mend_ends_path(void)
     return mine;
 }
 
-mend_ends_place mend_ends_crash(int signal, uint64_t at, int process)
+mend_ends_entry mend_ends_crash(int signal, uint64_t at, int process)
 {
-    return (mend_ends_place){this_launch, MEND_ENDS_CRASHED, signal, (uint64_t)process, at, 0};
+    return (mend_ends_entry){this_launch, MEND_ENDS_CRASHED, signal, (uint64_t)process, at, 0};
 }

@@ -95,7 +95,7 @@ struct description {
     char folder[64];
 };
 
-struct member_card {
+struct member_record {
     int id, count, type_index;
     unsigned long element;
 };
@@ -138,18 +138,18 @@ static int new_group(int group_id, int start, int depth, const int *policy,
     return MEND_OK;
 }
 
-static int take_member(struct fenix_group *group, const struct member_card *card)
+static int take_member(struct fenix_group *group, const struct member_record *record)
 {
     struct fenix_member **end = &group->members;
     while (*end)
         end = &(*end)->next;
     struct fenix_member *member = calloc(1, sizeof *member);
     if (!member)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for member %d", card->id);
-    member->id = card->id;
-    member->count = card->count;
-    member->element = card->element;
-    member->datatype = card->type_index ? MPI_Type_f2c(card->type_index) : MPI_BYTE;
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for member %d", record->id);
+    member->id = record->id;
+    member->count = record->count;
+    member->element = record->element;
+    member->datatype = record->type_index ? MPI_Type_f2c(record->type_index) : MPI_BYTE;
     *end = member;
     group->member_count++;
     return MEND_OK;
@@ -163,12 +163,12 @@ static int portable_type_index(MPI_Datatype type)
     return combiner == MPI_COMBINER_NAMED ? (int)MPI_Type_c2f(type) : 0;
 }
 
-static struct member_card card_of(const struct fenix_member *member)
+static struct member_record record_of(const struct fenix_member *member)
 {
-    return (struct member_card){.id = member->id,
-                                .count = member->count,
-                                .type_index = portable_type_index(member->datatype),
-                                .element = member->element};
+    return (struct member_record){.id = member->id,
+                                  .count = member->count,
+                                  .type_index = portable_type_index(member->datatype),
+                                  .element = member->element};
 }
 
 /* One broadcast a member: whoever lacks memory for one still takes part in the others. */
@@ -177,15 +177,15 @@ static int share_members(struct fenix_group *group, bool existed, int owner, int
     const struct fenix_member *member = group->members;
     int code = MEND_OK;
     for (int i = 0; i < count; i++) {
-        struct member_card card = {0};
+        struct member_record record = {0};
         if (group->rank == owner) {
-            card = card_of(member);
+            record = record_of(member);
             member = member->next;
         }
-        if (MPI_Bcast(&card, sizeof card, MPI_BYTE, owner, group->comm) != MPI_SUCCESS)
+        if (MPI_Bcast(&record, sizeof record, MPI_BYTE, owner, group->comm) != MPI_SUCCESS)
             return mend_fail(MEND_ERR_PEER_FAILED, "a rank of data group %d died", group->id);
         if (!existed && !code)
-            code = take_member(group, &card);
+            code = take_member(group, &record);
     }
     return code;
 }

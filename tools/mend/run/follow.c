@@ -248,7 +248,7 @@ const char *crash_name(int signal)
 /* Somebody else's error, or an accident, is survived by going back. One that comes again where it came before would come
  * for ever: the second time if no version was saved in between, the third time in any case, for short intervals save
  * versions on the way to the crash. Each process that plays the rank tells it once. */
-static void note_crash(struct run_follower *f, int rank, const mend_ends_place *p)
+static void note_crash(struct run_follower *f, int rank, const mend_ends_entry *p)
 {
     struct run_crash *c = &f->crash;
     struct run_crash now = {.rank = rank,
@@ -275,7 +275,7 @@ static void note_crash(struct run_follower *f, int rank, const mend_ends_place *
 }
 
 /* The same from the table: what decides is there, even if no event could be written. */
-static void note_place(struct run_follower *f, int rank, const mend_ends_place *p)
+static void note_entry(struct run_follower *f, int rank, const mend_ends_entry *p)
 {
     struct run_progress *now = &f->now;
     if (p->how == MEND_ENDS_CRASHED) {
@@ -309,14 +309,14 @@ static void note_place(struct run_follower *f, int rank, const mend_ends_place *
 
 void follow_ends(struct run_follower *f)
 {
-    int places, started = 0;
+    int entries, started = 0;
     uint64_t launch = strtoull(run_meeting(), NULL, 10);
-    mend_ends_place *table = mend_ends_read(f->job->dir, &places);
+    mend_ends_entry *table = mend_ends_read(f->job->dir, &entries);
     f->now.events_lost = 0;
-    for (int i = 0; i < places; i++) {
+    for (int i = 0; i < entries; i++) {
         started += table[i].started == launch;
         if (i < f->job->ranks && table[i].launch == launch)
-            note_place(f, i, &table[i]);
+            note_entry(f, i, &table[i]);
     }
     free(table);
     if (started > f->now.started)

@@ -17,18 +17,18 @@ enum mend_ended_how {
     MEND_ENDS_CRASHED      /* the program's own code, by this signal */
 };
 
-typedef struct mend_ends_place {
+typedef struct mend_ends_entry {
     uint64_t launch; /* of which launch this is told */
     int32_t how, code;
     uint64_t lost;    /* events that this rank could not write; of a crash: the process */
     uint64_t at;      /* where in the program it crashed */
     uint64_t started; /* by the process of this number: it came through MPI_Init, of this launch */
-} mend_ends_place;
+} mend_ends_entry;
 
 /* mend run: a table for so many ranks and spares. Nothing is on it. */
-int mend_ends_make(const char *dir, int places);
-/* mend run: all of it, malloc'ed; NULL: there is none, or no memory. *places: how many. */
-mend_ends_place *mend_ends_read(const char *dir, int *places);
+int mend_ends_make(const char *dir, int entries);
+/* mend run: all of it, malloc'ed; NULL: there is none, or no memory. *entries: how many. */
+mend_ends_entry *mend_ends_read(const char *dir, int *entries);
 
 /* A rank: which table it tells, and telling. Never fails: without a table there are the events. */
 void mend_ends_open(const char *dir, uint64_t launch);
@@ -36,7 +36,9 @@ void mend_ends_started(int process);
 void mend_ends_ended(int rank, enum mend_ended_how how, int code);
 /* For those who may call nothing but the kernel: where to write what. */
 const char *mend_ends_path(void);
-mend_ends_place mend_ends_crash(int signal, uint64_t at, int process);
-enum { MEND_ENDS_TOLD = 32 }; /* bytes of a place that a rank overwrites, at RANK * sizeof(place) */
+mend_ends_entry mend_ends_crash(int signal, uint64_t at, int process);
+enum {
+    MEND_ENDS_TOLD = 32
+}; /* bytes of an entry that a rank overwrites, at RANK * sizeof(entry) */
 
 #endif
