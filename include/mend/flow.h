@@ -55,6 +55,7 @@
 #define MEND_FLOW_H
 
 #include <mend/error.h>
+#include <mend/types.h>
 #include <mpi.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -198,7 +199,7 @@ MEND_API int mend_flow_rebuild(mend_flow *flow, mend_flow_builder *build, void *
 MEND_API int mend_flow_save_now(mend_flow *flow);
 
 /* The newest version that this process saved or restored; -1: none. Not collective. No errors. */
-MEND_API long mend_flow_version(const mend_flow *flow);
+MEND_API mend_version_t mend_flow_version(const mend_flow *flow);
 
 /* The number of repairs in which this process took part. Not collective. No errors. */
 MEND_API int mend_flow_repairs(const mend_flow *flow);
@@ -236,16 +237,18 @@ typedef struct mend_flow_part {
 typedef struct mend_flow_store {
     void *arg;
     int (*bind)(void *arg, MPI_Comm comm, int rank); /* first and after every repair */
-    int (*save)(void *arg, long version, const mend_flow_part *parts, int count, unsigned levels);
-    int (*newest)(void *arg, long at_most, long *version);
-    int (*begin)(void *arg, long version, int rank); /* make that rank's part readable; -2: none */
+    int (*save)(void *arg, mend_version_t version, const mend_flow_part *parts, int count,
+                unsigned levels);
+    int (*newest)(void *arg, mend_version_t at_most, mend_version_t *version);
+    int (*begin)(void *arg, mend_version_t version,
+                 int rank); /* make that rank's part readable; -2: none */
     int (*size)(void *arg, int id, size_t *bytes);
     int (*read)(void *arg, int id, size_t offset, void *to, size_t bytes);
-    int (*end)(void *arg, long version);
+    int (*end)(void *arg, mend_version_t version);
     int (*close)(void *arg);
     /* for another number of ranks; both, or both NULL */
     int (*saved_ranks)(void *arg, int *ranks);
-    int (*redistribute)(void *arg, long version, const mend_flow_part *parts, int count);
+    int (*redistribute)(void *arg, mend_version_t version, const mend_flow_part *parts, int count);
 } mend_flow_store;
 
 /* A repair of the user's own: `broken` has failed; return the repaired communicator of all processes

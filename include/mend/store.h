@@ -66,6 +66,7 @@
 #include <stdint.h>
 
 #include <mend/error.h>
+#include <mend/types.h>
 
 #ifndef MEND_STORE_NO_MPI
 #include <mpi.h>
@@ -262,7 +263,7 @@ MEND_API int mend_store_region_info(const mend_store *store, int index, int *id,
  * that are not yet committed do, and mend_store_wait() reports it.
  * Errors: the common errors, MEND_ERR_VERSION (negative, or not larger than the last), MEND_ERR_BUSY,
  * MEND_ERR_CONFIG (the store has no level), MEND_ERR_DEVICE (a GPU or its driver failed); with `sync` also those of mend_store_wait(). */
-MEND_API int mend_store_save(mend_store *store, long version);
+MEND_API int mend_store_save(mend_store *store, mend_version_t version);
 
 /* A stream: the content of an opaque region, produced piece by piece inside the save call. */
 typedef struct mend_store_sink mend_store_sink;
@@ -303,9 +304,9 @@ typedef struct mend_save_options {
  * mend_store_save().
  * Errors: as mend_store_save(); MEND_ERR_STREAM; MEND_ERR_REGION (unknown id); MEND_ERR_ARGUMENT (a
  * level that the store was not opened with, ranks that differ); MEND_ERR_UNSUPPORTED. */
-MEND_API int mend_store_save_sized(mend_store *store, long version,
+MEND_API int mend_store_save_sized(mend_store *store, mend_version_t version,
                                    const mend_save_options *options, size_t size);
-static inline int mend_store_save_with(mend_store *store, long version,
+static inline int mend_store_save_with(mend_store *store, mend_version_t version,
                                        const mend_save_options *options)
 {
     return mend_store_save_sized(store, version, options, sizeof *options);
@@ -323,10 +324,10 @@ MEND_API int mend_store_wait(mend_store *store);
 MEND_API int mend_store_test(mend_store *store, int *done);
 
 typedef struct mend_store_progress_info {
-    long version;        /* being worked on, or the last; -1: none yet */
-    int pending;         /* saves not finished, this one included */
-    mend_level level;    /* being written */
-    uint64_t bytes_done; /* of this level */
+    mend_version_t version; /* being worked on, or the last; -1: none yet */
+    int pending;            /* saves not finished, this one included */
+    mend_level level;       /* being written */
+    uint64_t bytes_done;    /* of this level */
     uint64_t bytes_total;
 } mend_store_progress_info;
 
@@ -345,7 +346,7 @@ MEND_API int mend_store_cancel(mend_store *store);
 
 /* The set of levels at which `version` is committed on all ranks, as far as this rank knows now.
  * Not collective. Errors: MEND_ERR_VERSION (not known), MEND_ERR_ARGUMENT (NULL). */
-MEND_API int mend_store_reached(mend_store *store, long version, unsigned *levels);
+MEND_API int mend_store_reached(mend_store *store, mend_version_t version, unsigned *levels);
 
 /* ---- restoring ------------------------------------------------------------------------------- */
 
@@ -353,15 +354,16 @@ MEND_API int mend_store_reached(mend_store *store, long version, unsigned *level
  * partner or to rebuild from parity. Finishes background work first. Collective. Agreed.
  * Errors: the common errors, MEND_ERR_NO_VERSION, MEND_ERR_IO (none, and some file or folder could
  * not be read). */
-MEND_API int mend_store_newest(mend_store *store, long *version);
+MEND_API int mend_store_newest(mend_store *store, mend_version_t *version);
 
 /* The newest such version that is not larger than `at_most`. Collective. Agreed. Errors: as
  * mend_store_newest(). */
-MEND_API int mend_store_newest_until(mend_store *store, long at_most, long *version);
+MEND_API int mend_store_newest_until(mend_store *store, mend_version_t at_most,
+                                     mend_version_t *version);
 
 /* All such versions, newest first: up to `room` of them into versions[]; *count = how many there
  * are, 0 if none. Collective. Agreed. Errors: the common errors. */
-MEND_API int mend_store_versions(mend_store *store, long *versions, int room, int *count);
+MEND_API int mend_store_versions(mend_store *store, mend_version_t *versions, int room, int *count);
 
 /* Restore every registered region from `version`.
  *
@@ -377,16 +379,17 @@ MEND_API int mend_store_versions(mend_store *store, long *versions, int room, in
  * older one), MEND_ERR_REGION (a registered region is not in the version), MEND_ERR_SIZE (it has
  * another length there: see mend_store_saved_size() and register again), MEND_ERR_RANK_COUNT (another
  * number of ranks, and a region without a global layout is registered). */
-MEND_API int mend_store_restore(mend_store *store, long version);
+MEND_API int mend_store_restore(mend_store *store, mend_version_t version);
 
 /* Restore only the regions `ids`. Collective (each rank may choose its own; count 0: none). Agreed.
  * Errors: as mend_store_restore(). */
-MEND_API int mend_store_restore_regions(mend_store *store, long version, const int *ids, int count);
+MEND_API int mend_store_restore_regions(mend_store *store, mend_version_t version, const int *ids,
+                                        int count);
 
 /* Restore the newest version that every rank can restore. If it is damaged, go back to older ones,
  * with an event "store.fallback" for each; *version = the one restored. Collective. Agreed. Errors: as
  * mend_store_restore() (MEND_ERR_DAMAGED: all are damaged); MEND_ERR_IO as mend_store_newest(). */
-MEND_API int mend_store_restore_newest(mend_store *store, long *version);
+MEND_API int mend_store_restore_newest(mend_store *store, mend_version_t *version);
 
 /* Restore in parts. begin makes a part of `version` readable for this rank: that of logical rank
  * `rank` (-1: own), fetched, rebuilt and verified as in mend_store_restore(); -2: none, this rank
@@ -395,18 +398,18 @@ MEND_API int mend_store_restore_newest(mend_store *store, long *version);
  * begin is collective and agreed. Errors: the common errors, MEND_ERR_NO_VERSION, MEND_ERR_DAMAGED,
  * MEND_ERR_RANK_COUNT (no such rank in the version). end is not collective. Errors:
  * MEND_ERR_ARGUMENT (NULL). */
-MEND_API int mend_store_begin_restore(mend_store *store, long version, int rank);
+MEND_API int mend_store_begin_restore(mend_store *store, mend_version_t version, int rank);
 MEND_API int mend_store_end_restore(mend_store *store);
 
 /* The same, but newer versions stay: the next save must be newer than all of them. End it with
  * mend_store_end_restore(). Collective and agreed. Errors: as mend_store_begin_restore(). */
-MEND_API int mend_store_begin_look(mend_store *store, long version, int rank);
+MEND_API int mend_store_begin_look(mend_store *store, mend_version_t version, int rank);
 
 /* The same for this rank's own part, from its own memory or local file, without any other rank. Does
  * not count as a restore: the next allowed version stays. Not collective. Errors: MEND_ERR_NO_VERSION
  * (not here), MEND_ERR_DAMAGED, MEND_ERR_NO_MEMORY, MEND_ERR_ARGUMENT (NULL); from the file also
  * MEND_ERR_NOT_FOUND, MEND_ERR_IO, MEND_ERR_FORMAT, MEND_ERR_TRUNCATED, MEND_ERR_PERMISSION. */
-MEND_API int mend_store_begin_restore_own(mend_store *store, long version);
+MEND_API int mend_store_begin_restore_own(mend_store *store, mend_version_t version);
 
 /* Inside begin/end: the number of ranks that saved the version, the number of regions in this part,
  * and their ids and lengths by index or by id. Any out pointer may be NULL; label is valid until end.

@@ -255,7 +255,7 @@ static int bind_store(struct fenix_group *group, MPI_Comm comm)
     if (code)
         return code;
     enum { ROOM = 1024 };
-    static long versions[ROOM];
+    static mend_version_t versions[ROOM];
     int count;
     code = mend_store_versions(group->store, versions, ROOM, &count);
     if (code == MEND_ERR_NO_VERSION) {

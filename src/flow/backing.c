@@ -50,7 +50,7 @@ static int register_parts(struct backing *b, const mend_flow_part *parts, int co
     return rc;
 }
 
-static int store_save(void *arg, long version, const mend_flow_part *parts, int count,
+static int store_save(void *arg, mend_version_t version, const mend_flow_part *parts, int count,
                       unsigned levels)
 {
     struct backing *b = arg;
@@ -61,14 +61,14 @@ static int store_save(void *arg, long version, const mend_flow_part *parts, int 
     return mend_store_save_with(b->store, version, &o);
 }
 
-static int store_newest(void *arg, long at_most, long *version)
+static int store_newest(void *arg, mend_version_t at_most, mend_version_t *version)
 {
     struct backing *b = arg;
     return at_most == LONG_MAX ? mend_store_newest(b->store, version)
                                : mend_store_newest_until(b->store, at_most, version);
 }
 
-static int store_begin(void *arg, long version, int rank)
+static int store_begin(void *arg, mend_version_t version, int rank)
 {
     struct backing *b = arg;
     return mend_store_begin_restore(b->store, version, rank);
@@ -86,7 +86,7 @@ static int store_read(void *arg, int id, size_t offset, void *to, size_t bytes)
     return mend_store_read(b->store, id, offset, to, bytes);
 }
 
-static int store_end(void *arg, long version)
+static int store_end(void *arg, mend_version_t version)
 {
     struct backing *b = arg;
     (void)version;
@@ -109,7 +109,8 @@ static int store_saved_ranks(void *arg, int *ranks)
     return mend_store_saved_ranks(b->store, ranks);
 }
 
-static int store_redistribute(void *arg, long version, const mend_flow_part *parts, int count)
+static int store_redistribute(void *arg, mend_version_t version, const mend_flow_part *parts,
+                              int count)
 {
     struct backing *b = arg;
     int rc = register_parts(b, parts, count);

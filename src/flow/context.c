@@ -191,7 +191,7 @@ int mend_flow_first(mend_flow *flow)
     return !flow_of(flow)->joining;
 }
 
-long mend_flow_version(const mend_flow *flow)
+mend_version_t mend_flow_version(const mend_flow *flow)
 {
     return flow_of((mend_flow *)flow)->version;
 }

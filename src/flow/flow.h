@@ -102,7 +102,7 @@ typedef struct meta {
     char place_text[256];
     int open_count;
     uint64_t open[OPEN_MAX];
-    long constants; /* the number of the constant views, -1: none */
+    mend_version_t constants; /* the number of the constant views, -1: none */
     int view_count;
     meta_view *views;
 } meta;
@@ -149,14 +149,14 @@ struct mend_flow {
     builder *builders;
     int builder_count;
     /* versions */
-    long base, version,
-        tried; /* version = base + points; newest saved or restored; highest tried */
+    mend_version_t base, version, tried; /* version = base + points, the newest saved or restored;
+                                          * the highest tried */
     double last_save, last_points_time;
     long last_save_points, last_look;
     bool save_asked;
     int repairs;
     /* between agreeing on a version and having restored it */
-    long target;
+    mend_version_t target;
     meta *meta;
     bool reading;
     void *meta_buffer;
@@ -287,10 +287,10 @@ void constants_free(mend_flow *f);
 int constants_bind(mend_flow *f);
 void constants_anew(mend_flow *f);
 int constants_judge(mend_flow *f); /* before a save; collective */
-long constants_version(const mend_flow *f);
-int constants_newest(mend_flow *f, long *version);
-void constants_set_newest(mend_flow *f, long version);
-int constants_open(mend_flow *f, long version);
+mend_version_t constants_version(const mend_flow *f);
+int constants_newest(mend_flow *f, mend_version_t *version);
+void constants_set_newest(mend_flow *f, mend_version_t version);
+int constants_open(mend_flow *f, mend_version_t version);
 int constants_read(mend_flow *f, const view *v, size_t bytes);
 void constants_end(mend_flow *f);
 

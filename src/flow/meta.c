@@ -127,7 +127,7 @@ int meta_read(const void *bytes, size_t size, meta **result)
     m->points = h.points;
     m->place = h.place;
     memcpy(m->place_text, h.place_text, sizeof m->place_text);
-    m->constants = (long)h.constants - 1;
+    m->constants = (mend_version_t)h.constants - 1;
     m->open_count = (int)h.open_count;
     memcpy(m->open, h.open, sizeof m->open);
     m->view_count = (int)h.view_count;

@@ -79,7 +79,7 @@ bool recover_other_ranks(const mend_flow *f)
 }
 
 /* A4 for one candidate. MEND_ERR_DAMAGED: try an older one. */
-static int open_version(mend_flow *f, long version)
+static int open_version(mend_flow *f, mend_version_t version)
 {
     int rc = f->store.begin(f->store.arg, version, recover_keeps(f) ? -2 : -1);
     if (rc == MEND_ERR_RANK_COUNT) /* more ranks than then: any part has the description */
@@ -102,14 +102,14 @@ static int open_version(mend_flow *f, long version)
 static int choose_version(mend_flow *f)
 {
     int rc = f->store.bind(f->store.arg, f->comm, f->rank);
-    long constants = -1;
+    mend_version_t constants = -1;
     if (!rc)
         rc = constants_bind(f);
     if (!rc)
         rc = constants_newest(f, &constants);
     MEND_FAULT_POINT(flow_recover_bound);
     long tried[3] = {f->tried, f->learner && !learn_active(f), constants};
-    long limit = LONG_MAX, version;
+    mend_version_t limit = INT64_MAX, version;
     if (rc || (rc = agree(f, tried, 3, MPI_MAX)))
         return rc;
     f->tried = tried[0];

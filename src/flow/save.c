@@ -39,7 +39,7 @@ int save_version(mend_flow *f, const safe_point *at, int level, int finished)
     double begin = mend_now();
     size_t meta_bytes;
     int count = 0;
-    long version = f->base + f->points + (finished ? 1 : 0);
+    mend_version_t version = f->base + f->points + (finished ? 1 : 0);
     MEND_FAULT_POINT(flow_save_before);
     int rc = views_arrange(&f->views);
     if (!rc)

@@ -21,7 +21,7 @@ struct foot {
 _Static_assert(sizeof(struct foot) == 72 && sizeof(mend_bundle_entry) == 24, "no hidden padding");
 
 int mend_bundle_tail(const mend_bundle_entry *entries, uint64_t count, uint64_t end,
-                     int64_t version, uint64_t save_id, uint8_t **bytes, size_t *length)
+                     mend_version_t version, uint64_t save_id, uint8_t **bytes, size_t *length)
 {
     size_t table = count * sizeof *entries, n = table + sizeof(struct foot);
     uint8_t *p = malloc(n);
@@ -95,7 +95,7 @@ static int read_index(mend_source *source, const struct foot *foot, mend_bundle_
 }
 
 int mend_bundle_open(mend_source source, mend_bundle_entry **entries, uint64_t *count,
-                     int64_t *version, uint64_t *save_id)
+                     mend_version_t *version, uint64_t *save_id)
 {
     struct foot foot;
     int rc =

@@ -187,7 +187,7 @@ int mend_folder_open_bundled(const char *path, const mend_file *bundle, int rank
     mend_source source;
     mend_bundle_entry *entries = NULL;
     uint64_t count = 0, save_id = 0;
-    int64_t version = 0;
+    mend_version_t version = 0;
 
     mend_file_name(bundle, name);
     if (snprintf(full, sizeof full, "%s/%s", path, name) >= (int)sizeof full)

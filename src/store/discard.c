@@ -104,7 +104,7 @@ static int own_file(mend_store *store, const struct known *k, struct part *part)
     return 0;
 }
 
-int mend_store_begin_restore_own(mend_store *store, long version)
+int mend_store_begin_restore_own(mend_store *store, mend_version_t version)
 {
     if (!store)
         return mend_fail(MEND_ERR_ARGUMENT, "no store");

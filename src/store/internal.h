@@ -103,12 +103,12 @@ void slot_release(struct mend_store *store, struct slot *slot);
 /* May a copy that the memory level keeps be overwritten before its successor is committed? Called
  * with the lock held. */
 bool slots_tight(const struct mend_store *store);
-struct slot *slot_find(const struct slots *slots, int64_t version, uint64_t id, int rank);
+struct slot *slot_find(const struct slots *slots, mend_version_t version, uint64_t id, int rank);
 
 /* ---- versions that this process knows of ----------------------------------------------------- */
 
 struct known {
-    int64_t version;
+    mend_version_t version;
     uint64_t id;
     unsigned reached; /* levels where it is committed and kept */
     unsigned failed;
@@ -116,7 +116,7 @@ struct known {
 
 /* A base for deltas of one kind of file (own or global). */
 struct base {
-    int64_t version; /* -1: none */
+    mend_version_t version; /* -1: none */
     uint64_t id;
     unsigned levels; /* at which it is committed */
     int chain;
@@ -131,7 +131,7 @@ enum base_kind { BASE_OWN, BASE_GLOBAL, BASES };
 struct job {
     struct job *next;
     struct slot *slot;
-    int64_t version;
+    mend_version_t version;
     uint64_t id;
     unsigned levels; /* wanted */
     unsigned reached;
@@ -192,10 +192,10 @@ struct mend_store {
     uint64_t serial;        /* counts layouts */
     mend_image_head layout; /* of the last save, to see changes */
 
-    int64_t last;     /* last version saved or restored */
-    int64_t turn;     /* saves so far, for level[].every */
-    int64_t floor;    /* restored version; what lies above and is not ours is abandoned */
-    bool saved_since; /* something was saved since the last restore or open */
+    mend_version_t last;  /* last version saved or restored */
+    int64_t turn;         /* saves so far, for level[].every */
+    mend_version_t floor; /* restored version; what lies above and is not ours is abandoned */
+    bool saved_since;     /* something was saved since the last restore or open */
 
     pthread_mutex_t lock; /* guards all below, slots' users, known */
     pthread_cond_t changed;
@@ -251,12 +251,12 @@ void engine_release(mend_store *store);
 void job_free(mend_store *store, struct job *job);
 
 /* ---- version.c ---- */
-struct known *known_find(mend_store *store, int64_t version, uint64_t id);
-struct known *known_add(mend_store *store, int64_t version, uint64_t id);
+struct known *known_find(mend_store *store, mend_version_t version, uint64_t id);
+struct known *known_add(mend_store *store, mend_version_t version, uint64_t id);
 void known_forget(mend_store *store);
 /* A save of `version` begins: what is known at or above it is of a past that is given up. */
-void known_abandon(mend_store *store, int64_t version);
-bool known_kept(const mend_store *store, int64_t version, uint64_t id, unsigned levels);
+void known_abandon(mend_store *store, mend_version_t version);
+bool known_kept(const mend_store *store, mend_version_t version, uint64_t id, unsigned levels);
 bool known_any(const mend_store *store,
                unsigned levels); /* some version is committed at one of them */
 /* Is it this rank's task to remove the file? */

@@ -341,7 +341,7 @@ int mend_store_statistics_sized(const mend_store *store, mend_store_stats *stats
 
 int mend_store_prune(mend_store *store, long before)
 {
-    long newest = 0;
+    mend_version_t newest = 0;
     if (!store)
         return mend_fail(MEND_ERR_ARGUMENT, "no store");
     int rc = mend_store_newest(store, &newest);

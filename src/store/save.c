@@ -71,8 +71,8 @@ static unsigned due_levels(const mend_store *store, int64_t turn)
 /* One reduction: is everybody ready, is it the same version, what is its id. */
 enum { READY, VERSION, NO_VERSION, CHOICE, NO_CHOICE, LAST, TURN, STEADY, DEVICE, ID, AGREED };
 
-static int begin_agreement(mend_store *store, int rc, int64_t version, const mend_save_options *o,
-                           bool device, struct net_min **operation)
+static int begin_agreement(mend_store *store, int rc, mend_version_t version,
+                           const mend_save_options *o, bool device, struct net_min **operation)
 {
     int64_t choice = (int64_t)o->levels << 2 | (o->sync != 0) << 1 | (o->full != 0);
     int64_t v[AGREED] = {
@@ -91,8 +91,9 @@ static int begin_agreement(mend_store *store, int rc, int64_t version, const men
     return net_min_begin(store->net, CALL, v, AGREED, operation);
 }
 
-static int end_agreement(mend_store *store, int rc, int64_t version, const mend_save_options *o,
-                         struct net_min *operation, struct agreed *agreed)
+static int end_agreement(mend_store *store, int rc, mend_version_t version,
+                         const mend_save_options *o, struct net_min *operation,
+                         struct agreed *agreed)
 {
     int64_t v[AGREED] = {0};
     int broken = net_min_end(operation, v);
@@ -198,7 +199,7 @@ static int note_layout(mend_store *store, const mend_image_head *head)
     return rc;
 }
 
-static int check_choice(const mend_store *store, const mend_save_options *o, long version)
+static int check_choice(const mend_store *store, const mend_save_options *o, mend_version_t version)
 {
     if (version < 0)
         return mend_fail(MEND_ERR_VERSION, "version %ld is negative", version);
@@ -315,7 +316,7 @@ static int make_version(mend_store *store, struct making *m, int rc, const mend_
 {
     struct net_min *agreement = NULL;
     struct agreed agreed = {0};
-    int64_t version = m->head.version;
+    mend_version_t version = m->head.version;
     bool early = rc == 0 && may_copy_early(store, m, o);
     int mine = 0;
 
@@ -344,8 +345,8 @@ static int make_version(mend_store *store, struct making *m, int rc, const mend_
     return rc;
 }
 
-int mend_store_save_sized(mend_store *store, long version, const mend_save_options *options,
-                          size_t size)
+int mend_store_save_sized(mend_store *store, mend_version_t version,
+                          const mend_save_options *options, size_t size)
 {
     mend_save_options own, *o = &own;
     struct making m = {0};
@@ -381,7 +382,7 @@ int mend_store_save_sized(mend_store *store, long version, const mend_save_optio
     return rc;
 }
 
-int mend_store_save(mend_store *store, long version)
+int mend_store_save(mend_store *store, mend_version_t version)
 {
     return mend_store_save_with(store, version, NULL);
 }

@@ -15,7 +15,7 @@ static const unsigned levels_of_kind[MEND_FILE_KINDS] = {
     [MEND_FILE_BUNDLE] = MEND_LEVEL_BIT(MEND_LEVEL_GLOBAL),
 };
 
-struct known *known_find(mend_store *store, int64_t version, uint64_t id)
+struct known *known_find(mend_store *store, mend_version_t version, uint64_t id)
 {
     for (int i = 0; i < store->known_count; i++)
         if (store->known[i].version == version && store->known[i].id == id)
@@ -37,7 +37,7 @@ static void known_trim(mend_store *store)
     }
 }
 
-struct known *known_add(mend_store *store, int64_t version, uint64_t id)
+struct known *known_add(mend_store *store, mend_version_t version, uint64_t id)
 {
     struct known *k = known_find(store, version, id);
     if (k)
@@ -61,7 +61,7 @@ void known_forget(mend_store *store)
     store->known_count = 0;
 }
 
-bool known_kept(const mend_store *store, int64_t version, uint64_t id, unsigned levels)
+bool known_kept(const mend_store *store, mend_version_t version, uint64_t id, unsigned levels)
 {
     for (int i = 0; i < store->known_count; i++)
         if (store->known[i].version == version && store->known[i].id == id)
@@ -77,7 +77,7 @@ bool known_any(const mend_store *store, unsigned levels)
     return false;
 }
 
-void known_abandon(mend_store *store, int64_t version)
+void known_abandon(mend_store *store, mend_version_t version)
 {
     while (store->known_count && store->known[store->known_count - 1].version >= version)
         store->known_count--;
@@ -85,7 +85,7 @@ void known_abandon(mend_store *store, int64_t version)
         store->floor = version - 1;
 }
 
-static int64_t newest_at(const mend_store *store, unsigned levels)
+static mend_version_t newest_at(const mend_store *store, unsigned levels)
 {
     for (int i = store->known_count - 1; i >= 0; i--)
         if (store->known[i].reached & levels)
@@ -155,7 +155,7 @@ static bool others_may_need(mend_store *store, const mend_file *f, unsigned leve
 static bool wanted(mend_store *store, const mend_file *f)
 {
     unsigned levels = levels_of_kind[f->kind];
-    int64_t newest = newest_at(store, levels);
+    mend_version_t newest = newest_at(store, levels);
 
     if (newest < 0 || known_kept(store, f->version, f->save_id, levels))
         return true;

@@ -44,7 +44,7 @@ int mend_store_progress_sized(mend_store *store, mend_store_progress_info *info,
         return mend_fail(MEND_ERR_ARGUMENT, "no store, or no place for the result (NULL)");
     pthread_mutex_lock(&store->lock);
     mend_store_progress_info own = {
-        .version = store->current ? (long)store->current->version : (long)store->last,
+        .version = store->current ? store->current->version : store->last,
         .pending = store->pending,
         .level = (mend_level)atomic_load(&store->level_now),
         .bytes_done = atomic_load(&store->bytes_done),
@@ -69,7 +69,7 @@ int mend_store_cancel(mend_store *store)
     return rc;
 }
 
-int mend_store_reached(mend_store *store, long version, unsigned *levels)
+int mend_store_reached(mend_store *store, mend_version_t version, unsigned *levels)
 {
     int rc = MEND_ERR_VERSION;
     if (!store || !levels)

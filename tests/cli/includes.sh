@@ -12,7 +12,7 @@ declare -A below=(
 )
 without_mpi=" base device code image plan tools launcher "
 # the layer that a public header belongs to
-owner() { case $1 in error) echo base ;; mend) echo any ;; *) echo "$1" ;; esac; }
+owner() { case $1 in error | types) echo base ;; mend) echo any ;; *) echo "$1" ;; esac; }
 
 check_file() { # LAYER FILE
     local layer=$1 file=$2 header other

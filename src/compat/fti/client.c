@@ -121,7 +121,7 @@ static int open_store(struct fti_client *client)
 /* What there is to recover, opened so that its sizes can be asked for. Nothing is no error. */
 static int look(struct fti_client *client)
 {
-    long version;
+    mend_version_t version;
     size_t bytes = 0;
     if (client->config.failure == 0)
         return MEND_OK;

@@ -46,10 +46,10 @@ struct fti_client {
     struct fti_variable *variables;
     int variable_count;
     int *type_sizes, type_count;
-    int status;      /* what FTI_Status says */
-    bool looking;    /* the version to recover is open */
-    int32_t last_id; /* of a checkpoint, by the program */
-    long version;    /* of the last one, -1: none */
+    int status;             /* what FTI_Status says */
+    bool looking;           /* the version to recover is open */
+    int32_t last_id;        /* of a checkpoint, by the program */
+    mend_version_t version; /* of the last one, -1: none */
     int last_level;
     struct fti_clock clock;
 };

@@ -19,7 +19,7 @@ int VELOC_Restart_test(const char *name, int version)
     int code = mend_veloc_store(client, name, &named);
     if (code)
         return mend_veloc_result(code);
-    long newest;
+    mend_version_t newest;
     code = version == 0 ? mend_store_newest_until(named->store, INT_MAX, &newest)
                         : mend_store_newest_until(named->store, version - 1, &newest);
     /* no version is an ordinary answer: nothing to log */

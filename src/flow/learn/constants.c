@@ -28,8 +28,8 @@ enum { STEADY = 3, VIEWS_MAX = 64, SMALL_BYTES = 4096 };
 
 struct constants {
     mend_flow_store store;
-    long version, tried; /* in use, -1: none; highest number that was used */
-    uint64_t set;        /* a bit for each view in it */
+    mend_version_t version, tried; /* in use, -1: none; highest number that was used */
+    uint64_t set;                  /* a bit for each view in it */
     bool off, reading;
 };
 
@@ -79,7 +79,7 @@ void constants_anew(mend_flow *f)
     }
 }
 
-long constants_version(const mend_flow *f)
+mend_version_t constants_version(const mend_flow *f)
 {
     return f->constants && f->constants->set ? f->constants->version : -1;
 }
@@ -165,10 +165,10 @@ int constants_judge(mend_flow *f)
 /* ---- restoring ---- */
 
 /* Step 4. MEND_ERR_DAMAGED: an older version has to do. Agreed, for all ranks ask for the same. */
-int constants_open(mend_flow *f, long version)
+int constants_open(mend_flow *f, mend_version_t version)
 {
     struct constants *c = f->constants;
-    long found = -1;
+    mend_version_t found = -1;
     if (version < 0)
         return 0;
     if (!c)
@@ -207,13 +207,13 @@ void constants_end(mend_flow *f)
 }
 
 /* The highest number in use, so that all ranks go on from the same. Collective. */
-int constants_newest(mend_flow *f, long *version)
+int constants_newest(mend_flow *f, mend_version_t *version)
 {
     struct constants *c = f->constants;
     *version = -1;
     if (!c)
         return 0;
-    int rc = c->store.newest(c->store.arg, LONG_MAX, version);
+    int rc = c->store.newest(c->store.arg, INT64_MAX, version);
     if (rc == MEND_ERR_NO_VERSION) {
         *version = -1;
         rc = 0;
@@ -223,7 +223,7 @@ int constants_newest(mend_flow *f, long *version)
     return rc;
 }
 
-void constants_set_newest(mend_flow *f, long version)
+void constants_set_newest(mend_flow *f, mend_version_t version)
 {
     if (f->constants)
         f->constants->tried = version;

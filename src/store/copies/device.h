@@ -19,7 +19,7 @@ int device_snapshot_end(mend_store *store, struct drain *drain, struct slot *slo
                         int rc);
 /* In the engine: from the snapshot into the slot, all or what changed. */
 int device_drain(mend_store *store, struct drain *drain, struct slot *slot, uint64_t serial,
-                 int64_t version);
+                 mend_version_t version);
 /* The snapshot may be used again. Called with the lock held. */
 void device_release(mend_store *store, struct drain *drain);
 

@@ -207,7 +207,7 @@ int device_snapshot_end(mend_store *store, struct drain *d, struct slot *slot, u
 }
 
 int device_drain(mend_store *store, struct drain *d, struct slot *slot, uint64_t serial,
-                 int64_t version)
+                 mend_version_t version)
 {
     uint64_t moved = 0, bytes = 0;
     double start = mend_now();

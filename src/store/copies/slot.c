@@ -225,7 +225,7 @@ int slot_set_head(struct slot *slot, const mend_image_head *head)
     return 0;
 }
 
-struct slot *slot_find(const struct slots *slots, int64_t version, uint64_t id, int rank)
+struct slot *slot_find(const struct slots *slots, mend_version_t version, uint64_t id, int rank)
 {
     for (int i = 0; i < slots->count; i++) {
         struct slot *s = slots->list[i];

@@ -98,7 +98,7 @@ static int list_bundle(mend_store *store, const char *folder, const mend_file *f
     mend_source source;
     mend_bundle_entry *entries = NULL;
     uint64_t count = 0, id;
-    int64_t version;
+    mend_version_t version;
     int rc = 0;
 
     rc = file_path(folder, f, path);

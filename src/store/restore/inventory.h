@@ -8,7 +8,7 @@
 enum source_kind { IN_MEMORY, IN_OWN, IN_COPY, IN_PARITY, IN_GLOBAL, IN_BUNDLE, IN_DOUBT };
 
 struct item {
-    int64_t version;
+    mend_version_t version;
     uint64_t id;
     int32_t rank, ranks; /* whose part, of how many */
     int32_t holder;      /* the logical rank that can read it now */
@@ -35,7 +35,7 @@ void inventory_free(struct inventory *inventory);
 
 /* A version attempt that exists in part or whole. */
 struct attempt {
-    int64_t version;
+    mend_version_t version;
     uint64_t id;
     int ranks;
 };

@@ -102,7 +102,7 @@ static int restore_attempt(mend_store *store, const struct inventory *inv, const
     return rc;
 }
 
-static int restore_version(mend_store *store, long version, const int *ids, int count)
+static int restore_version(mend_store *store, mend_version_t version, const int *ids, int count)
 {
     struct inventory inv = {0};
     struct attempt *attempts = NULL, a;
@@ -122,18 +122,18 @@ static int restore_version(mend_store *store, long version, const int *ids, int 
     return rc;
 }
 
-int mend_store_restore(mend_store *store, long version)
+int mend_store_restore(mend_store *store, mend_version_t version)
 {
     return restore_version(store, version, NULL, 0);
 }
 
-int mend_store_restore_regions(mend_store *store, long version, const int *ids, int count)
+int mend_store_restore_regions(mend_store *store, mend_version_t version, const int *ids, int count)
 {
     static const int none[1];
     return restore_version(store, version, ids ? ids : none, ids ? count : 0);
 }
 
-static int restore_newest(mend_store *store, long *version)
+static int restore_newest(mend_store *store, mend_version_t *version)
 {
     struct inventory inv = {0};
     struct attempt *attempts = NULL;
@@ -144,7 +144,7 @@ static int restore_newest(mend_store *store, long *version)
         return rc;
     rc = MEND_ERR_NO_VERSION;
     for (int i = 0; i < count; i++) {
-        *version = (long)attempts[i].version;
+        *version = attempts[i].version;
         rc = restore_attempt(store, &inv, &attempts[i], NULL, 0);
         if (rc != MEND_ERR_DAMAGED)
             break;
@@ -158,7 +158,7 @@ static int restore_newest(mend_store *store, long *version)
     return rc;
 }
 
-int mend_store_restore_newest(mend_store *store, long *version)
+int mend_store_restore_newest(mend_store *store, mend_version_t *version)
 {
     if (!store || !version)
         return mend_fail(MEND_ERR_ARGUMENT, "no store, or no place for the result (NULL)");
@@ -170,7 +170,7 @@ int mend_store_restore_newest(mend_store *store, long *version)
 
 /* ---- in parts -------------------------------------------------------------------------------- */
 
-static int begin_restore(mend_store *store, long version, int rank, bool look)
+static int begin_restore(mend_store *store, mend_version_t version, int rank, bool look)
 {
     struct inventory inv = {0};
     struct attempt *attempts = NULL, a, newest = {0};
@@ -207,7 +207,7 @@ static int begin_restore(mend_store *store, long version, int rank, bool look)
     return rc;
 }
 
-static int begin(mend_store *store, long version, int rank, bool look)
+static int begin(mend_store *store, mend_version_t version, int rank, bool look)
 {
     if (!store)
         return mend_fail(MEND_ERR_ARGUMENT, "no store");
@@ -218,12 +218,12 @@ static int begin(mend_store *store, long version, int rank, bool look)
     return rc;
 }
 
-int mend_store_begin_restore(mend_store *store, long version, int rank)
+int mend_store_begin_restore(mend_store *store, mend_version_t version, int rank)
 {
     return begin(store, version, rank, false);
 }
 
-int mend_store_begin_look(mend_store *store, long version, int rank)
+int mend_store_begin_look(mend_store *store, mend_version_t version, int rank)
 {
     return begin(store, version, rank, true);
 }

@@ -12,7 +12,7 @@ int restore_agree(mend_store *store, int rc);
 int restore_look(mend_store *store, struct inventory *inv, struct attempt **attempts, int *count);
 /* The same from an inventory that is there. */
 int restore_list(mend_store *store, const struct inventory *inv, struct attempt **out, int *count);
-int restore_find(mend_store *store, const struct inventory *inv, int64_t version,
+int restore_find(mend_store *store, const struct inventory *inv, mend_version_t version,
                  struct attempt *out);
 /* It is not offered again. */
 void restore_mark_bad(mend_store *store, const struct attempt *a);

@@ -67,7 +67,7 @@ int restore_look(mend_store *store, struct inventory *inv, struct attempt **atte
     return rc;
 }
 
-int mend_store_newest_until(mend_store *store, long at_most, long *version)
+int mend_store_newest_until(mend_store *store, mend_version_t at_most, mend_version_t *version)
 {
     struct inventory inv = {0};
     struct attempt *attempts = NULL;
@@ -83,7 +83,7 @@ int mend_store_newest_until(mend_store *store, long at_most, long *version)
     while (i < count && attempts[i].version > at_most)
         i++;
     if (i < count)
-        *version = (long)attempts[i].version;
+        *version = attempts[i].version;
     else
         rc = inventory_nothing(store, &inv);
     free(attempts);
@@ -91,12 +91,12 @@ int mend_store_newest_until(mend_store *store, long at_most, long *version)
     return rc;
 }
 
-int mend_store_newest(mend_store *store, long *version)
+int mend_store_newest(mend_store *store, mend_version_t *version)
 {
     return mend_store_newest_until(store, INT64_MAX, version);
 }
 
-int mend_store_versions(mend_store *store, long *versions, int room, int *count)
+int mend_store_versions(mend_store *store, mend_version_t *versions, int room, int *count)
 {
     struct inventory inv = {0};
     struct attempt *attempts = NULL;
@@ -109,13 +109,13 @@ int mend_store_versions(mend_store *store, long *versions, int room, int *count)
     if (rc)
         return rc;
     for (int i = 0; i < *count && i < room; i++)
-        versions[i] = (long)attempts[i].version;
+        versions[i] = attempts[i].version;
     free(attempts);
     inventory_free(&inv);
     return 0;
 }
 
-int restore_find(mend_store *store, const struct inventory *inv, int64_t version,
+int restore_find(mend_store *store, const struct inventory *inv, mend_version_t version,
                  struct attempt *out)
 {
     struct attempt *attempts = NULL;

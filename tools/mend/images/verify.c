@@ -61,7 +61,7 @@ static int verify_bundle(const char *folder, const mend_file *file, struct tally
     mend_source source;
     mend_bundle_entry *entries = NULL;
     uint64_t count = 0, id;
-    int64_t version;
+    mend_version_t version;
     mend_file_name(file, name);
     snprintf(path, sizeof path, "%s/%s", folder, name);
     int rc = mend_source_file(path, 0, UINT64_MAX, &source);

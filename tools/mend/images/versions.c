@@ -161,7 +161,7 @@ static int note_bundle(const char *folder, const mend_file *f, const char *path,
     mend_source source;
     mend_bundle_entry *entries = NULL;
     uint64_t count = 0, id;
-    int64_t version;
+    mend_version_t version;
     int rc = mend_source_file(path, 0, UINT64_MAX, &source);
     if (rc == 0)
         rc = mend_bundle_open(source, &entries, &count, &version, &id);

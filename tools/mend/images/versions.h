@@ -2,6 +2,7 @@
 #ifndef MEND_TOOL_VERSIONS_H
 #define MEND_TOOL_VERSIONS_H
 
+#include <mend/types.h>
 #include <stdbool.h>
 
 #include <image/folder.h>
@@ -9,7 +10,7 @@
 #include <mend/error.h>
 
 struct version_view {
-    int64_t version;
+    mend_version_t version;
     uint64_t save_id;
     int ranks;
     uint64_t bytes; /* of all files */

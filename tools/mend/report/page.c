@@ -114,7 +114,7 @@ static void levels(FILE *out, const struct report *r)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         int n = 0, failed = 0;
         double bytes = 0, seconds = 0;
-        long newest = 0;
+        mend_version_t newest = 0;
         for (int i = 0; i < r->saves; i++) {
             const struct report_save *s = &r->save[i];
             if (strcmp(s->level, names[k]) != 0)

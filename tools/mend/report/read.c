@@ -72,7 +72,7 @@ static void note_save(struct report *r, const json_t *e, double t, int rank, boo
     s->t = t;
     s->rank = rank;
     s->seconds = number_of(e, "seconds");
-    s->version = (long)number_of(e, "version");
+    s->version = (mend_version_t)number_of(e, "version");
     s->bytes = number_of(e, "bytes");
     s->failed = failed;
     snprintf(s->level, sizeof s->level, "%s",
@@ -105,7 +105,7 @@ static void note_recovery(struct report *r, const json_t *e, double t, int rank)
     v->t = t;
     v->rank = rank;
     v->seconds = number_of(e, process ? "since_detection" : "seconds");
-    v->version = process ? -1 : (long)number_of(e, "version");
+    v->version = process ? -1 : (mend_version_t)number_of(e, "version");
     snprintf(v->how, sizeof v->how, "%s", process ? "resumed" : text_of(e, "how"));
     snprintf(v->phases, sizeof v->phases, "%s", text_of(e, "phases"));
 }
@@ -135,7 +135,7 @@ static void note_torn(struct report *r, double t, bool stopped)
     l->stopped = stopped;
 }
 
-static void note_up(struct report *r, double t, long version)
+static void note_up(struct report *r, double t, mend_version_t version)
 {
     struct report_relaunch *l = r->relaunches ? &r->relaunch[r->relaunches - 1] : NULL;
     if (!l || l->up > 0)
@@ -169,9 +169,9 @@ static void note(struct report *r, const json_t *e)
         note_recovery(r, e, t, rank);
     else if (strcmp(name, "recover.playing") == 0) {
         note_mark(r, "playing", t, rank, number_of(e, "pid"));
-        note_up(r, t, (long)number_of(e, "version"));
+        note_up(r, t, (mend_version_t)number_of(e, "version"));
     } else if (strcmp(name, "restart") == 0)
-        note_up(r, t, (long)number_of(e, "version"));
+        note_up(r, t, (mend_version_t)number_of(e, "version"));
     else if (strcmp(name, "run.torn_down") == 0)
         note_torn(r, t, false);
     else if (strcmp(name, "plan.interval") == 0)
@@ -299,7 +299,7 @@ int report_whole_recoveries(const struct report *r, int *index, int room)
 }
 
 /* Work since the version that was gone back to, up to the moment of noticing. */
-static double lost_since(const struct report *r, long version, double noticed)
+static double lost_since(const struct report *r, mend_version_t version, double noticed)
 {
     double from = r->begin;
     for (int i = 0; i < r->saves && r->save[i].t < noticed; i++)
@@ -316,7 +316,7 @@ struct report_sums report_sum(const struct report *r)
     struct report_sums s = {.seconds = r->end - r->begin};
     enum { ROOM = 100000 };
     static int whole[ROOM];
-    long newest = 0;
+    mend_version_t newest = 0;
     double longest = 0;
     int counted = 0;
     for (int i = 0; i < r->saves; i++) {

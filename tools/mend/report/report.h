@@ -3,6 +3,7 @@
 #ifndef MEND_TOOL_REPORT_H
 #define MEND_TOOL_REPORT_H
 
+#include <mend/types.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@ enum { REPORT_RANKS = 1 << 22 }; /* the most that are believed */
 struct report_save { /* one rank's part of a version at one level */
     double t, seconds;
     int rank;
-    long version;
+    mend_version_t version;
     char level[16];
     double bytes;
     bool failed;
@@ -28,14 +29,14 @@ struct report_fault { /* on purpose (chaos), or noticed */
 struct report_recovery { /* one rank's view of one recovery */
     double t, seconds;   /* end, and how long since it was noticed */
     int rank;
-    long version;
+    mend_version_t version;
     char how[16], phases[400];
 };
 
-struct report_relaunch { /* the job was torn down, and launched again */
-    double t, up;        /* up: its ranks work again; 0: they never did */
-    long version;        /* from which */
-    bool stopped;        /* it was not torn down: it had ended, and was resumed */
+struct report_relaunch {    /* the job was torn down, and launched again */
+    double t, up;           /* up: its ranks work again; 0: they never did */
+    mend_version_t version; /* from which */
+    bool stopped;           /* it was not torn down: it had ended, and was resumed */
 };
 
 struct report_mark { /* launches, intervals, what a rank was played by */

@@ -125,7 +125,7 @@ static double number_of(json_t *e, const char *key)
 
 /* Written in the background, with a version of the other levels now and then: where the ranks have all the
  * cores, it is a part of what each version costs. */
-static void note_global(struct run_follower *f, long version, double seconds)
+static void note_global(struct run_follower *f, mend_version_t version, double seconds)
 {
     if (version <= f->last_global)
         return;
@@ -136,7 +136,7 @@ static void note_global(struct run_follower *f, long version, double seconds)
 static void note_saved(struct run_follower *f, json_t *e, double t)
 {
     struct run_progress *p = &f->now;
-    long version = (long)number_of(e, "version");
+    mend_version_t version = (mend_version_t)number_of(e, "version");
     double seconds = number_of(e, "seconds");
     if (strcmp(text_of(e, "level"), "global") == 0)
         note_global(f, version, seconds);
@@ -162,7 +162,7 @@ static void note_resumed(struct run_follower *f, json_t *e, double t)
     p->last_recovery = t;
     p->repair_since = 0;
     p->recoveries++;
-    losses_rollback(&p->lost, (long)number_of(e, "version"), t - seconds);
+    losses_rollback(&p->lost, (mend_version_t)number_of(e, "version"), t - seconds);
     p->restarts += strcmp(text_of(e, "how"), "restarted") == 0;
     if (seconds > p->longest_recovery)
         p->longest_recovery = seconds;
@@ -209,7 +209,7 @@ static void note_restart(struct run_follower *f, json_t *e, double t)
 {
     f->now.resumed = true;
     if (f->torn_at > 0) {
-        losses_rollback(&f->now.lost, (long)number_of(e, "version"), f->torn_at);
+        losses_rollback(&f->now.lost, (mend_version_t)number_of(e, "version"), f->torn_at);
         interval_failed(f, f->torn_at, t);
     }
     f->torn_at = 0;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-void losses_saved(struct run_losses *l, long version, double at)
+void losses_saved(struct run_losses *l, mend_version_t version, double at)
 {
     long last = (l->count + LOSSES_VERSIONS - 1) % LOSSES_VERSIONS;
     if (l->count && l->saved[last].version == version)
@@ -12,7 +12,7 @@ void losses_saved(struct run_losses *l, long version, double at)
     l->count++;
 }
 
-void losses_rollback(struct run_losses *l, long version, double failed)
+void losses_rollback(struct run_losses *l, mend_version_t version, double failed)
 {
     double since = l->began;
     l->from_start += version <= 0;

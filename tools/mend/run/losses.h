@@ -2,6 +2,7 @@
 #ifndef MEND_RUN_LOSSES_H
 #define MEND_RUN_LOSSES_H
 
+#include <mend/types.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -10,7 +11,7 @@ enum { LOSSES_VERSIONS = 256, LOSSES_LEVELS = 8 };
 struct run_losses {
     double began; /* the first event; 0: none yet */
     struct {
-        long version;
+        mend_version_t version;
         double at;
     } saved[LOSSES_VERSIONS]; /* a ring of the newest */
     long count;
@@ -22,9 +23,9 @@ struct run_losses {
     } level[LOSSES_LEVELS];
 };
 
-void losses_saved(struct run_losses *l, long version, double at);
+void losses_saved(struct run_losses *l, mend_version_t version, double at);
 /* The job went back at `failed` to `version`; 0: to its beginning. */
-void losses_rollback(struct run_losses *l, long version, double failed);
+void losses_rollback(struct run_losses *l, mend_version_t version, double failed);
 /* A level could not be written. True: for the first time. */
 bool losses_level(struct run_losses *l, const char *name);
 /* ", 1.2 s of work done again", ", level global failed 3 times": for the summary. */

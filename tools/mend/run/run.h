@@ -5,6 +5,7 @@
 
 #include "run/losses.h"
 
+#include <mend/types.h>
 #include <image/image.h>
 
 #include <mend/plan.h>
@@ -16,7 +17,7 @@
 struct run_job {
     int ranks, spares, retries;
     bool online, raw, quiet, automatic, resume, detach, full;
-    long from;           /* resume this version; -1: the newest */
+    mend_version_t from; /* resume this version; -1: the newest */
     double every;        /* seconds between versions */
     double mtbf;         /* believed, for --every auto; 0: nobody has said */
     double share;        /* of the time, that versions may take then */
@@ -48,7 +49,8 @@ const char *run_meeting(void);
 
 /* How far the job is, read from its events. */
 struct run_progress {
-    long version, exited, left, playing, failures, recoveries, restarts;
+    mend_version_t version;
+    long exited, left, playing, failures, recoveries, restarts;
     double version_at, last_recovery, last_failure, checkpoint_seconds, longest_recovery;
     bool gave_up, ended_by_program, refused;
     bool windows;        /* it gave up because of them */
@@ -75,7 +77,8 @@ struct run_progress {
 struct run_crash {
     int rank, signal;
     unsigned long long at, process;
-    long version, survived; /* when it came: the newest version, recoveries until then */
+    mend_version_t version; /* the newest when it came */
+    long survived;          /* recoveries until then */
     int times;              /* at the same place, one after the other */
     bool again;             /* without a new version in between, or for the third time */
 };
@@ -114,12 +117,12 @@ struct run_follower {
     bool failed;        /* something has */
     bool slow_told;     /* that the interval cannot be kept */
     bool core_to_spare; /* for what is done in the background */
-    long last_global;   /* version */
-    double torn_at;     /* the failure that a launch is to mend; 0: none */
-    bool line_shown;    /* the status line is on the terminal */
-    ino_t folder;       /* DIR, as it was at the start */
-    double looked_at;   /* whether it is still there */
-    int missed;         /* times in a row that it was not */
+    mend_version_t last_global;
+    double torn_at;   /* the failure that a launch is to mend; 0: none */
+    bool line_shown;  /* the status line is on the terminal */
+    ino_t folder;     /* DIR, as it was at the start */
+    double looked_at; /* whether it is still there */
+    int missed;       /* times in a row that it was not */
 };
 
 struct run_words { /* an argument list */

@@ -12,6 +12,7 @@
 #define CAPSULE_IMAGE_H
 #include "start/start.h"
 
+#include <mend/types.h>
 #include <image/image.h>
 
 /* Before an image that has no file of its own: other things may follow it there. */
@@ -108,7 +109,7 @@ int files_sum(int fd, uint64_t offset, uint64_t bytes, uint64_t *sum);
 
 /* --- selection.c: which of it goes into this image --- */
 struct page_sums { /* what an image held, page by page, to find what has changed since */
-    int64_t version;
+    mend_version_t version;
     uint64_t save_id;
     const struct run *runs;
     const uint64_t *sums; /* of the pages of all runs, in order; NULL: not known */
@@ -143,10 +144,11 @@ int selection_prepare(struct selection *p, struct survey *s, const struct page_s
                       int want_sums);
 /* Look at every page, choose, build the tables. No malloc in this and the next. */
 int selection_make(struct selection *p);
-int selection_write(struct selection *p, int64_t version, uint64_t save_id, int fd,
+int selection_write(struct selection *p, mend_version_t version, uint64_t save_id, int fd,
                     const char *path, uint64_t *bytes);
 /* What a later image needs to know of this one; the memory is its own from now on. */
-void selection_keep(struct selection *p, int64_t version, uint64_t save_id, struct page_sums *sums);
+void selection_keep(struct selection *p, mend_version_t version, uint64_t save_id,
+                    struct page_sums *sums);
 void selection_free(struct selection *p);
 void page_sums_free(struct page_sums *sums);
 #endif

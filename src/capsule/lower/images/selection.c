@@ -219,7 +219,7 @@ static int sink_write(void *context, const void *bytes, size_t count)
     return mend_io_write(f->fd, bytes, count, f->path);
 }
 
-int selection_write(struct selection *p, int64_t version, uint64_t save_id, int fd,
+int selection_write(struct selection *p, mend_version_t version, uint64_t save_id, int fd,
                     const char *path, uint64_t *bytes)
 {
     const struct image_meta *m = &p->survey->meta;
@@ -246,7 +246,8 @@ int selection_write(struct selection *p, int64_t version, uint64_t save_id, int 
     return rc;
 }
 
-void selection_keep(struct selection *p, int64_t version, uint64_t save_id, struct page_sums *sums)
+void selection_keep(struct selection *p, mend_version_t version, uint64_t save_id,
+                    struct page_sums *sums)
 {
     page_sums_free(sums);
     *sums =

@@ -46,7 +46,7 @@ static struct {
 } now = {.watch = -1};
 static struct page_sums last = {.version = -1}; /* of the image that the next may be based on */
 
-void snapshot_path(int rank, int64_t version, uint64_t save_id, char *path, size_t size)
+void snapshot_path(int rank, mend_version_t version, uint64_t save_id, char *path, size_t size)
 {
     char name[MEND_FILE_NAME_MAX];
     mend_file file = {settings.local[0] ? MEND_FILE_OWN : MEND_FILE_GLOBAL, rank, version, save_id};

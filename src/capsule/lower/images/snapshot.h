@@ -1,13 +1,15 @@
 /* snapshot.h - writing images: at once, or by a child process while the program goes on. */
 #ifndef CAPSULE_SNAPSHOT_H
 #define CAPSULE_SNAPSHOT_H
+#include <mend/types.h>
+
 #include "ground/ground.h"
 
 /* What the coordinator orders (CONTROL_SAVE). */
 struct control_save {
-    int64_t version;
+    mend_version_t version;
     uint64_t save_id;
-    int64_t base_version; /* an incremental image may be based on this one; -1: on none */
+    mend_version_t base_version; /* an incremental image may be based on this one; -1: on none */
     uint64_t base_id;
     uint64_t background; /* 1: the program goes on while it is written */
     uint64_t asked;      /* by somebody, not by time: to disk at once */
@@ -17,8 +19,8 @@ struct control_save {
 struct snapshot_result {
     int code; /* 0 or MEND_ERR_* */
     uint64_t bytes;
-    double seconds;  /* from its beginning */
-    int64_t version; /* as the user knows it */
+    double seconds;         /* from its beginning */
+    mend_version_t version; /* as the user knows it */
 };
 /* This rank's part of a version into the job's folder, or into its node's local one. 0: done, or
  * under way in a child process if save->background says so and this system can. */
@@ -30,7 +32,7 @@ int snapshot_end(int wait, struct snapshot_result *result);
 /* 0, or MEND_ERR_UNSUPPORTED: no image can hold what this program uses (refuse.c). */
 int snapshot_refused(void);
 /* Where this rank's file of a version lies when it is written. */
-void snapshot_path(int rank, int64_t version, uint64_t save_id, char *path, size_t size);
+void snapshot_path(int rank, mend_version_t version, uint64_t save_id, char *path, size_t size);
 /* The same into an open file, from its beginning; returns the length. In memory, not on disk. */
 size_t snapshot_to(struct upper *upper, int fd);
 #endif

@@ -54,9 +54,9 @@ int held_copy(struct held_image *own, struct held_image *own_base, int to, struc
               struct held_image *copy_base, int from, MPI_Comm comm, size_t *sent)
 {
     static struct changes mine;
-    int have = copy_base ? copy_base->version : 0, partner_has = 0;
+    mend_version_t have = copy_base ? copy_base->version : 0, partner_has = 0;
     struct offer out = {.size = own->size, .bytes = own->size, .whole = 1}, in;
-    if (MPI_Sendrecv(&have, 1, MPI_INT, from, TAG, &partner_has, 1, MPI_INT, to, TAG, comm,
+    if (MPI_Sendrecv(&have, 1, MPI_INT64_T, from, TAG, &partner_has, 1, MPI_INT64_T, to, TAG, comm,
                      MPI_STATUS_IGNORE))
         return 0;
     const char *bytes = held_bytes(own, own->size);

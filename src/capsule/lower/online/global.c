@@ -99,8 +99,8 @@ static int write_file(const struct held_image *image, uint64_t save_id)
 
 /* Not at once, but with the next one: ranks see that a version is complete one after the other, so that by then
  * all have at least told (global_floor) what this one forgets. One that dies cannot tell any more. */
-static int soon;
-static void forget_soon(int rank, int version)
+static mend_version_t soon;
+static void forget_soon(int rank, mend_version_t version)
 {
     if (version <= soon)
         return;
@@ -109,7 +109,7 @@ static void forget_soon(int rank, int version)
     soon = version;
 }
 
-int global_floor(void)
+mend_version_t global_floor(void)
 {
     return soon;
 }
@@ -133,7 +133,7 @@ static void prune(int rank)
             mend_io_remove(path);
         }
         if (there == ranks_known && whole < 2 && ++whole == 2)
-            forget_soon(rank, (int)list[i].version);
+            forget_soon(rank, list[i].version);
     }
     free(list);
 }
@@ -183,7 +183,7 @@ void global_open(const char *dir, int versions)
         die("cannot start a thread");
 }
 
-void global_begin(int ranks, int version, uint64_t new_id)
+void global_begin(int ranks, mend_version_t version, uint64_t new_id)
 {
     pthread_mutex_lock(&lock);
     if (version < soon) /* from its beginning */

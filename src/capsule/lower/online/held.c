@@ -23,7 +23,7 @@ struct trailer {
 };
 #define TRAILER_MAGIC 0x646e656d74757074ull
 
-struct held_image *held_find(int rank, int version)
+struct held_image *held_find(int rank, mend_version_t version)
 {
     for (int i = 0; i < IMAGES_HELD; i++)
         if (held[i].version == version && held[i].rank == rank && version)
@@ -98,7 +98,7 @@ int held_reserve_more(void)
     return 0;
 }
 
-void held_keep(int version, int copied, int rank, int other_rank)
+void held_keep(mend_version_t version, mend_version_t copied, int rank, int other_rank)
 {
     for (int i = 0; i < IMAGES_HELD; i++) {
         int own = held[i].rank == rank, theirs = held[i].rank == other_rank;

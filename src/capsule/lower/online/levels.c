@@ -74,7 +74,7 @@ void levels_open(const char *dir)
     global_open(dir, use.global);
 }
 
-int levels_partner_due(int version)
+int levels_partner_due(mend_version_t version)
 {
     return use.partner > 0 && version % use.partner == 0;
 }
@@ -188,7 +188,7 @@ static int read_into(struct held_image *image)
 
 /* Files of this rank that the store passed over are named, with the reason: one may be what the user believes to
  * resume. */
-static void say_unusable(int rank, int above)
+static void say_unusable(int rank, mend_version_t above)
 {
     char folder[PATH_MAX + 16];
     mend_file *list = NULL;
@@ -231,10 +231,10 @@ static struct damaged damaged; /* found by the last levels_fetch */
 static int begun;              /* this job has had a meeting that went well */
 
 /* The newest version of this rank whose file is at one of the levels, by its name; 0: none. limit: this one only. */
-static int newest_listed(int rank, int only)
+static mend_version_t newest_listed(int rank, mend_version_t only)
 {
     const char *const place[] = {use.global_dir, use.local_dir};
-    int newest = 0;
+    mend_version_t newest = 0;
     for (int i = 0; i < 2; i++) {
         char folder[PATH_MAX + 16];
         mend_file *list = NULL;
@@ -245,7 +245,7 @@ static int newest_listed(int rank, int only)
         for (int k = 0; k < n; k++)
             if (list[k].rank == rank && (!only || list[k].version == only) &&
                 list[k].version > newest)
-                newest = (int)list[k].version;
+                newest = list[k].version;
         free(list);
     }
     return newest;
@@ -256,8 +256,9 @@ static int newest_listed(int rank, int only)
  * first version was being written has no such one.) 0: a peer has failed. */
 static int refuse_if_listed(MPI_Comm comm, int rank)
 {
-    int newest = newest_listed(rank, 0), common = 0, here, everywhere = 0;
-    if (!TRY(MPI_Allreduce(&newest, &common, 1, MPI_INT, MPI_MIN, comm)))
+    mend_version_t newest = newest_listed(rank, 0), common = 0;
+    int here, everywhere = 0;
+    if (!TRY(MPI_Allreduce(&newest, &common, 1, MPI_INT64_T, MPI_MIN, comm)))
         return 0;
     here = common > 0 && newest_listed(rank, common) == common;
     if (!TRY(MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, comm)))
@@ -275,7 +276,7 @@ static int refuse_if_listed(MPI_Comm comm, int rank)
     _exit(EXIT_REFUSED);
 }
 
-int levels_fetch(MPI_Comm comm, int rank, int *version)
+int levels_fetch(MPI_Comm comm, int rank, mend_version_t *version)
 {
     *version = 0;
     damaged = (struct damaged){.all = !begun && mend_setting_boolean(MEND_KEY_RUN_FROM_START)};
@@ -285,7 +286,7 @@ int levels_fetch(MPI_Comm comm, int rank, int *version)
         return 0;
     must_be_readable(rank, 0);
     for (int tries = 0; bound && tries < 8; tries++) { /* damaged ones are passed over */
-        long newest = 0;
+        mend_version_t newest = 0;
         int rc = mend_store_newest(store, &newest);
         if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
             return 0;
@@ -309,16 +310,16 @@ int levels_fetch(MPI_Comm comm, int rank, int *version)
             die("cannot read version %ld: %s", newest, mend_error_text());
         mend_store_end_restore(store);
         image->rank = rank;
-        image->version = *version = (int)newest;
+        image->version = *version = newest;
         mend_event("recover.fetched", ev_int("version", newest),
                    ev_int("bytes", (long long)image->size));
-        say_unusable(rank, (int)newest);
+        say_unusable(rank, newest);
         return 1;
     }
     return refuse_if_listed(comm, rank);
 }
 
-void levels_remove_later(int rank, int version)
+void levels_remove_later(int rank, mend_version_t version)
 {
     const char *const place[] = {use.global_dir, use.local_dir};
     for (int i = 0; i < (use.local || use.erasure ? 2 : 1); i++) {
@@ -336,7 +337,7 @@ void levels_begun(void)
     damaged = (struct damaged){0};
 }
 
-void levels_begin(int rank, int ranks, int version, uint64_t id)
+void levels_begin(int rank, int ranks, mend_version_t version, uint64_t id)
 {
     levels_begun();
     global_begin(ranks, version, id);

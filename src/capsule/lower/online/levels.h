@@ -2,31 +2,33 @@
  * and erasure, by the store; reading of all), online/global.c (global). */
 #ifndef CAPSULE_RECOVER_LEVELS_H
 #define CAPSULE_RECOVER_LEVELS_H
+#include <mend/types.h>
+
 #include "online/online.h"
 
 #define LEVELS_STORE  "images" /* name of the store */
 #define LEVELS_REGION 1        /* its only region: an image with what was printed */
 
 void levels_open(const char *dir);
-int levels_partner_due(int version); /* is a second copy kept in the partner's memory? */
+int levels_partner_due(mend_version_t version); /* is a second copy kept in the partner's memory? */
 /* A meeting is over: this process plays `rank`, from `version`. What was saved later is of a past that
  * was given up: removed. */
-void levels_remove_later(int rank, int version);
+void levels_remove_later(int rank, mend_version_t version);
 void levels_begun(void); /* a meeting is over, of a spare, too */
-void levels_begin(int rank, int ranks, int version, uint64_t id);
+void levels_begin(int rank, int ranks, mend_version_t version, uint64_t id);
 /* Local and erasure, if they are due. Collective over comm. 0: a peer has failed. */
 int levels_save(const struct held_image *image, MPI_Comm comm, int ranks);
 /* The newest version that every rank can have from these levels, this rank's image of it. *version 0:
  * there is none. Collective over comm. 0: a peer has failed. */
-int levels_fetch(MPI_Comm comm, int rank, int *version);
+int levels_fetch(MPI_Comm comm, int rank, mend_version_t *version);
 void levels_unbind(void); /* the communicator is gone */
 void levels_done(void);   /* the job has ended well: node-local files go */
 
 void global_open(const char *dir, int versions);
-void global_begin(int ranks, int version, uint64_t id);
+void global_begin(int ranks, mend_version_t version, uint64_t id);
 void global_offer(struct held_image *image); /* write it in the background, if it is due */
 void global_flush(void);                     /* wait for the background */
-int global_floor(void);                      /* files will not be put back behind this version */
+mend_version_t global_floor(void);           /* files will not be put back behind this version */
 int global_write(const struct held_image *image); /* now; 0: failed */
 int global_save_now(
     const struct held_image *image); /* the same for a version that others write, too */

@@ -3,6 +3,7 @@
 #define CAPSULE_RECOVER_H
 #include "ground/ground.h"
 #include "undo/together.h"
+#include <mend/types.h>
 #include <mpi.h>
 
 /* What the application takes for MPI_COMM_WORLD and MPI_COMM_SELF (mpi.c). */
@@ -66,7 +67,8 @@ void on_own_stack(void (*function)(void)) __attribute__((noreturn));
 /* --- online/held.c: images in memory, gone with the process that holds them --- */
 #define IMAGES_HELD 8
 struct held_image {
-    int rank, version; /* version 0: free */
+    int rank;
+    mend_version_t version; /* 0: free */
     int fd;
     int busy; /* being written to disk: the file must not change */
     size_t size;
@@ -74,12 +76,12 @@ struct held_image {
     size_t mapped;
 };
 extern struct held_image held[IMAGES_HELD];
-struct held_image *held_find(int rank, int version);
+struct held_image *held_find(int rank, mend_version_t version);
 struct held_image *held_new(void);
 void held_reserve(size_t size); /* memory for two of that size, made by the next: */
 int held_reserve_more(void);    /* a part of it; 0: all is there */
 /* Forget all but these two versions (the newest, and the newest that partners have) of two ranks. */
-void held_keep(int version, int copied, int rank, int other_rank);
+void held_keep(mend_version_t version, mend_version_t copied, int rank, int other_rank);
 size_t held_write(struct held_image *image, struct upper *upper);
 void held_load(struct held_image *image);
 char *held_bytes(struct held_image *image, size_t size); /* of the file, which must be that long */
@@ -142,7 +144,7 @@ double wall(void);
 void phase(const char *name); /* it has ended */
 void phases_begin(void);
 void phases_noticed(void); /* the same, and the recovery begins now */
-void phases_tell(const char *how, int version);
+void phases_tell(const char *how, mend_version_t version);
 int phases_repairs(void); /* how many have ended */
 
 /* --- online/: the job repairs itself when ranks die --- */

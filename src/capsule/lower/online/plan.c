@@ -87,7 +87,7 @@ enum mend_news plan_look_at_players(const struct plan *plan)
 }
 #endif
 
-int plan_holds(const struct plan *plan, int process, int rank, int version)
+int plan_holds(const struct plan *plan, int process, int rank, mend_version_t version)
 {
     for (int i = 0; i < IMAGES_HELD; i++)
         if (plan->card[process].image[i].version == version &&
@@ -96,7 +96,7 @@ int plan_holds(const struct plan *plan, int process, int rank, int version)
     return 0;
 }
 
-int plan_holder(const struct plan *plan, int rank, int version)
+int plan_holder(const struct plan *plan, int rank, mend_version_t version)
 {
     for (int pass = 0; pass < 2; pass++)
         for (int p = 0; p < plan->processes; p++)
@@ -119,13 +119,14 @@ int plan_partner_of(const struct plan *plan, int rank)
  * the other levels may have a newer one. */
 static void choose_version(struct plan *plan)
 {
-    int floor = 0;
+    mend_version_t floor = 0;
     for (int p = 0; p < plan->processes; p++)
         floor = plan->card[p].floor > floor ? plan->card[p].floor : floor;
     plan->version = 0;
     for (int p = 0; p < plan->processes; p++)
         for (int i = 0; i < IMAGES_HELD; i++) {
-            int version = plan->card[p].image[i].version, all = 1;
+            mend_version_t version = plan->card[p].image[i].version;
+            int all = 1;
             if (version <= plan->version || version < floor)
                 continue;
             for (int r = 0; r < plan->ranks && all; r++)

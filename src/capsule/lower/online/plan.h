@@ -2,6 +2,8 @@
 #ifndef CAPSULE_RECOVER_PLAN_H
 #define CAPSULE_RECOVER_PLAN_H
 #include "online/online.h"
+
+#include <mend/types.h>
 #ifdef OPEN_MPI
 #include <ulfm/ulfm.h>
 #endif
@@ -11,24 +13,25 @@
 
 struct meeting_card { /* what a process shows in a meeting */
     int rank, finished;
-    int windows; /* open */
-    int floor;   /* files cannot be put back behind this version */
-    uint64_t id; /* the time by this process' clock: the latest names the meeting */
+    int windows;          /* open */
+    mend_version_t floor; /* files cannot be put back behind this version */
+    uint64_t id;          /* the time by this process' clock: the latest names the meeting */
     unsigned host;
     uint64_t machine; /* processes with the same number see each other's /proc */
     int pid;          /* there */
     struct {
-        int rank, version;
+        int rank;
+        mend_version_t version;
     } image[IMAGES_HELD];
 };
 
 struct plan {
-    int processes, me; /* in the meeting, this one */
-    int rank;          /* this process will play; -1: spare */
-    int version;       /* to load, from memory; 0: from another level, or from the beginning */
-    int finished;      /* all ranks have */
-    int hopeless;      /* there is no process for some rank, or some has windows open */
-    int windows;       /* some has: see online/hear.c */
+    int processes, me;      /* in the meeting, this one */
+    int rank;               /* this process will play; -1: spare */
+    mend_version_t version; /* to load, from memory; 0: from another level, or from the beginning */
+    int finished;           /* all ranks have */
+    int hopeless;           /* there is no process for some rank, or some has windows open */
+    int windows;            /* some has: see online/hear.c */
     int ranks;
     uint64_t id;
     int shift;                 /* rank r's second image is at rank r+shift */
@@ -37,10 +40,11 @@ struct plan {
 };
 
 void plan_make(struct plan *plan, int ranks);
-int plan_holds(const struct plan *plan, int process, int rank, int version);
-int plan_holder(const struct plan *plan, int rank, int version); /* its player first; -1: nobody */
-int plan_partner(const struct plan *plan, int rank);             /* who keeps its second image */
-int plan_partner_of(const struct plan *plan, int rank);          /* whose second image it keeps */
+int plan_holds(const struct plan *plan, int process, int rank, mend_version_t version);
+int plan_holder(const struct plan *plan, int rank,
+                mend_version_t version);                /* its player first; -1: nobody */
+int plan_partner(const struct plan *plan, int rank);    /* who keeps its second image */
+int plan_partner_of(const struct plan *plan, int rank); /* whose second image it keeps */
 unsigned host_number(void);
 uint64_t machine_number(void);
 #ifdef OPEN_MPI

@@ -60,8 +60,8 @@
 
 static int world_size;                   /* of the application */
 static int rank = -1;                    /* played by this process; -1: spare */
-static int version;                      /* newest checkpoint; 0: the beginning */
-static int copied_version;               /* the newest that partners have, too */
+static mend_version_t version;           /* newest checkpoint; 0: the beginning */
+static mend_version_t copied_version;    /* the newest that partners have, too */
 static int finished;                     /* the application has called MPI_Finalize */
 static int began_mpi;                    /* it has called MPI_Init */
 static MPI_Comm base = MPI_COMM_NULL;    /* all processes alive, with the spares */
@@ -130,9 +130,9 @@ void recover_error(int rc, const char *function)
 
 /* ---- the meeting ----------------------------------------------------------------------------- */
 
-static int floor_of(int mine)
+static mend_version_t floor_of(int mine)
 {
-    int now = undo_floor(mine), soon = global_floor();
+    mend_version_t now = undo_floor(mine), soon = global_floor();
     return soon > now ? soon : now;
 }
 

@@ -43,7 +43,7 @@ void phases_noticed(void)
 }
 
 /* One event with all phases, in milliseconds. */
-void phases_tell(const char *how, int version)
+void phases_tell(const char *how, mend_version_t version)
 {
     char text[512];
     size_t used = 0;

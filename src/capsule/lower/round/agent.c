@@ -61,7 +61,7 @@ static struct {
     int counts_sent, drained, drained_sent, saved, saved_sent, captured, captured_sent;
     int64_t save_code;
     uint64_t save_bytes, save_microseconds;
-    int64_t save_version;
+    mend_version_t save_version;
     struct control_save save;
     enum stop_command command;
     int64_t *expected; /* NULL: not known yet */
@@ -525,7 +525,7 @@ static void watch_request_signal(void)
         sigaction(settings.request_signal, &new, NULL);
 }
 
-static void on_flushed(int64_t version, uint64_t save_id, int64_t root, int code)
+static void on_flushed(mend_version_t version, uint64_t save_id, mend_version_t root, int code)
 {
     int64_t words[4] = {version, (int64_t)save_id, root, code};
     pthread_mutex_lock(&agent.lock);

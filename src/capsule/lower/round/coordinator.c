@@ -90,7 +90,7 @@ void begin_round(void)
 /* The round is over; ranks also hear which version is complete, and which are gone. */
 static void tell_to_go_on(uint64_t leave)
 {
-    int64_t below = the.global_below;
+    mend_version_t below = the.global_below;
     if (settings.local[0] && the.local_below < below)
         below = the.local_below;
     uint64_t words[3] = {leave, (uint64_t)the.complete.version, (uint64_t)below};
@@ -178,7 +178,7 @@ static void commit(void)
         return;
     struct generations *g = settings.local[0] ? &the.local : &the.global;
     the.root = generations_root(g, the.save.version, the.save.base_version);
-    int64_t below = generations_add(g, the.save.version, the.save.save_id, the.root);
+    mend_version_t below = generations_add(g, the.save.version, the.save.save_id, the.root);
     if (settings.local[0]) {
         the.local_below = below;
         uint64_t version[3] = {(uint64_t)the.save.version, the.save.save_id, (uint64_t)the.root};
@@ -205,7 +205,7 @@ void take_flushed(struct member *m, const int64_t *words, size_t bytes)
     for (int i = 0; i < the.ranks; i++)
         if (the.member[i].flushed != words[0])
             return;
-    int64_t below = generations_add(&the.global, words[0], (uint64_t)words[1], words[2]);
+    mend_version_t below = generations_add(&the.global, words[0], (uint64_t)words[1], words[2]);
     generations_remove_below(&the.global, below);
     the.global_below = below;
     the.flushed = words[0];

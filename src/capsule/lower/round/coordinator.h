@@ -7,6 +7,7 @@
 #include "round/door.h"
 #include "versions/retention.h"
 
+#include <mend/types.h>
 #include <pthread.h>
 #include <stddef.h>
 
@@ -16,10 +17,10 @@ struct member {
     int fd, bye, reported, stopped, drained, captured, saved;
     struct control_clocks *clocks;
     int64_t *sent;
-    uint64_t targets_sum; /* of the targets it was sent last */
-    int64_t flushed;      /* newest version that is in the job's folder */
-    double asked_at;      /* whether it is there; 0: it has answered */
-    int silent;           /* it has not, and was named */
+    uint64_t targets_sum;   /* of the targets it was sent last */
+    mend_version_t flushed; /* newest version that is in the job's folder */
+    double asked_at;        /* whether it is there; 0: it has answered */
+    int silent;             /* it has not, and was named */
 };
 
 struct target {
@@ -36,8 +37,8 @@ struct coordinator {
     uint32_t round;
     struct control_save save, complete; /* this round's, the last complete version's */
     int chain;                          /* incremental images since the last full one */
-    int64_t root, flushed, told_version;
-    int64_t local_below, global_below; /* older versions are removed */
+    mend_version_t root, flushed, told_version;
+    mend_version_t local_below, global_below; /* older versions are removed */
     struct generations global, local;
     int leave, asked; /* stop the job when this round is done; somebody waits for it */
     int full;         /* who asks wants all pages */

@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 struct log {
-    int version;
+    mend_version_t version;
     char *bytes;
     size_t size;
     size_t *record; /* where each begins */
@@ -72,12 +72,12 @@ static void index_log(struct log *log)
     }
 }
 
-static int read_log(int rank, int version, struct log *log)
+static int read_log(int rank, mend_version_t version, struct log *log)
 {
     char path[PATH_MAX + 64];
     struct stat st;
     *log = (struct log){.version = version};
-    snprintf(path, sizeof path, "%s/%d/%d", undo_folder, rank, version);
+    snprintf(path, sizeof path, "%s/%d/%lld", undo_folder, rank, (long long)version);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 && errno == ENOENT)
         return 0;
@@ -92,22 +92,23 @@ static int read_log(int rank, int version, struct log *log)
     index_log(log);
     if (log->foreign) { /* to leave it out would mean a wrong result */
         mend_event("recover.refused", ev_int("version", version), ev_str("file", path));
-        die("rank %d cannot go back to version %d: the log %s belongs to another job than this one",
-            rank, version, path);
+        die("rank %d cannot go back to version %lld: the log %s belongs to another job than this "
+            "one",
+            rank, (long long)version, path);
     }
     return 1;
 }
 
-static int newest_below(int rank, int limit)
+static mend_version_t newest_below(int rank, mend_version_t limit)
 {
     char folder[PATH_MAX + 32], rest;
     struct stat st;
-    int newest = -1;
+    mend_version_t newest = -1;
     snprintf(folder, sizeof folder, "%s/%d", undo_folder, rank);
     DIR *d = undo_folder[0] ? opendir(folder) : NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
-        int v;
-        if (sscanf(e->d_name, "%d%c", &v, &rest) == 1 && v > newest && v < limit &&
+        long long v;
+        if (sscanf(e->d_name, "%lld%c", &v, &rest) == 1 && v > newest && v < limit &&
             !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && st.st_size)
             newest = v;
     }
@@ -116,9 +117,9 @@ static int newest_below(int rank, int limit)
     return newest;
 }
 
-int undo_newest(int rank)
+mend_version_t undo_newest(int rank)
 {
-    return newest_below(rank, INT_MAX);
+    return newest_below(rank, INT64_MAX);
 }
 
 /* Names are put back by one rank at a time, and what another rank has brought back is not removed: it
@@ -268,7 +269,7 @@ static void undo_one(const struct log *log, int rank, const struct undo_record *
     case UNDO_BYTES: put_bytes(path, bytes, r); break;
     case UNDO_CREATED: remove_made(path); break;
     case UNDO_KEPT:
-        snprintf(kept, sizeof kept, "%s/%d/%d.%llu", undo_folder, rank, log->version,
+        snprintf(kept, sizeof kept, "%s/%d/%lld.%llu", undo_folder, rank, (long long)log->version,
                  (unsigned long long)r->offset);
         bring_back(kept, path, r);
         break;
@@ -284,7 +285,7 @@ static void undo_one(const struct log *log, int rank, const struct undo_record *
 typedef void undo_visit(const struct log *log, int rank, const struct undo_record *r,
                         const char *path);
 
-static void backwards(int rank, int version, undo_visit *visit)
+static void backwards(int rank, mend_version_t version, undo_visit *visit)
 {
     struct log log;
     if (!undo_folder[0] || !read_log(rank, version, &log))
@@ -355,9 +356,10 @@ static int floor_open(int rank, int flags)
     return open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-int undo_floor(int rank)
+mend_version_t undo_floor(int rank)
 {
-    int version = 0, fd = undo_folder[0] ? floor_open(rank, O_RDONLY) : -1;
+    int32_t version = 0; /* the file's width */
+    int fd = undo_folder[0] ? floor_open(rank, O_RDONLY) : -1;
     if (fd >= 0 && pread(fd, &version, sizeof version, 0) != sizeof version)
         version = 0;
     if (fd >= 0)
@@ -365,9 +367,11 @@ int undo_floor(int rank)
     return version;
 }
 
-static int raise_floor(int rank, int version)
+/* 0: it could not; then no log is forgotten. */
+static int raise_floor(int rank, mend_version_t to)
 {
-    int fd = floor_open(rank, O_CREAT | O_WRONLY);
+    int32_t version = (int32_t)to;
+    int fd = to <= INT32_MAX ? floor_open(rank, O_CREAT | O_WRONLY) : -1;
     int ok = fd >= 0 && pwrite(fd, &version, sizeof version, 0) == sizeof version;
     if (fd >= 0)
         close(fd);
@@ -383,19 +387,19 @@ void undo_remove_floor(int rank)
 }
 
 /* Which file cannot be put back as it was at the version; NULL: all can. */
-const char *undo_impossible(int rank, int version)
+const char *undo_impossible(int rank, mend_version_t version)
 {
     lost[0] = 0;
     if (version < undo_floor(rank)) {
         snprintf(lost, sizeof lost, "a file");
         return lost;
     }
-    for (int v = undo_newest(rank); v >= version; v--)
+    for (mend_version_t v = undo_newest(rank); v >= version; v--)
         backwards(rank, v, look_for_lost);
     return lost[0] ? lost : NULL;
 }
 
-void undo_contents(int rank, int version)
+void undo_contents(int rank, mend_version_t version)
 {
     brought_count = missed = 0;
     backwards(rank, version, undo_one);
@@ -409,13 +413,13 @@ static void undo_rest(const struct log *log, int rank, const struct undo_record 
         undo_one(log, rank, r, path);
 }
 
-void undo_others(int rank, int version)
+void undo_others(int rank, mend_version_t version)
 {
     if (missed)
         backwards(rank, version, undo_rest);
 }
 
-void undo_lengths(int rank, int version)
+void undo_lengths(int rank, mend_version_t version)
 {
     backwards(rank, version, note_length);
     cut_to_lengths();
@@ -424,26 +428,26 @@ void undo_lengths(int rank, int version)
 /* Remove the logs of versions from..to-1, newest first, then what they kept. If this process dies in
  * between, what is left can still be undone once more: a log without a newer one, and with all that it
  * kept. */
-static void remove_logs(int rank, int from, int to)
+static void remove_logs(int rank, mend_version_t from, mend_version_t to)
 {
     char folder[PATH_MAX + 32], path[PATH_MAX + 300], rest;
     snprintf(folder, sizeof folder, "%s/%d", undo_folder, rank);
     DIR *d = opendir(folder);
-    for (int newest = 0; d && newest >= 0;) {
+    for (mend_version_t newest = 0; d && newest >= 0;) {
         newest = -1;
         for (struct dirent *e; (e = readdir(d));) {
-            int v;
-            if (sscanf(e->d_name, "%d%c", &v, &rest) == 1 && v >= from && v < to && v > newest)
+            long long v;
+            if (sscanf(e->d_name, "%lld%c", &v, &rest) == 1 && v >= from && v < to && v > newest)
                 newest = v;
         }
-        snprintf(path, sizeof path, "%s/%d", folder, newest);
+        snprintf(path, sizeof path, "%s/%lld", folder, (long long)newest);
         if (newest >= 0 && unlink(path))
             break;
         rewinddir(d);
     }
     for (struct dirent *e; d && (e = readdir(d));) {
-        int v;
-        if (sscanf(e->d_name, "%d", &v) != 1 || v < from || v >= to)
+        long long v;
+        if (sscanf(e->d_name, "%lld", &v) != 1 || v < from || v >= to)
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
         unlink(path);
@@ -452,15 +456,15 @@ static void remove_logs(int rank, int from, int to)
         closedir(d);
 }
 
-void undo_remove(int rank, int version)
+void undo_remove(int rank, mend_version_t version)
 {
     if (undo_folder[0])
-        remove_logs(rank, version, INT_MAX);
+        remove_logs(rank, version, INT64_MAX);
 }
 
-void undo_forget(int rank, int version)
+void undo_forget(int rank, mend_version_t version)
 {
-    int newest = newest_below(rank, version);
+    mend_version_t newest = newest_below(rank, version);
     if (undo_folder[0] && (newest < 0 || raise_floor(rank, newest + 1)))
         remove_logs(rank, 0, version);
 }

@@ -17,7 +17,8 @@
 
 char undo_folder[PATH_MAX];
 uint64_t log_at, log_limit;
-int log_rank, log_version;
+int log_rank;
+mend_version_t log_version;
 static int log_fd = -1;
 static volatile int lock;
 static int owner; /* the process whose log it is */
@@ -60,7 +61,7 @@ void log_back_to(uint64_t at)
     log_at = at;
 }
 
-char *log_number(char *end, long n)
+char *log_number(char *end, int64_t n)
 {
     *--end = 0;
     do
@@ -165,7 +166,7 @@ void undo_leave(void)
     shared_unlock();
 }
 
-void undo_begin(int rank, int version)
+void undo_begin(int rank, mend_version_t version)
 {
     char path[PATH_MAX + 64], index[64];
     if (!undo_folder[0])
@@ -173,13 +174,13 @@ void undo_begin(int rank, int version)
     if (log_fd >= 0)
         CALL(close, log_fd, 0, 0, 0);
     if (log_fd >= 0 && !log_at && version != log_version) { /* nothing was changed */
-        snprintf(path, sizeof path, "%s/%d/%d", undo_folder, log_rank, log_version);
+        snprintf(path, sizeof path, "%s/%d/%lld", undo_folder, log_rank, (long long)log_version);
         unlink(path);
     }
     snprintf(path, sizeof path, "%s/%d", undo_folder, rank);
     if (mkdir(path, 0700) && errno != EEXIST)
         die("cannot make %s: %s", path, strerror(errno));
-    snprintf(path, sizeof path, "%s/%d/%d", undo_folder, rank, version);
+    snprintf(path, sizeof path, "%s/%d/%lld", undo_folder, rank, (long long)version);
     log_fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (log_fd < 0)
         die("cannot open %s: %s", path, strerror(errno));
@@ -188,7 +189,8 @@ void undo_begin(int rank, int version)
     log_at = 0;
     lock = 0;
     undo_note_again();
-    snprintf(index, sizeof index, "index.%llu.%d", (unsigned long long)meeting, version);
+    snprintf(index, sizeof index, "index.%llu.%lld", (unsigned long long)meeting,
+             (long long)version);
     snprintf(path, sizeof path, "%s/%s", undo_folder, index);
     shared_begin(path);
     if (rank == 0) {

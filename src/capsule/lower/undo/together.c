@@ -10,21 +10,22 @@
 
 /* A file was changed since the version and what it was is not known: going on would mean a wrong
  * result. */
-static void refuse(int rank, int version, const char *file) __attribute__((noreturn));
-static void refuse(int rank, int version, const char *file)
+static void refuse(int rank, mend_version_t version, const char *file) __attribute__((noreturn));
+static void refuse(int rank, mend_version_t version, const char *file)
 {
     mend_event("recover.refused", ev_int("version", version), ev_str("file", file));
-    fprintf(stderr,
-            "mend: rank %d cannot go back to version %d: %s has changed since, and its old content "
-            "was not kept (too large for MEND_ONLINE_UNDO, or no room in DIR)\n",
-            rank, version, file);
+    fprintf(
+        stderr,
+        "mend: rank %d cannot go back to version %lld: %s has changed since, and its old content "
+        "was not kept (too large for MEND_ONLINE_UNDO, or no room in DIR)\n",
+        rank, (long long)version, file);
     output_last();
     sleep(10); /* mend run ends the job; several ranks that abort at once would hang the launcher */
     MPI_Abort(MPI_COMM_WORLD, EXIT_REFUSED);
     _exit(EXIT_REFUSED);
 }
 
-int files_can_go_back(int rank, int version, MPI_Comm comm)
+int files_can_go_back(int rank, mend_version_t version, MPI_Comm comm)
 {
     const char *file = undo_impossible(rank, version);
     int here = file != NULL, anywhere = 0;
@@ -36,10 +37,10 @@ int files_can_go_back(int rank, int version, MPI_Comm comm)
     return ok && !anywhere;
 }
 
-int put_files_back(int rank, int version, MPI_Comm comm)
+int put_files_back(int rank, mend_version_t version, MPI_Comm comm)
 {
-    int newest = undo_newest(rank), v = -1;
-    int ok = TRY(MPI_Allreduce(&newest, &v, 1, MPI_INT, MPI_MAX, comm));
+    mend_version_t newest = undo_newest(rank), v = -1;
+    int ok = TRY(MPI_Allreduce(&newest, &v, 1, MPI_INT64_T, MPI_MAX, comm));
     for (; ok && v >= version; v--) {
         undo_contents(rank, v);
         ok = TRY(MPI_Barrier(comm));

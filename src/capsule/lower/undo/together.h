@@ -1,12 +1,13 @@
 /* undo/together.h - all ranks put files back. */
 #ifndef CAPSULE_UNDO_TOGETHER_H
 #define CAPSULE_UNDO_TOGETHER_H
+#include <mend/types.h>
 #include <mpi.h>
 
 #define EXIT_REFUSED 115
 /* Collective; 0: a peer has failed. If files cannot be put back, the job ends with a sentence. */
-int files_can_go_back(int rank, int version, MPI_Comm comm);
-int put_files_back(int rank, int version, MPI_Comm comm);
+int files_can_go_back(int rank, mend_version_t version, MPI_Comm comm);
+int put_files_back(int rank, mend_version_t version, MPI_Comm comm);
 
 #define TRY(call) ((call) == MPI_SUCCESS)
 #endif

@@ -306,7 +306,7 @@ static void before_gone(int dir, const char *name)
     char *at = log_number(digits + sizeof digits, kept_files);
     *--at = '.';
     char *tail = at;
-    for (long v = log_version; tail == at || v; v /= 10)
+    for (mend_version_t v = log_version; tail == at || v; v /= 10)
         *--at = (char)('0' + v % 10);
     if (!log_join(other_path, undo_folder,
                   log_number(rank_digits + sizeof rank_digits, log_rank)) ||

@@ -20,6 +20,7 @@
 #define CAPSULE_UNDO_H
 #include "ground/ground.h"
 
+#include <mend/types.h>
 #include <limits.h>
 #include <sys/stat.h>
 
@@ -45,9 +46,10 @@ int log_record(enum undo_kind kind, const char *path, uint64_t inode, uint64_t o
 int log_bytes(const void *bytes, size_t count);
 void log_back_to(uint64_t at);     /* a record is whole or not there */
 extern uint64_t log_at, log_limit; /* its bytes, and how many it may have with the copies */
-extern int log_rank, log_version;
+extern int log_rank;
+extern mend_version_t log_version;
 size_t log_length(const char *text);
-char *log_number(char *end, long n);                         /* in decimals, before `end` */
+char *log_number(char *end, int64_t n);                      /* in decimals, before `end` */
 int log_join(char *path, const char *dir, const char *name); /* into path[PATH_MAX] */
 int log_path_of(int fd, char *path);
 int log_absolute(int dir, const char *name, char *path); /* what the application means by it */
@@ -86,18 +88,20 @@ extern char undo_folder[PATH_MAX]; /* DIR/undo; "": nothing is noted */
 
 /* --- undo/: files that the application has changed are put back, see undo.h --- */
 void undo_open(const char *dir);
-void undo_begin(int rank, int version); /* from now on: changes since that version */
+void undo_begin(int rank, mend_version_t version); /* from now on: changes since that version */
 long undo_call(long number, const unsigned long arguments[6]); /* note, then do the system call */
-const char *undo_impossible(int rank, int version);
-int undo_newest(int rank); /* the newest version that has something to undo; -1: none */
-void undo_contents(int rank, int version); /* the steps of putting back: see undo/apply.c */
-void undo_others(int rank, int version);
-void undo_lengths(int rank, int version);
-void undo_remove(int rank, int version); /* nothing is left to undo since that version */
-void undo_leave(void);                   /* the upper half of this process is ended */
-void undo_meeting(uint64_t id);          /* of those who note together */
-void undo_forget(int rank, int version); /* nobody goes back behind that version any more */
-int undo_floor(int rank);                /* nobody can go back behind that one */
+const char *undo_impossible(int rank, mend_version_t version);
+mend_version_t undo_newest(int rank); /* the newest version that has something to undo; -1: none */
+void undo_contents(int rank,
+                   mend_version_t version); /* the steps of putting back: see undo/apply.c */
+void undo_others(int rank, mend_version_t version);
+void undo_lengths(int rank, mend_version_t version);
+void undo_remove(int rank, mend_version_t version); /* nothing is left to undo since that version */
+void undo_leave(void);                              /* the upper half of this process is ended */
+void undo_meeting(uint64_t id);                     /* of those who note together */
+void undo_forget(int rank,
+                 mend_version_t version); /* nobody goes back behind that version any more */
+mend_version_t undo_floor(int rank);      /* nobody can go back behind that one */
 void undo_remove_floor(int rank);
 /* undo/outside.c: changes by MPI-IO and by shared mappings */
 void undo_file_opening(const char *name, int amode, int first); /* first: of its communicator */

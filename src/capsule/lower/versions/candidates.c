@@ -31,7 +31,7 @@ static void tell_unusable(const mend_file *file)
 
 /* Adds what one folder holds of this rank. *ranks: of the job that made it, if any file tells. */
 static int list_folder(struct candidates *c, const char *folder, enum mend_file_kind kind,
-                       int64_t wanted, int rank, int *ranks)
+                       mend_version_t wanted, int rank, int *ranks)
 {
     mend_file *files = NULL;
     int count = 0, rc = mend_folder_list(folder, &files, &count);
@@ -105,7 +105,8 @@ static int intersect(struct candidates *c, int size)
     return n;
 }
 
-int candidates_find(struct candidates *c, const char *folder, int64_t wanted, int rank, int size)
+int candidates_find(struct candidates *c, const char *folder, mend_version_t wanted, int rank,
+                    int size)
 {
     int ranks = 0, rc = 0;
     snprintf(c->folder, sizeof c->folder, "%s", folder);

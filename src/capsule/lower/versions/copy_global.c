@@ -22,9 +22,9 @@
 #include <unistd.h>
 
 struct order {
-    int64_t version; /* to copy; or keep_from */
+    mend_version_t version; /* to copy; or keep_from */
     uint64_t save_id;
-    int64_t root;
+    mend_version_t root;
     int prune;
 };
 enum { ORDERS = 64 };
@@ -39,7 +39,7 @@ static struct {
     flush_done *done;
 } flush = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
-static void name_of(enum mend_file_kind kind, int64_t version, uint64_t save_id, char *path,
+static void name_of(enum mend_file_kind kind, mend_version_t version, uint64_t save_id, char *path,
                     size_t size)
 {
     char name[MEND_FILE_NAME_MAX];
@@ -69,7 +69,7 @@ static int copy_bytes(int from, int to, const char *path)
     return rc;
 }
 
-static int copy_one(int64_t version, uint64_t save_id)
+static int copy_one(mend_version_t version, uint64_t save_id)
 {
     char source[4500], target[4500];
     mend_io_replacement file;
@@ -92,7 +92,7 @@ static int copy_one(int64_t version, uint64_t save_id)
 }
 
 /* The image and those it is based on, the oldest first. */
-static int copy_chain(int64_t version, uint64_t save_id, int depth)
+static int copy_chain(mend_version_t version, uint64_t save_id, int depth)
 {
     char source[4500], target[4500];
     mend_image *image;
@@ -105,7 +105,7 @@ static int copy_chain(int64_t version, uint64_t save_id, int depth)
     int rc = mend_image_open_file(source, &image);
     if (rc)
         return rc;
-    int64_t base = mend_image_info(image)->base_version;
+    mend_version_t base = mend_image_info(image)->base_version;
     uint64_t base_id = mend_image_info(image)->base_id;
     mend_image_close(image);
     if (base >= 0)
@@ -113,7 +113,7 @@ static int copy_chain(int64_t version, uint64_t save_id, int depth)
     return rc ? rc : copy_one(version, save_id);
 }
 
-static void prune(int64_t keep_from)
+static void prune(mend_version_t keep_from)
 {
     mend_file *files = NULL;
     int count = 0;
@@ -169,12 +169,12 @@ static void put(struct order o)
     pthread_mutex_unlock(&flush.lock);
 }
 
-void flush_offer(int64_t version, uint64_t save_id, int64_t root)
+void flush_offer(mend_version_t version, uint64_t save_id, mend_version_t root)
 {
     put((struct order){version, save_id, root, 0});
 }
 
-void flush_prune(int64_t keep_from)
+void flush_prune(mend_version_t keep_from)
 {
     put((struct order){keep_from, 0, 0, 1});
 }

@@ -36,7 +36,7 @@ enum { NOT_BY_RUN = -1 }; /* the image is of mend exec */
 
 static int active, rank, capture;
 static struct known { /* captures of this launch, and the one that it began with; oldest first */
-    int64_t version;
+    mend_version_t version;
     int capture;
     uint64_t mark[2]; /* what was printed by then */
 } *known;
@@ -83,7 +83,7 @@ int relaunch_active(void)
 static pthread_mutex_t known_lock =
     PTHREAD_MUTEX_INITIALIZER; /* of the rank's and the agent's thread */
 
-static void know(int64_t version, const uint64_t mark[2])
+static void know(mend_version_t version, const uint64_t mark[2])
 {
     pthread_mutex_lock(&known_lock);
     known = realloc(known, (size_t)(known_count + 1) * sizeof *known);
@@ -118,7 +118,7 @@ void relaunch_begin(void)
     input_take(rank);
 }
 
-int relaunch_capture(struct upper *upper, int64_t version)
+int relaunch_capture(struct upper *upper, mend_version_t version)
 {
     upper->capture = NOT_BY_RUN;
     if (!active)
@@ -135,7 +135,7 @@ int relaunch_capture(struct upper *upper, int64_t version)
     return MEND_ERR_IO;
 }
 
-void relaunch_complete(int64_t version)
+void relaunch_complete(mend_version_t version)
 {
     pthread_mutex_lock(&known_lock);
     int i = known_count - 1;
@@ -148,7 +148,7 @@ void relaunch_complete(int64_t version)
 }
 
 /* Versions below this one have been removed. Older captures than those we know have older versions. */
-void relaunch_forget(int64_t below)
+void relaunch_forget(mend_version_t below)
 {
     int keep = 0;
     pthread_mutex_lock(&known_lock);
@@ -162,7 +162,7 @@ void relaunch_forget(int64_t below)
     pthread_mutex_unlock(&known_lock);
 }
 
-static void remove_later(int64_t version, const struct damaged *damaged)
+static void remove_later(mend_version_t version, const struct damaged *damaged)
 {
     char folder[4300], aside[4300];
     snprintf(folder, sizeof folder, "%s/versions", settings.dir);
@@ -177,7 +177,7 @@ static void remove_later(int64_t version, const struct damaged *damaged)
 }
 
 /* Collective, at a relaunch. */
-void relaunch_go_back(int64_t version, int to, const struct damaged *damaged)
+void relaunch_go_back(mend_version_t version, int to, const struct damaged *damaged)
 {
     if (!active)
         return;

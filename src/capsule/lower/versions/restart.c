@@ -40,7 +40,7 @@ static void must(int code)
     }
 }
 
-static void tell_restart(int rank, int64_t version, int ranks, double start, double load)
+static void tell_restart(int rank, mend_version_t version, int ranks, double start, double load)
 {
     if (rank == 0)
         mend_event("restart", ev_int("version", version), ev_int("ranks", ranks),
@@ -56,7 +56,7 @@ static void refuse(int rank, const char *dir)
     }
 }
 
-void restart(const char *dir, int64_t version, int argc, char **argv)
+void restart(const char *dir, mend_version_t version, int argc, char **argv)
 {
     char folder[4200];
     struct candidates c = {0};

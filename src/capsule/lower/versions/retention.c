@@ -20,7 +20,7 @@ static void path_of(const struct generations *g, const mend_file *file, char *pa
 }
 
 /* The first version of the chain of one file, or -1 if it cannot be read; *ranks of its job. */
-static int64_t root_of(const struct generations *g, const mend_file *file, int *ranks)
+static mend_version_t root_of(const struct generations *g, const mend_file *file, int *ranks)
 {
     mend_image *image;
     if (mend_folder_open_chain(g->folder, file, &image))
@@ -28,7 +28,7 @@ static int64_t root_of(const struct generations *g, const mend_file *file, int *
     const mend_image *at = image;
     while (mend_image_base(at))
         at = mend_image_base(at);
-    int64_t root = mend_image_info(at)->version;
+    mend_version_t root = mend_image_info(at)->version;
     *ranks = mend_image_info(image)->ranks;
     mend_image_close(image);
     return root;
@@ -47,13 +47,13 @@ void generations_look(struct generations *g, const char *folder, enum mend_file_
         return;
     for (int i = 0, end; i < count; i = end) { /* sorted by version, save id, kind, rank */
         int there = 0, ranks = 1;
-        int64_t root = INT64_MAX;
+        mend_version_t root = INT64_MAX;
         for (end = i; end < count && files[end].version == files[i].version &&
                       files[end].save_id == files[i].save_id;
              end++) {
             if (files[end].kind != kind || (only_rank >= 0 && files[end].rank != only_rank))
                 continue;
-            int64_t one = root_of(g, &files[end], &ranks);
+            mend_version_t one = root_of(g, &files[end], &ranks);
             there += one >= 0;
             root = one >= 0 && one < root ? one : root;
         }
@@ -63,18 +63,19 @@ void generations_look(struct generations *g, const char *folder, enum mend_file_
     free(files);
 }
 
-int64_t generations_newest(const struct generations *g)
+mend_version_t generations_newest(const struct generations *g)
 {
     mend_file *files = NULL;
     int count = 0;
-    int64_t newest = 0;
+    mend_version_t newest = 0;
     if (mend_folder_list(g->folder, &files, &count) == 0 && count)
         newest = files[count - 1].version;
     free(files);
     return newest;
 }
 
-int64_t generations_root(const struct generations *g, int64_t version, int64_t base)
+mend_version_t generations_root(const struct generations *g, mend_version_t version,
+                                mend_version_t base)
 {
     for (int i = 0; i < g->count && base >= 0; i++)
         if (g->kept[i].version == base)
@@ -82,9 +83,10 @@ int64_t generations_root(const struct generations *g, int64_t version, int64_t b
     return base >= 0 ? 0 : version;
 }
 
-int64_t generations_add(struct generations *g, int64_t version, uint64_t save_id, int64_t root)
+mend_version_t generations_add(struct generations *g, mend_version_t version, uint64_t save_id,
+                               mend_version_t root)
 {
-    int64_t below = INT64_MAX;
+    mend_version_t below = INT64_MAX;
     if (g->count == g->keep)
         memmove(g->kept, g->kept + 1, (size_t)--g->count * sizeof *g->kept);
     g->kept[g->count++] = (struct generation){version, save_id, root};
@@ -93,7 +95,8 @@ int64_t generations_add(struct generations *g, int64_t version, uint64_t save_id
     return g->count == g->keep ? below : 0;
 }
 
-static void remove_files(const struct generations *g, int64_t below, int64_t version, uint64_t id)
+static void remove_files(const struct generations *g, mend_version_t below, mend_version_t version,
+                         uint64_t id)
 {
     mend_file *files = NULL;
     int count = 0;
@@ -109,18 +112,18 @@ static void remove_files(const struct generations *g, int64_t below, int64_t ver
     free(files);
 }
 
-void generations_remove_below(const struct generations *g, int64_t version)
+void generations_remove_below(const struct generations *g, mend_version_t version)
 {
     if (version > 0)
         remove_files(g, version, -1, 0);
 }
 
-void generations_remove_one(const struct generations *g, int64_t version, uint64_t save_id)
+void generations_remove_one(const struct generations *g, mend_version_t version, uint64_t save_id)
 {
     remove_files(g, -1, version, save_id);
 }
 
-void generations_remove_later(const char *folder, int rank, int64_t version)
+void generations_remove_later(const char *folder, int rank, mend_version_t version)
 {
     mend_file *list = NULL;
     int n = 0;
@@ -136,7 +139,7 @@ void generations_remove_later(const char *folder, int rank, int64_t version)
     free(list);
 }
 
-void damaged_add(struct damaged *d, int64_t version)
+void damaged_add(struct damaged *d, mend_version_t version)
 {
     if (d->count < (int)(sizeof d->version / sizeof *d->version))
         d->version[d->count++] = version;
@@ -154,7 +157,7 @@ static int is_unusable(const char *folder, const mend_file *file, const struct d
     return 0;
 }
 
-void generations_put_aside(const char *folder, const char *aside, int rank, int64_t version,
+void generations_put_aside(const char *folder, const char *aside, int rank, mend_version_t version,
                            const struct damaged *damaged)
 {
     mend_file *list = NULL;

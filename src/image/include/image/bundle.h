@@ -10,6 +10,7 @@
 #ifndef IMAGE_BUNDLE_H
 #define IMAGE_BUNDLE_H
 
+#include <mend/types.h>
 #include <image/image.h>
 
 typedef struct mend_bundle_entry {
@@ -19,10 +20,10 @@ typedef struct mend_bundle_entry {
 
 /* The bytes that end a bundle whose images end at or before `end`; malloc'ed. */
 int mend_bundle_tail(const mend_bundle_entry *entries, uint64_t count, uint64_t end,
-                     int64_t version, uint64_t save_id, uint8_t **bytes, size_t *length);
+                     mend_version_t version, uint64_t save_id, uint8_t **bytes, size_t *length);
 
 /* Read and check index and footer. entries is malloc'ed. Errors as mend_image_open(). */
 int mend_bundle_open(mend_source source, mend_bundle_entry **entries, uint64_t *count,
-                     int64_t *version, uint64_t *save_id);
+                     mend_version_t *version, uint64_t *save_id);
 
 #endif

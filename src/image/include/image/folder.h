@@ -10,6 +10,7 @@
 #ifndef IMAGE_FOLDER_H
 #define IMAGE_FOLDER_H
 
+#include <mend/types.h>
 #include <image/image.h>
 
 enum mend_file_kind {
@@ -24,7 +25,7 @@ enum mend_file_kind {
 typedef struct mend_file {
     enum mend_file_kind kind;
     int rank;
-    int64_t version;
+    mend_version_t version;
     uint64_t save_id;
 } mend_file;
 

@@ -21,6 +21,7 @@
 #ifndef IMAGE_IMAGE_H
 #define IMAGE_IMAGE_H
 
+#include <mend/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,10 +56,10 @@ typedef struct mend_image_region {
 typedef struct mend_image_head {
     uint32_t kind;
     char name[MEND_IMAGE_NAME];
-    int64_t version;
+    mend_version_t version;
     uint64_t save_id;
     int32_t rank, ranks;
-    int64_t base_version; /* -1: whole */
+    mend_version_t base_version; /* -1: whole */
     uint64_t base_id;
     uint32_t block;
     uint32_t region_count;
