@@ -3,6 +3,7 @@
 #include "doctor.h"
 #include "launch.h"
 #include "mpi_paths.h"
+#include "session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static void version_of(const char *program, char *line, size_t size)
 /* Kill one of three ranks; the probe prints "ulfm DETECT_MS SHRINK_MS" when the others went on. */
 static void check_ulfm(doctor *d, const char *launcher)
 {
-    char output[OUTPUT_SIZE], probe[4096];
+    char output[OUTPUT_SIZE], probe[4096], session[SESSION_PATH] = "";
     double detect, shrink;
     tool_arguments arguments = {.count = 0};
     if (!tool_find_file("lib/mend/probe-ulfm", probe, sizeof probe)) {
@@ -45,11 +46,15 @@ static void check_ulfm(doctor *d, const char *launcher)
     }
     int code = TOOL_NOT_STARTED;
     if (tool_add(&arguments, launcher) && tool_add_flags(&arguments, "openmpi") &&
-        tool_add_flags(&arguments, "openmpi-one-node") && tool_add(&arguments, "-n") &&
-        tool_add(&arguments, "3") && tool_add(&arguments, probe)) {
+        tool_add_flags(&arguments, "openmpi-one-node") &&
+        (!session_make(launcher, NULL, session) ||
+         (tool_add(&arguments, "--prtemca") && tool_add(&arguments, session_parameter) &&
+          tool_add(&arguments, session))) &&
+        tool_add(&arguments, "-n") && tool_add(&arguments, "3") && tool_add(&arguments, probe)) {
         code = tool_capture(arguments.list, job_seconds, output, sizeof output);
     }
     tool_arguments_free(&arguments);
+    session_remove(session);
     const char *answer = code == TOOL_NOT_STARTED ? NULL : strstr(output, "ulfm ");
     if (answer && sscanf(answer, "ulfm %lf %lf", &detect, &shrink) == 2) {
         doctor_finding *f =

@@ -3,6 +3,7 @@
 #include "launch.h"
 #include "mpi_paths.h"
 #include "run.h"
+#include "session.h"
 
 #include <base/fail.h>
 #include <base/io.h>
@@ -58,8 +59,9 @@ int run_add_flags(struct run_words *w, const char *name)
     return MEND_OK;
 }
 
-static char meeting[40];   /* names the present launch */
-static bool input_is_file; /* rank 0 reads it by itself */
+static char meeting[40];           /* names the present launch */
+static bool input_is_file;         /* rank 0 reads it by itself */
+static char session[SESSION_PATH]; /* the launcher's folder */
 
 const char *run_meeting(void)
 {
@@ -119,6 +121,11 @@ static bool add_mpirun(const struct run_job *job, struct run_words *w)
     if (openmpi && (run_add_flags(w, job->online ? "openmpi" : "openmpi-relaunch") ||
                     run_add_flags(w, several ? "openmpi-nodes" : "openmpi-one-node")))
         return false;
+    if (openmpi && session_make(path, job->launcher_args, session)) {
+        run_add(w, "--prtemca");
+        run_add(w, session_parameter);
+        run_add(w, session);
+    }
     if (job->host) {
         run_add(w, "--host");
         run_add(w, job->host);
@@ -224,6 +231,12 @@ static int descendants(pid_t parent, pid_t *list, int count, int room)
         count = descendants(atoi(w), list, count, room);
     }
     return count;
+}
+
+void run_tidy(void)
+{
+    session_remove(session);
+    session[0] = 0;
 }
 
 void run_adopt(void)

@@ -7,6 +7,7 @@
 #include "jobfile.h"
 #include "launch.h"
 #include "mpi_paths.h"
+#include "session.h"
 #include "tool.h"
 
 #include <base/io.h>
@@ -173,7 +174,7 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
 
 static int launch(const char *dir, const char *mpi, int ranks, const struct wish *wish)
 {
-    char capsule[4400], launcher[4400], number[16], *words[64];
+    char capsule[4400], launcher[4400], session[SESSION_PATH], number[16], *words[64];
     int n = 0;
     if (!capsule_find(mpi, capsule, sizeof capsule))
         return tool_failed("restart", "this Mend has no capsule for %s (%s is missing)", mpi,
@@ -182,8 +183,15 @@ static int launch(const char *dir, const char *mpi, int ranks, const struct wish
         return tool_failed("restart", "%s is missing", launcher);
     snprintf(number, sizeof number, "%d", ranks);
     words[n++] = launcher;
-    if (strcmp(mpi, "openmpi") == 0)
+    if (strcmp(mpi, "openmpi") == 0) {
         words[n++] = "--oversubscribe";
+        if (session_make(launcher, wish->launcher_args, session)) {
+            words[n++] = "--prtemca";
+            words[n++] = (char *)session_parameter;
+            words[n++] = session;
+            session_remove_at_end(session);
+        }
+    }
     char *copy = strdup(wish->launcher_args ? wish->launcher_args : ""), *rest = NULL;
     for (char *a = strtok_r(copy, " ", &rest); a && n < 50; a = strtok_r(NULL, " ", &rest))
         words[n++] = a;

@@ -399,8 +399,10 @@ static int run(struct run_job *job, bool json)
     while ((outcome == TORN_DOWN && launches - stillborn - relaunched <= job->retries) ||
            (outcome == STILLBORN && stillborn <= STILLBORN_LIMIT)) {
         char **command;
-        if (!run_command(job, launches > 0 || job->resume, &command))
+        if (!run_command(job, launches > 0 || job->resume, &command)) {
+            run_tidy();
             return tool_failed("run", "%s", mend_error_text());
+        }
         if (launches > 0 && !job->quiet)
             fprintf(stderr,
                     "\nmend: the job was torn down; relaunching it from the newest version\n");
@@ -414,6 +416,7 @@ static int run(struct run_job *job, bool json)
             job->from_start = false; /* done */
         if (outcome != DONE)
             run_clear();
+        run_tidy();
         if (outcome == TORN_DOWN)
             follow_torn_down(&f);
         stillborn += outcome == STILLBORN;

@@ -154,6 +154,7 @@ int run_noise_start(void);
 void run_noise_end(void);
 void run_adopt(void); /* processes that lose their launcher become ours */
 void run_clear(void); /* end what is left of a launch */
+void run_tidy(void);  /* remove the launcher's folder */
 
 /* interval.c: how long until the next version (--every). */
 void interval_begin(struct run_follower *f);
