@@ -16,7 +16,8 @@ function(mend_limited_test)
         list(REMOVE_AT ARG_COMMAND 0)
         list(PREPEND ARG_COMMAND $<TARGET_FILE:${program}>)
     endif()
-    add_test(NAME ${ARG_NAME} COMMAND ${CMAKE_SOURCE_DIR}/tests/harness/within ${ARG_TIMEOUT} ${ARG_COMMAND})
+    add_test(NAME ${ARG_NAME} COMMAND ${CMAKE_SOURCE_DIR}/tests/harness/alone
+        ${CMAKE_SOURCE_DIR}/tests/harness/within ${ARG_TIMEOUT} ${ARG_COMMAND})
     mend_limit(${ARG_NAME} ${ARG_TIMEOUT})
 endfunction()
 
