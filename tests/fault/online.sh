@@ -2,13 +2,15 @@
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
 # a native run, byte for byte. Cases: rank, library, pair, levels, launcher, exhausted, spare, files, rewrite, back,
 # refuse, outside, overwrite, floor, words, during, init, kills.
-# Kills come when so many versions are complete, not by the clock: a loaded machine changes nothing.
+# Kills come when so many versions are complete, not by the clock, and the job ends when all have come: neither a loaded
+# machine nor a fast one changes anything.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
 case=$1
 scratch=$(mktemp -d) || exit 1 # (cd to an empty name would stay here, and here would be removed)
 cd "$scratch" || exit 1
+. "$here/told.sh"
 trap 'rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; cat err 2>/dev/null | tail -5; tail -20 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "${KEEP:-}" ] && cp -r . "$KEEP.$$"; kill "$runner" 2>/dev/null; wait; exit 1; }
 for p in steady append rewrite outside overwrite odd; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -pthread || exit 1; done
@@ -16,7 +18,7 @@ native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca
 
 runner=
 start() { # OPTIONS… -- PROGRAM…
-    rm -rf job
+    rm -rf job; untold "$@"
     "$MEND" run -n 4 --dir job -q "$@" >got 2>err &
     runner=$!
 }
@@ -34,10 +36,9 @@ changes() { # RANK BYTES: until so much is noted of what it changed since the ne
     done
 }
 resumed() { count '"how":"resumed"'; }
-finish() { wait $runner || fail "mend run ended with $?"; cmp got "${1:-want}" || fail "the output differs from the native run"; }
-steady=(./steady 6000 4096)
+finish() { tell; wait $runner || fail "mend run ended with $?"; reference; cmp got want || fail "the output differs from the native run"; }
+steady=(./steady ./enough 4096)
 
-native "${steady[@]}" >want || exit 1
 case $case in
 rank) # one rank, then the one that replaced it
     start --spares 2 --every 200ms -- "${steady[@]}"
@@ -47,9 +48,8 @@ rank) # one rank, then the one that replaced it
 library) # a library of the program is installed anew while it runs, with the same content; then ranks die
     cc -shared -fPIC -nostdlib -DLIBRARY -o libpages.so "$here/../capsule/apps/pages.c" &&
         mpicc.openmpi -O1 -o pages "$here/../capsule/apps/pages.c" -L. -lpages -Wl,-rpath,"$PWD" || exit 1
-    head -c 262144 /dev/urandom >input; pages=(./pages 2500 "$PWD/input" 1000)
-    native ./pages 2500 "$PWD/input" >want || exit 1
-    start --spares 2 --every 200ms -- "${pages[@]}"
+    head -c 262144 /dev/urandom >input
+    start --spares 2 --every 200ms -- ./pages ./enough "$PWD/input" 1000
     more 2; cp libpages.so new.so && mv new.so libpages.so; kill_ranks 1; await '"how":"resumed"' 4
     more 1; kill_ranks 2; await '"how":"resumed"' 8
     finish ;;
@@ -108,42 +108,42 @@ spare) # the last spare dies: nobody stops for it. Then a rank: what is in memor
     [ "$(count run.launch)" = 2 ] || fail "not launched again"
     grep -q '"recover.gave_up".*"saved":1' job/events.jsonl || fail "what was in memory was not saved" ;;
 files) # files that grew since the version are cut back
-    mkdir a b; native ./append a 8000 >want || exit 1
-    start --spares 1 --every 200ms -- ./append b 8000
+    mkdir b
+    start --spares 1 --every 200ms -- ./append b ./enough
     more 2; kill_ranks 2; await '"how":"resumed"' 4
     finish
     diff -r a b || fail "files differ" ;;
 rewrite) # files that were overwritten, replaced, removed, truncated since the version are put back
-    mkdir a b; native ./rewrite a 2500 >want || exit 1
-    start --spares 4 --every 200ms -- ./rewrite b 2500
+    mkdir b
+    start --spares 4 --every 200ms -- ./rewrite b ./enough
     for victims in 2 0 "1 3"; do more 1; changes ${victims% *} 1000; kill_ranks $victims; await '"how":"resumed"' $((4 + $(resumed))); done
     finish
     diff -r a b || fail "files differ" ;;
 back) # over several versions: what each of them changed is undone, the newest first
-    mkdir a b; native ./rewrite a 2500 >want || exit 1
-    start --spares 2 --every 100ms --levels memory,partner:6,global:50 -- ./rewrite b 2500
+    mkdir b
+    start --spares 2 --every 100ms --levels memory,partner:6,global:50 -- ./rewrite b ./enough
     for victim in 1 3; do
         await '"level":"partner"' $((4 + $(count '"level":"partner"'))); more 3; kill_ranks $victim; await '"how":"resumed"' $((4 + $(resumed)))
     done
     finish
     diff -r a b || fail "files differ" ;;
 floor) # what partners have is older than what files can be put back to: a newer version is on disk
-    mkdir a b; native ./rewrite a 1600 >want || exit 1
-    start --spares 1 --every 100ms --levels memory,partner:12,global:1 -- ./rewrite b 1600
+    mkdir b
+    start --spares 1 --every 100ms --levels memory,partner:12,global:1 -- ./rewrite b ./enough
     await '"level":"partner"' 4; more 5; kill_ranks 1; await '"how":"resumed"' 4
     finish
     diff -r a b || fail "files differ"
     [ "$(count recover.fetched)" -ge 4 ] || fail "not restored from disk" ;;
 overwrite) # by MPI-IO, in place, each time other ranks the same bytes
-    mkdir a b; native ./overwrite a 900 >want || exit 1
-    start --spares 6 --every 100ms -- ./overwrite b 900
+    mkdir b
+    start --spares 6 --every 100ms -- ./overwrite b ./enough
     for victims in 2 0 "1 3"; do more 1; changes ${victims% *} 300; n=$(count '"how":"res'); kill_ranks $victims; await '"how":"res' $((4 + n)); done # (or from the beginning: the first version may not be at its partners yet)
     finish
     diff -r a b || fail "files differ"
     grep -q 'not the bytes that were overwritten' err && fail "warned of what is restored" ;;
 outside) # by MPI-IO, by shared mappings; the user is told what is not undone
-    mkdir a b; native ./outside a 2500 >want || exit 1
-    start --spares 6 --every 200ms -- ./outside b 2500 # Open MPI's MPI-IO may crash in others when a rank dies
+    mkdir b
+    start --spares 6 --every 200ms -- ./outside b ./enough # Open MPI's MPI-IO may crash in others when a rank dies
     for victim in 2 0; do more 1; changes $victim 1000; kill_ranks $victim; await '"how":"resumed"' $((4 + $(resumed))); done
     finish
     diff -r a b || fail "files differ"
@@ -153,8 +153,8 @@ words) # a program that crashes again and again: what it printed last is seen, o
     wait $runner && fail "it ended well"
     for r in 0 1 2 3; do [ "$(grep -c "odd: rank $r came to the place" got)" = 1 ] || fail "the last words of rank $r: $(cat got)"; done ;;
 refuse) # what cannot be put back is refused in a sentence, not passed over
-    mkdir a b; native ./rewrite a 2500 >want || exit 1
-    MEND_ONLINE_UNDO=10000 start --spares 1 --every 2s -- ./rewrite b 2500
+    mkdir b
+    MEND_ONLINE_UNDO=10000 start --spares 1 --every 2s -- ./rewrite b ./enough
     more 1; changes 2 12000; kill_ranks 2
     wait $runner && fail "the job went on"
     grep -q 'cannot go back to version .*old content was not kept' err || fail "no sentence" ;;

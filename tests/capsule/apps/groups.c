@@ -1,19 +1,22 @@
 /* groups.c - plain MPI: makes and frees, all the time, communicators by MPI_Comm_create_group: of all ranks but
- * one, another one in each round, which goes on alone meanwhile. */
+ * one, another one in each round, which goes on alone meanwhile. usage: groups [rounds|FILE] (see until.h) */
+#include "../../fault/apps/until.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 int main(int argc, char **argv)
 {
-    int rank, size, rounds = argc > 1 ? atoi(argv[1]) : 1000;
+    int rank, size;
+    struct until rounds = until(argc > 1 ? argv[1] : NULL, 1000);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Group all, some;
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     long sum = rank;
-    for (int r = 0; r < rounds; r++) {
+    for (int r = 0; until_more(&rounds, r); r++) {
         int without = r * 7 % size;
         MPI_Comm comm;
         if (rank == without)
@@ -32,7 +35,7 @@ int main(int argc, char **argv)
     long total;
     MPI_Reduce(&sum, &total, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("groups: %d rounds, %ld\n", rounds, total);
+        printf("groups: %d rounds, %ld\n", rounds.steps, total);
     MPI_Finalize();
     return 0;
 }

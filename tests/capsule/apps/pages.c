@@ -1,7 +1,7 @@
 /* pages.c - a program whose library has been written to in every way that there is: pages of its data that were
  * changed, became zero, or lie behind PROT_NONE; a page of its tables that was patched; and the rest, which is as it is in the
  * file. Sums of all of it, at every step, tell whether a resume has put each page back.
- *   pages STEPS FILE [MICROSECONDS a step]
+ *   pages STEPS|ENOUGH FILE [MICROSECONDS a step]   (see until.h)
  * -DLIBRARY makes the library.
  */
 #ifdef LIBRARY
@@ -20,6 +20,8 @@ unsigned long *pages_data(void)
     return the_data;
 }
 #else
+#include "../../fault/apps/until.h"
+
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -50,7 +52,8 @@ static void must(int ok, const char *what)
 
 int main(int argc, char **argv)
 {
-    int rank, steps = argc > 1 ? atoi(argv[1]) : 100, pause = argc > 3 ? atoi(argv[3]) : 0;
+    int rank, pause = argc > 3 ? atoi(argv[3]) : 0;
+    struct until steps = until(argc > 1 ? argv[1] : NULL, 100);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     uint64_t *words = (uint64_t *)pages_data();
@@ -70,7 +73,7 @@ int main(int argc, char **argv)
     file[PAGE / 8] = 4;
 
     uint64_t all = 0;
-    for (int i = 0; i < steps; i++) {
+    for (int i = 0; until_more(&steps, i); i++) {
         int hidden = i % 10 != 9; /* a checkpoint mostly finds it so */
         must(!mprotect(data + 7 * PAGE, PAGE, hidden ? PROT_NONE : PROT_READ), "mprotect");
         uint64_t mine = sum(words, 7 * PAGE) + sum(words + 8 * PAGE / 8, DATA - 8 * PAGE) +
@@ -85,6 +88,8 @@ int main(int argc, char **argv)
             printf("%d %016llx\n", i, (unsigned long long)all);
         usleep((useconds_t)pause);
     }
+    if (rank == 0)
+        printf("pages: %d steps, %016llx\n", steps.steps, (unsigned long long)all);
     MPI_Finalize();
     return 0;
 }

@@ -1,5 +1,7 @@
 /* append: every rank appends lines to a file of its own, by stdio and by write(), and reads them
- * back at the end. usage: append FOLDER [rounds] */
+ * back at the end. usage: append FOLDER [rounds|FILE] (see until.h) */
+#include "until.h"
+
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -8,7 +10,8 @@
 
 int main(int argc, char **argv)
 {
-    int rank, size, rounds = argc > 2 ? atoi(argv[2]) : 2000;
+    int rank, size;
+    struct until rounds = until(argc > 2 ? argv[2] : NULL, 2000);
     char path[2][1000];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -18,7 +21,7 @@ int main(int argc, char **argv)
     FILE *f = fopen(path[0], "w");
     int fd = open(path[1], O_CREAT | O_TRUNC | O_WRONLY | O_APPEND, 0666);
     double x = rank, y;
-    for (int r = 0; r < rounds; r++) {
+    for (int r = 0; until_more(&rounds, r); r++) {
         MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         x = y / size + rank * 0.125;
         fprintf(f, "%d %.17g\n", r, x);
@@ -38,7 +41,7 @@ int main(int argc, char **argv)
     }
     MPI_Reduce(&sum, &all, 1, MPI_UNSIGNED_LONG, MPI_BXOR, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("append: %d rounds, %016lx\n", rounds, all);
+        printf("append: %d rounds, %016lx\n", rounds.steps, all);
     MPI_Finalize();
     return 0;
 }

@@ -1,6 +1,8 @@
 /* outside: files that are changed by MPI-IO, by shared mappings and by a child, in the ways that a rollback must undo or
  * may leave to the repetition: made (must not be there), removed, grown (appended to the end that is found), written at
- * places; a mapped table is read, changed and written back. usage: outside FOLDER [rounds] */
+ * places; a mapped table is read, changed and written back. usage: outside FOLDER [rounds|FILE] (see until.h) */
+#include "until.h"
+
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -48,7 +50,7 @@ static double mapped(int r, double x)
 
 int main(int argc, char **argv)
 {
-    int rounds = argc > 2 ? atoi(argv[2]) : 2000;
+    struct until rounds = until(argc > 2 ? argv[2] : NULL, 2000);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -60,7 +62,7 @@ int main(int argc, char **argv)
     if (rank == 0 && system("true"))
         return 1;
     MPI_File all = open_or_end(named("all", -1), MPI_MODE_CREATE | MPI_MODE_RDWR);
-    for (int r = 0; r < rounds; r++) {
+    for (int r = 0; until_more(&rounds, r); r++) {
         x = mapped(r, x);
         MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         x = y / size / 2 + rank * 0.125;
@@ -88,7 +90,7 @@ int main(int argc, char **argv)
     MPI_File_close(&all);
     MPI_Reduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("outside: %d rounds, %.17g\n", rounds, y);
+        printf("outside: %d rounds, %.17g\n", rounds.steps, y);
     MPI_Finalize();
     return 0;
 }

@@ -1,7 +1,10 @@
 /* overwrite: files that all ranks change by MPI-IO in every round, in place, each time other ranks the same bytes; what
  * is written comes from what is read, so that a byte that was not put back is seen in the end. By offset, by view
  * (strided), by the individual and the shared pointer, collective, non-blocking; a file that is cut and grows again, one
- * that is removed when it is closed, one that takes the place of another. usage: overwrite FOLDER [rounds] */
+ * that is removed when it is closed, one that takes the place of another. usage: overwrite FOLDER [rounds|FILE] (see
+ * until.h) */
+#include "until.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +119,7 @@ static void passing(int r, double x)
 
 int main(int argc, char **argv)
 {
-    int rounds = argc > 2 ? atoi(argv[2]) : 1000;
+    struct until rounds = until(argc > 2 ? argv[2] : NULL, 1000);
     double x, y, zeros[CELLS] = {0};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -133,7 +136,7 @@ int main(int argc, char **argv)
     MPI_File_write_at_all(b, rank * (MPI_Offset)sizeof zeros, zeros, CELLS, MPI_DOUBLE,
                           MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int r = 0; r < rounds; r++) {
+    for (int r = 0; until_more(&rounds, r); r++) {
         x = blocks(a, r, x) + strided(b, r, x);
         MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         x = y / size / 16 + rank * 0.125;
@@ -149,7 +152,7 @@ int main(int argc, char **argv)
     MPI_File_close(&d);
     MPI_Reduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("overwrite: %d rounds, %.17g\n", rounds, y);
+        printf("overwrite: %d rounds, %.17g\n", rounds.steps, y);
     MPI_Finalize();
     return 0;
 }

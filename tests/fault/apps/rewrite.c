@@ -1,6 +1,8 @@
 /* rewrite: every rank changes files in all the ways that a rollback must undo, and computes with what
  * it reads back: overwritten in place, reopened with truncation, appended and closed, replaced by
- * rename, removed and created anew, one file shared by all. usage: rewrite FOLDER [rounds] */
+ * rename, removed and created anew, one file shared by all. usage: rewrite FOLDER [rounds|FILE] (see until.h) */
+#include "until.h"
+
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -56,7 +58,8 @@ static double in_place(int fd, int r, double x)
 
 int main(int argc, char **argv)
 {
-    int size, rounds = argc > 2 ? atoi(argv[2]) : 2000;
+    int size;
+    struct until rounds = until(argc > 2 ? argv[2] : NULL, 2000);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -70,7 +73,7 @@ int main(int argc, char **argv)
     int all = open(shared, O_CREAT | O_RDWR, 0666);
     number_to(named("state"), "w", x);
     number_to(named("replaced"), "w", x);
-    for (int r = 0; r < rounds; r++) {
+    for (int r = 0; until_more(&rounds, r); r++) {
         x = 0.25 * in_place(table, r, x) + 0.5 * number_in(named("state"));
         if (r % 3 == 0)
             number_to(named("state"), "w", x);
@@ -101,7 +104,7 @@ int main(int argc, char **argv)
     close(all);
     MPI_Reduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("rewrite: %d rounds, %.17g\n", rounds, y);
+        printf("rewrite: %d rounds, %.17g\n", rounds.steps, y);
     MPI_Finalize();
     return 0;
 }

@@ -1,6 +1,8 @@
 /* steady: a plain MPI program whose output depends on every message: halo exchange, collectives on
- * the world and on a split, large ones too, messages in flight. usage: steady [steps] [doubles]
- * [pause µs] */
+ * the world and on a split, large ones too, messages in flight. usage: steady [steps|FILE]
+ * [doubles] [pause µs] (see until.h) */
+#include "until.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +10,8 @@
 
 int main(int argc, char **argv)
 {
-    int rank, size, steps = argc > 1 ? atoi(argv[1]) : 2000, n = argc > 2 ? atoi(argv[2]) : 4096;
+    int rank, size, n = argc > 2 ? atoi(argv[2]) : 4096;
+    struct until steps = until(argc > 1 ? argv[1] : NULL, 2000);
     int pause = argc > 3 ? atoi(argv[3]) : 500;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -22,7 +25,7 @@ int main(int argc, char **argv)
     MPI_Request pending;
     double early = rank, late;
     MPI_Isend(&early, 1, MPI_DOUBLE, next, 7, MPI_COMM_WORLD, &pending);
-    for (int s = 0; s < steps; s++) {
+    for (int s = 0; until_more(&steps, s); s++) {
         MPI_Request q[2];
         MPI_Irecv(b, n, MPI_DOUBLE, last, 1, MPI_COMM_WORLD, &q[0]);
         MPI_Isend(a, n, MPI_DOUBLE, next, 1, MPI_COMM_WORLD, &q[1]);
@@ -55,7 +58,7 @@ int main(int argc, char **argv)
         check += a[i] * (i % 7);
     MPI_Reduce(&check, &total, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("steady: %d steps, %d doubles: %.17g\n", steps, n, total);
+        printf("steady: %d steps, %d doubles: %.17g\n", steps.steps, n, total);
     MPI_Finalize();
     return 0;
 }
