@@ -1,6 +1,6 @@
 # What the capsule reads: reports of agents, logs of changed files, the tables of an image.
 set(lower ${CMAKE_SOURCE_DIR}/src/capsule/lower)
-mend_fuzzer(NAME capsule_control SOURCES capsule_control.c ${lower}/round/collect.c ${lower}/ground/ground.c MAXLEN 4096)
+mend_fuzzer(NAME capsule_control SOURCES capsule_control.c ${lower}/round/collect.c ${lower}/round/counts.c ${lower}/ground/ground.c MAXLEN 4096)
 mend_fuzzer(NAME capsule_undo SOURCES capsule_undo.c ${lower}/ground/ground.c MAXLEN 4096)
 mend_fuzzer(NAME capsule_meta SOURCES capsule_meta.c ${lower}/images/check.c ${lower}/ground/ground.c MAXLEN 16384)
 if(MEND_FUZZ)

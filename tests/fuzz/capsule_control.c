@@ -21,10 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         void *payload = malloc(half + 8);
         memcpy(payload, data + (size_t)i * half, half);
         take_clocks(&members[i], payload, half);
+        add_counts(payload, half);
         free(payload);
     }
     if (members[0].clocks && members[1].clocks)
         open_doors();
+    take_stopped(&members[0]);
     free(members[0].clocks);
     free(members[1].clocks);
     free(the.target);

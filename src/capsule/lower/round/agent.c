@@ -22,6 +22,7 @@
 #include "versions/restart.h"
 
 #include "round/control.h"
+#include "round/counts.h"
 #include "round/door.h"
 #include "versions/copy_global.h"
 
@@ -64,7 +65,8 @@ static struct {
     mend_version_t save_version;
     struct control_save save;
     enum stop_command command;
-    int64_t *expected; /* NULL: not known yet */
+    int64_t expected; /* messages sent to this rank; -1: not known yet */
+    int64_t *told;    /* of those that it has sent, to each */
     struct control_clocks *last;
     size_t last_bytes;
     int leaving;
@@ -72,7 +74,8 @@ static struct {
 } agent = {.lock = PTHREAD_MUTEX_INITIALIZER,
            .changed = PTHREAD_COND_INITIALIZER,
            .socket = -1,
-           .wake = -1};
+           .wake = -1,
+           .expected = -1};
 
 static void wake_agent(void)
 {
@@ -137,6 +140,15 @@ static void interrupt_application(void)
     syscall(SYS_tgkill, getpid(), u->threads[0].tid, SIGNAL_PARK);
 }
 
+static void report_counts(void)
+{
+    struct upper *u = agent.upper;
+    struct control_count *list = need(calloc((size_t)u->size, sizeof *list));
+    size_t n = counts_to_tell(u->sent_to, agent.told, u->size, list);
+    control_send(agent.socket, CONTROL_STOPPED, agent.round, list, n * sizeof *list);
+    free(list);
+}
+
 static void report_stop(void)
 {
     struct upper *u = agent.upper;
@@ -145,8 +157,7 @@ static void report_stop(void)
         if (agent.stopped || sending) {
             /* a send is counted before it is marked; the marks were seen, so the counts will be */
             syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-            control_send(agent.socket, CONTROL_STOPPED, agent.round, u->sent_to,
-                         (size_t)u->size * sizeof *u->sent_to);
+            report_counts();
             agent.counts_sent = 1;
         }
     }
@@ -206,8 +217,7 @@ static void begin_round(uint32_t round)
     agent.round = round;
     agent.counts_sent = agent.drained = agent.drained_sent = 0;
     agent.saved = agent.saved_sent = agent.captured = agent.captured_sent = 0;
-    free(agent.expected);
-    agent.expected = NULL;
+    agent.expected = -1;
     free(agent.last);
     agent.last = NULL;
     for (struct comm_card *c = agent.upper->cards; c; c = c->next)
@@ -245,10 +255,8 @@ static void obey(const struct control_head *head, void *payload)
     case CONTROL_TARGETS: take_targets(words, head->bytes / sizeof *words); break;
     case CONTROL_STOP: set_phase(STOP_HERE); break;
     case CONTROL_EXPECT:
-        if (head->bytes == (uint64_t)agent.upper->size * sizeof(int64_t) && !agent.expected) {
-            agent.expected = need(malloc(head->bytes));
-            if (agent.expected)
-                memcpy(agent.expected, payload, head->bytes);
+        if (head->bytes == sizeof agent.expected) {
+            agent.expected = (int64_t)words[0];
             pthread_cond_broadcast(&agent.changed);
         }
         break;
@@ -384,14 +392,6 @@ int agent_stop_begin(void)
     return role;
 }
 
-static int all_arrived(void)
-{
-    for (int i = 0; i < agent.upper->size; i++)
-        if (agent.upper->received_from[i] != agent.expected[i])
-            return 0;
-    return 1;
-}
-
 /* quiet: nothing that this rank sent is under way any more.
  *
  * Whoever has waited for a while leaves the core to others: threads that only ever yield can keep those from it
@@ -404,7 +404,8 @@ int agent_stop_poll(int quiet)
     enum stop_command command = agent.command;
     agent.command = STOP_COMMAND_NONE;
     if (command == STOP_COMMAND_NONE) {
-        if (quiet && !agent.drained && agent.expected && all_arrived()) {
+        if (quiet && !agent.drained && agent.expected >= 0 &&
+            counts_sum(agent.upper->received_from, agent.upper->size) == agent.expected) {
             agent.drained = 1;
             wake_agent();
         }
@@ -563,6 +564,8 @@ int agent_start(struct upper *upper)
     lower.Bcast(&address, sizeof address, lower.predef[PRE_MPI_BYTE], 0, world);
     agent.upper = upper;
     agent.round = 0;
+    free(agent.told);
+    agent.told = need(calloc((size_t)upper->size, sizeof *agent.told));
     agent.stopped = agent.saved = agent.saved_sent = 0;
     agent.command = STOP_COMMAND_NONE;
     agent.ending = 0;

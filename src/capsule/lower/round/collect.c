@@ -67,31 +67,50 @@ static void send_targets(int rank)
     free(pairs);
 }
 
-static void evaluate(void)
+/* From its last report. 1: that raises a target, so that others may be behind now. */
+static int raises_targets(const struct member *m)
 {
-    int wait = 0;
-    for (int i = 0; i < the.ranks; i++)
-        if (!the.member[i].reported)
-            return;
-    for (int i = 0; i < the.ranks; i++)
-        for (uint64_t k = 0; k < the.member[i].clocks->count; k++) {
-            const struct control_clock *c = &the.member[i].clocks->clock[k];
-            struct target *t = target_of(c->id);
-            if (t->count < c->begun)
-                t->count = c->begun;
-        }
-    for (int i = 0; i < the.ranks; i++) {
-        wait |= is_creating(&the.member[i]);
-        if (is_behind(&the.member[i])) {
-            wait = 1;
-            send_targets(i);
+    int raised = 0;
+    for (uint64_t k = 0; k < m->clocks->count; k++) {
+        const struct control_clock *c = &m->clocks->clock[k];
+        struct target *t = target_of(c->id);
+        if (t->count < c->begun) {
+            t->count = c->begun;
+            raised = 1;
         }
     }
-    if (!wait) {
-        the.state = STOPPING;
-        the.stop_began = seconds_now();
-        tell_all(CONTROL_STOP, NULL, 0);
-    }
+    return raised;
+}
+
+/* Where this one stands; if it is behind, it hears how far it has to go. */
+static void judge(int rank)
+{
+    struct member *m = &the.member[rank];
+    the.behind -= m->behind;
+    the.creating -= m->creating;
+    m->creating = is_creating(m);
+    m->behind = is_behind(m);
+    the.behind += m->behind;
+    the.creating += m->creating;
+    if (m->behind)
+        send_targets(rank);
+}
+
+static void stop_if_even(void)
+{
+    if (the.behind || the.creating)
+        return;
+    the.state = STOPPING;
+    the.stop_began = seconds_now();
+    tell_all(CONTROL_STOP, NULL, 0);
+}
+
+/* All have reported. Looks at all ranks: done once, and then only when a target was raised. */
+static void judge_all(void)
+{
+    for (int i = 0; i < the.ranks; i++)
+        judge(i);
+    stop_if_even();
 }
 
 /* Nothing has moved for a while. Who is waited for by a rank that is behind, directly or through
@@ -134,7 +153,7 @@ void open_doors(void)
     }
     free(needed);
     if (opened)
-        evaluate();
+        judge_all();
 }
 
 void take_clocks(struct member *m, void *payload, size_t bytes)
@@ -148,8 +167,19 @@ void take_clocks(struct member *m, void *payload, size_t bytes)
     if (!m->clocks)
         die("no memory for a report of %zu bytes", bytes);
     memcpy(m->clocks, payload, bytes);
+    the.reports += !m->reported;
     m->reported = 1;
     the.last_change = seconds_now();
-    if (the.state == COLLECTING)
-        evaluate();
+    if (the.state != COLLECTING)
+        return;
+    int raised = raises_targets(m);
+    if (the.reports < the.ranks)
+        return;
+    if (raised || !the.judged) {
+        the.judged = 1;
+        judge_all();
+    } else {
+        judge((int)(m - the.member));
+        stop_if_even();
+    }
 }

@@ -15,19 +15,19 @@ enum control_type {
     CONTROL_HELLO = 1, /* words: cookie, rank */
     CONTROL_REQUEST,   /* a checkpoint is wanted; words: 1 = and stop the job */
     CONTROL_CLOCKS,    /* struct control_clocks: how far this rank is */
-    CONTROL_STOPPED,   /* words: messages sent to each rank, final; the rank is stopped or inside a
-                          blocking send */
-    CONTROL_DRAINED,   /* what was sent to this rank has arrived, what it sent has left */
-    CONTROL_CAPTURED,  /* its memory may change again (the image is being written by a copy) */
-    CONTROL_SAVED,     /* words: code (0 or negative), bytes, microseconds */
-    CONTROL_FLUSHED,   /* words: version, save id, root, code: its copy is in the job's folder */
-    CONTROL_BYE,       /* in MPI_Finalize: no checkpoint any more */
-    CONTROL_HERE,      /* the answer to ASK */
+    CONTROL_STOPPED, /* struct control_count[]: messages sent since it last told, final; the rank is
+                          stopped or inside a blocking send */
+    CONTROL_DRAINED, /* what was sent to this rank has arrived, what it sent has left */
+    CONTROL_CAPTURED, /* its memory may change again (the image is being written by a copy) */
+    CONTROL_SAVED,    /* words: code (0 or negative), bytes, microseconds */
+    CONTROL_FLUSHED,  /* words: version, save id, root, code: its copy is in the job's folder */
+    CONTROL_BYE,      /* in MPI_Finalize: no checkpoint any more */
+    CONTROL_HERE,     /* the answer to ASK */
     /* coordinator -> agent */
     CONTROL_COLLECT = 32, /* begin a round: report clocks */
     CONTROL_TARGETS,      /* pairs of words: card id, collectives to begin on it */
     CONTROL_STOP,         /* all are even: stop at once */
-    CONTROL_EXPECT,       /* words: messages sent to this rank by each */
+    CONTROL_EXPECT,       /* word: messages sent to this rank, by all together */
     CONTROL_SAVE,         /* struct control_save: write the image of this version */
     CONTROL_FLUSH,        /* words: version, save id, root: complete, copy it to the job's folder */
     CONTROL_PRUNE,        /* word: remove local files of versions below */
@@ -48,6 +48,11 @@ struct control_clocks {
     struct control_clock {
         uint64_t id, begun;
     } clock[];
+};
+
+struct control_count {
+    uint64_t to;
+    int64_t more;
 };
 
 /* Both return 0, or -1 when the other side is gone. */

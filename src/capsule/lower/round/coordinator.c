@@ -13,8 +13,8 @@
  *                  after its door): when nothing moves, such doors are opened by raising their
  *                  target (open_doors).
  *   2. STOPPING    All are even, nobody is inside a collective for long. Ranks stop at once; each
- *                  reports how many messages it has sent to each other; they drain until all these
- *                  have arrived.
+ *                  reports how many messages it has sent, and hears how many were sent to it (counts.c);
+ *                  they drain until all these have arrived.
  *   3. SAVING      All drained: nothing of the application is in flight. Each rank writes one image,
  *                  under a save id of this round. In the background: all go on as soon as each has
  *                  its copy, and no new round begins before the files are there.
@@ -72,6 +72,7 @@ void begin_round(void)
     the.state = COLLECTING;
     the.round++;
     the.targets = 0;
+    the.reports = the.behind = the.creating = the.judged = 0;
     if (the.target)
         memset(the.target, 0, the.target_room * sizeof *the.target);
     the.code = 0;
@@ -81,6 +82,7 @@ void begin_round(void)
     for (int i = 0; i < the.ranks; i++) {
         struct member *m = &the.member[i];
         m->reported = m->stopped = m->drained = m->captured = m->saved = 0;
+        m->behind = m->creating = 0;
         m->targets_sum = 0;
     }
     mend_event("checkpoint.begin", ev_int("round", the.round));
@@ -106,35 +108,6 @@ void give_up(const char *why)
     double pause = 0.05 * (double)(1 << (the.attempts < 7 ? the.attempts : 7));
     the.attempts++;
     the.not_before = seconds_now() + pause;
-}
-
-/* --- 2. stopping
- * --------------------------------------------------------------------------------------------- */
-int all(size_t field)
-{
-    for (int i = 0; i < the.ranks; i++)
-        if (!*(int *)((char *)&the.member[i] + field))
-            return 0;
-    return 1;
-}
-
-void take_counts(struct member *m, const void *payload, size_t bytes)
-{
-    if (bytes != (size_t)the.ranks * sizeof(int64_t))
-        return;
-    memcpy(m->sent, payload, bytes);
-    m->stopped = 1;
-    if (!ALL(stopped))
-        return;
-    int64_t *expected = calloc((size_t)(unsigned)the.ranks, sizeof *expected);
-    if (!expected)
-        die("no memory for %d counts", the.ranks);
-    for (int to = 0; to < the.ranks; to++) {
-        for (int from = 0; from < the.ranks; from++)
-            expected[from] = the.member[from].sent[to];
-        tell(to, CONTROL_EXPECT, expected, bytes);
-    }
-    free(expected);
 }
 
 /* A chain of incremental images has a bounded length, and goes on only from a version that is
@@ -202,9 +175,11 @@ void take_flushed(struct member *m, const int64_t *words, size_t bytes)
         return;
     }
     m->flushed = words[0];
-    for (int i = 0; i < the.ranks; i++)
-        if (the.member[i].flushed != words[0])
+    for (int k = 0; k < the.ranks; k++) {
+        if (the.member[the.laggard].flushed != words[0])
             return;
+        the.laggard = (the.laggard + 1) % the.ranks;
+    }
     mend_version_t below = generations_add(&the.global, words[0], (uint64_t)words[1], words[2]);
     generations_remove_below(&the.global, below);
     the.global_below = below;

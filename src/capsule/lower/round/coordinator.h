@@ -16,21 +16,22 @@ enum state { IDLE, COLLECTING, STOPPING, SAVING };
 struct member {
     int fd, bye, reported, stopped, drained, captured, saved;
     struct control_clocks *clocks;
-    int64_t *sent;
-    uint64_t targets_sum;   /* of the targets it was sent last */
+    int64_t expected;     /* messages that were sent to it */
+    int behind, creating; /* collect.c: as of its last report */
+    uint64_t targets_sum; /* of the targets it was sent last */
     mend_version_t flushed; /* newest version that is in the job's folder */
-    double asked_at;        /* whether it is there; 0: it has answered */
-    int silent;             /* it has not, and was named */
+    double asked_at;      /* whether it is there; 0: it has answered */
+    int silent;           /* it has not, and was named */
 };
 
 struct target {
     uint64_t id, count;
-    int even;
 };
 
 struct coordinator {
     pthread_t thread;
     int running, wake[2], ranks, present, leaving;
+    int members; /* the descriptors of those that are present (epoll) */
     struct door door;
     struct member *member;
     enum state state;
@@ -50,6 +51,11 @@ struct coordinator {
     int attempts;
     struct target *target;
     size_t targets, target_room;
+    int reports, behind,
+        creating; /* members that have reported, that are behind, that make a communicator */
+    int judged;   /* all have reported, and the last two are known */
+    int missing;  /* a rank of which all() has seen that it is missing */
+    int laggard;  /* and one whose copy is not in the job's folder yet */
     int64_t code;
     uint64_t bytes, slowest;
 };
@@ -70,15 +76,18 @@ static inline void tell_all(uint32_t type, const void *bytes, size_t count)
 int on_disk(void);
 void begin_round(void);
 void give_up(const char *why);
-int all(size_t field); /* of every member is not 0 */
-#define ALL(field) all(offsetof(struct member, field))
 void answer(const char *format, long long number); /* to `mend checkpoint` */
 void request_taken(char *path, size_t size);       /* the file of the request that is served */
-void take_counts(struct member *m, const void *payload, size_t bytes);
 void begin_saving(void);
 void take_flushed(struct member *m, const int64_t *words, size_t bytes);
 void take_captured(struct member *m);
 void take_saved(struct member *m, const int64_t *words, size_t bytes);
+
+/* --- round/counts.c: see there --- */
+int all(size_t field); /* of every member is not 0 */
+#define ALL(field) all(offsetof(struct member, field))
+void add_counts(const struct control_count *list, size_t bytes);
+void take_stopped(struct member *m);
 
 /* --- round/silence.c: ranks that answer nobody --- */
 void silence_begin(void);

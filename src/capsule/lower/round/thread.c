@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -95,11 +96,13 @@ static void hear(int rank, const struct control_head *head, void *payload)
         take_flushed(m, payload, head->bytes);
         return;
     }
+    if (head->type == CONTROL_STOPPED) /* of whatever round: it is told once */
+        add_counts(payload, head->bytes);
     if (head->round != the.round)
         return;
     switch (head->type) {
     case CONTROL_CLOCKS: take_clocks(m, payload, head->bytes); break;
-    case CONTROL_STOPPED: take_counts(m, payload, head->bytes); break;
+    case CONTROL_STOPPED: take_stopped(m); break;
     case CONTROL_DRAINED:
         m->drained = 1;
         if (the.state == STOPPING && ALL(drained))
@@ -182,42 +185,50 @@ static void pass_time(void)
 
 static int welcome(int rank, int fd)
 {
-    if (the.member[rank].fd >= 0)
+    struct epoll_event what = {.events = EPOLLIN, .data.u32 = (uint32_t)rank};
+    if (the.member[rank].fd >= 0 || epoll_ctl(the.members, EPOLL_CTL_ADD, fd, &what))
         return 0;
     the.member[rank].fd = fd;
     the.present++;
     return 1;
 }
 
+static void hear_members(void)
+{
+    struct epoll_event ready[64];
+    int n = epoll_wait(the.members, ready, 64, 0);
+    for (int k = 0; k < n; k++) {
+        int rank = (int)ready[k].data.u32;
+        struct control_head head;
+        void *payload;
+        if (the.member[rank].fd < 0)
+            continue;
+        if (control_receive(the.member[rank].fd, &head, &payload) == 1)
+            hear(rank, &head, payload);
+        else
+            gone(rank, "a rank is gone");
+        free(payload);
+    }
+}
+
+/* One turn costs what has come, however many ranks there are: the door lists guests only until all are in. */
 static void *coordinator_main(void *unused)
 {
     (void)unused;
-    int n = the.ranks;
-    struct pollfd *p = calloc((size_t)n + 2 + (size_t)the.door.slots, sizeof *p);
+    struct pollfd *p = calloc(3 + (size_t)the.door.slots, sizeof *p);
     if (!p)
         die("no memory for the coordinator");
     for (;;) {
-        for (int i = 0; i < n; i++)
-            p[i] = (struct pollfd){the.member[i].fd, POLLIN, 0};
-        p[n] = (struct pollfd){the.wake[0], POLLIN, 0};
-        int guests = door_list(&the.door, p + n + 1);
-        poll(p, (nfds_t)n + 1 + (nfds_t)guests, the.state == IDLE ? 50 : 10);
-        if (p[n].revents)
+        p[0] = (struct pollfd){the.wake[0], POLLIN, 0};
+        p[1] = (struct pollfd){the.members, POLLIN, 0};
+        int guests = door_list(&the.door, p + 2);
+        poll(p, 2 + (nfds_t)guests, the.state == IDLE ? 50 : 10);
+        if (p[0].revents)
             break;
-        door_answer(&the.door, p + n + 1, welcome);
-        if (the.present == n) /* nobody else may come; an agent never comes twice */
+        door_answer(&the.door, p + 2, welcome);
+        if (the.present == the.ranks) /* nobody else may come; an agent never comes twice */
             door_close(&the.door);
-        for (int i = 0; i < n; i++) {
-            if (!p[i].revents || the.member[i].fd < 0)
-                continue;
-            struct control_head head;
-            void *payload;
-            if (control_receive(the.member[i].fd, &head, &payload) == 1)
-                hear(i, &head, payload);
-            else
-                gone(i, "a rank is gone");
-            free(payload);
-        }
+        hear_members();
         pass_time();
     }
     free(p);
@@ -247,9 +258,11 @@ int coordinator_start(int ranks, int here, struct control_address *address)
 {
     if (pipe2(the.wake, O_CLOEXEC))
         return -1;
-    if (open_door(ranks, here, address))
+    the.members = epoll_create1(EPOLL_CLOEXEC);
+    if (the.members < 0 || open_door(ranks, here, address))
         return -1;
     the.ranks = ranks;
+    the.missing = the.laggard = 0;
     the.present = the.leaving = the.leaves = the.attempts = 0;
     the.wanted = NOT_WANTED;
     take_over_request();
@@ -270,12 +283,8 @@ int coordinator_start(int ranks, int here, struct control_address *address)
     the.member = calloc((size_t)ranks, sizeof *the.member);
     if (!the.member)
         return -1;
-    for (int i = 0; i < ranks; i++) {
+    for (int i = 0; i < ranks; i++)
         the.member[i].fd = -1;
-        the.member[i].sent = calloc((size_t)ranks, sizeof(int64_t));
-        if (!the.member[i].sent)
-            return -1;
-    }
     sigset_t every, old;
     sigfillset(&every);
     pthread_sigmask(SIG_SETMASK, &every, &old);
@@ -305,13 +314,13 @@ void coordinator_end(void)
         if (the.member[i].fd >= 0)
             close(the.member[i].fd);
         free(the.member[i].clocks);
-        free(the.member[i].sent);
     }
     free(the.member);
     free(the.target);
     the.target = NULL;
     the.target_room = 0;
     door_close(&the.door);
+    close(the.members);
     close(the.wake[0]);
     close(the.wake[1]);
 }
