@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 16
+#define BORDER_VERSION 17
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower
@@ -236,6 +236,11 @@ struct upper {
         COPY(Isend);
         COPY(Irecv);
         COPY(recv_or_stop);
+        COPY(waitall_or_stop);
+        COPY(Barrier);
+        COPY(Bcast);
+        COPY(Reduce);
+        COPY(Allreduce);
 #undef COPY
     } fast;
     void *volatile thread_pointer_inside; /* of the thread that is inside the lower half */

@@ -84,8 +84,15 @@ void bind_predefined(void)
         predef[i]->real = upper.lower->predef[i];
     upper.fast.thread_pointer = upper.lower->thread_pointer;
     upper.fast.sent_at_once = upper.lower->sent_at_once;
-    upper.fast.Send = upper.lower->Send;
-    upper.fast.Isend = upper.lower->Isend;
-    upper.fast.Irecv = upper.lower->Irecv;
-    upper.fast.recv_or_stop = upper.lower->recv_or_stop;
+#define COPY(function) upper.fast.function = upper.lower->function
+    COPY(Send);
+    COPY(Isend);
+    COPY(Irecv);
+    COPY(recv_or_stop);
+    COPY(waitall_or_stop);
+    COPY(Barrier);
+    COPY(Bcast);
+    COPY(Reduce);
+    COPY(Allreduce);
+#undef COPY
 }

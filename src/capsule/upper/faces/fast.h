@@ -7,6 +7,11 @@
 #define UNLIKELY(x)      __builtin_expect(!!(x), 0)
 #define IS_PEER(c, rank) ((unsigned)(rank) < (unsigned)(c)->comm.n_peers)
 
+/* Only one thread is inside MPI at a time (MPI_THREAD_SERIALIZED at most): what is in `upper` and `books` is its own.
+ * Whoever lets several in at once says no here, and every function below takes the slow way.
+ */
+#define FAST_ONE_INSIDE() 1
+
 /* LOWER, by way of upper.fast. */
 #define LOWER_FAST(function, ...)                                                                \
     ({                                                                                           \
@@ -39,7 +44,7 @@ FAST_CODE __attribute__((noinline)) static int send_failed(const struct sending 
 FAST_CODE int PMPI_Send(const void *buf, int n, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
 {
     object *t = IN_TYPE(type), *c = IN_COMM(comm);
-    if (UNLIKELY(upper.stop_phase == STOP_HERE || !IS_PEER(c, dest)))
+    if (UNLIKELY(upper.stop_phase == STOP_HERE || !IS_PEER(c, dest) || !FAST_ONE_INSIDE()))
         return slow_Send(buf, n, type, dest, tag, comm);
     struct sending s;
     s.comm = c;
@@ -72,7 +77,7 @@ FAST_CODE int PMPI_Isend(const void *buf, int n, MPI_Datatype type, int dest, in
                          MPI_Comm comm, MPI_Request *request)
 {
     object *t = IN_TYPE(type), *c = IN_COMM(comm);
-    if (UNLIKELY(upper.stop_phase == STOP_HERE || !IS_PEER(c, dest)))
+    if (UNLIKELY(upper.stop_phase == STOP_HERE || !IS_PEER(c, dest) || !FAST_ONE_INSIDE()))
         return slow_Isend(buf, n, type, dest, tag, comm, request);
     struct sending s;
     s.buf = buf;
@@ -108,7 +113,7 @@ FAST_CODE int PMPI_Irecv(void *buf, int n, MPI_Datatype type, int source, int ta
 {
     object *t = IN_TYPE(type), *c = IN_COMM(comm), *r = books.spare;
     /* a checkpoint can wait, and whatever is wrong is seen below */
-    if (UNLIKELY(books.careful || !r))
+    if (UNLIKELY(books.careful || !r || !FAST_ONE_INSIDE()))
         return slow_Irecv(buf, n, type, source, tag, comm, request);
     take_request(r, 1, buf, n, t, source, tag, c);
     struct posting p = {request};
@@ -144,7 +149,8 @@ FAST_CODE int PMPI_Recv(void *buf, int n, MPI_Datatype type, int source, int tag
                         MPI_Status *status)
 {
     object *t = IN_TYPE(type), *c = IN_COMM(comm);
-    if (UNLIKELY(books.careful || !IS_PEER(c, source))) /* recv_or_stop thinks of checkpoints */
+    /* recv_or_stop thinks of checkpoints */
+    if (UNLIKELY(books.careful || !IS_PEER(c, source) || !FAST_ONE_INSIDE()))
         return slow_Recv(buf, n, type, source, tag, comm, status);
     struct receiving r;
     r.buf = buf;
@@ -158,4 +164,79 @@ FAST_CODE int PMPI_Recv(void *buf, int n, MPI_Datatype type, int source, int tag
     upper.received_from[r.item.peer]++;
     int got = LOWER_FAST(recv_or_stop, buf, n, t->real, source, tag, c->real, &r.item);
     return UNLIKELY(got != RECV_DONE || r.item.error) ? recv_unusual(&r, got) : 0;
+}
+
+/* --- collectives ------------------------------------------------------------------------------- */
+
+/* The arguments are those that MPI_Name of the lower half can be called with as they are: a null communicator or type
+ * is an error to be told by the slow one, and an operation of the program is called back, from where it must not be
+ * taken for a thread outside MPI.
+ */
+#define FAST_COMM(c) ((c) && (c)->comm.card && FAST_ONE_INSIDE())
+#define FAST_TYPE(t) ((t) != NULL)
+#define FAST_OP(o)   ((o) && (o)->predefined)
+
+FAST_CODE __attribute__((noinline)) static void wait_at_door(struct comm_card *card)
+{
+    in_library++;
+    collective_door(card);
+    in_library--;
+}
+
+/* card_enter, for FAST_CODE: counted first, then a look at one variable (core/collectives.c). */
+static inline __attribute__((always_inline)) void fast_enter(struct comm_card *card)
+{
+    __atomic_store_n(&card->begun, card->begun + 1, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the agent's membarrier() does the rest */
+    if (UNLIKELY(upper.stop_phase))
+        wait_at_door(card);
+    FENCE_INSIDE(); /* what is known of the lower half may be new after that */
+}
+
+FAST_CODE __attribute__((noinline)) static int collective_failed(int rc, object *c,
+                                                                 const char *name)
+{
+    return raise_error(rc, c, name);
+}
+
+FAST_CODE int PMPI_Barrier(MPI_Comm comm)
+{
+    object *c = IN_COMM(comm);
+    if (UNLIKELY(!FAST_COMM(c)))
+        return slow_Barrier(comm);
+    fast_enter(c->comm.card);
+    int rc = LOWER_FAST(Barrier, c->real);
+    return UNLIKELY(rc) ? collective_failed(rc, c, "MPI_Barrier") : 0;
+}
+
+FAST_CODE int PMPI_Bcast(void *buf, int n, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    object *t = IN_TYPE(type), *c = IN_COMM(comm);
+    if (UNLIKELY(!FAST_COMM(c) || !FAST_TYPE(t)))
+        return slow_Bcast(buf, n, type, root, comm);
+    fast_enter(c->comm.card);
+    int rc = LOWER_FAST(Bcast, buf, n, t->real, root, c->real);
+    return UNLIKELY(rc) ? collective_failed(rc, c, "MPI_Bcast") : 0;
+}
+
+FAST_CODE int PMPI_Reduce(const void *s, void *r, int n, MPI_Datatype type, MPI_Op op, int root,
+                          MPI_Comm comm)
+{
+    object *t = IN_TYPE(type), *o = IN_OP(op), *c = IN_COMM(comm);
+    if (UNLIKELY(!FAST_COMM(c) || !FAST_TYPE(t) || !FAST_OP(o)))
+        return slow_Reduce(s, r, n, type, op, root, comm);
+    fast_enter(c->comm.card);
+    int rc = LOWER_FAST(Reduce, s, r, n, t->real, o->real, root, c->real);
+    return UNLIKELY(rc) ? collective_failed(rc, c, "MPI_Reduce") : 0;
+}
+
+FAST_CODE int PMPI_Allreduce(const void *s, void *r, int n, MPI_Datatype type, MPI_Op op,
+                             MPI_Comm comm)
+{
+    object *t = IN_TYPE(type), *o = IN_OP(op), *c = IN_COMM(comm);
+    if (UNLIKELY(!FAST_COMM(c) || !FAST_TYPE(t) || !FAST_OP(o)))
+        return slow_Allreduce(s, r, n, type, op, comm);
+    fast_enter(c->comm.card);
+    int rc = LOWER_FAST(Allreduce, s, r, n, t->real, o->real, c->real);
+    return UNLIKELY(rc) ? collective_failed(rc, c, "MPI_Allreduce") : 0;
 }

@@ -113,21 +113,33 @@ struct ompi_predefined_instance_t {
 } ompi_mpi_instance_null;
 
 /* Those that are written by hand (fast.h) have another one behind them, made from the table. */
-#define PMPI_Send  slow_Send
-#define PMPI_Isend slow_Isend
-#define PMPI_Recv  slow_Recv
-#define PMPI_Irecv slow_Irecv
+#define PMPI_Send      slow_Send
+#define PMPI_Isend     slow_Isend
+#define PMPI_Recv      slow_Recv
+#define PMPI_Irecv     slow_Irecv
+#define PMPI_Barrier   slow_Barrier
+#define PMPI_Bcast     slow_Bcast
+#define PMPI_Reduce    slow_Reduce
+#define PMPI_Allreduce slow_Allreduce
 #pragma GCC visibility push(hidden)
 __typeof__(MPI_Send) slow_Send;
 __typeof__(MPI_Isend) slow_Isend;
 __typeof__(MPI_Recv) slow_Recv;
 __typeof__(MPI_Irecv) slow_Irecv;
+__typeof__(MPI_Barrier) slow_Barrier;
+__typeof__(MPI_Bcast) slow_Bcast;
+__typeof__(MPI_Reduce) slow_Reduce;
+__typeof__(MPI_Allreduce) slow_Allreduce;
 #pragma GCC visibility pop
 #include "faces/c.h"
 #undef PMPI_Send
 #undef PMPI_Isend
 #undef PMPI_Recv
 #undef PMPI_Irecv
+#undef PMPI_Barrier
+#undef PMPI_Bcast
+#undef PMPI_Reduce
+#undef PMPI_Allreduce
 #include "faces/fast.h"
 
 void face_call_op(object *op, void *in, void *inout, int *n, object *type)
