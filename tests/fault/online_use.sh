@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
 # forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
-# Cases: ends, signals, folders, streams, auto, share, mpich, restart, stop, late, windows, stuck, strangers, silent, terminal, groups, makers, deserted, and inside_WHAT: deaths inside each collective call.
+# Cases: ends, signals, folders, streams, auto, share, levels, mpich, restart, stop, late, windows, stuck, strangers, silent, terminal, groups, makers, deserted, and inside_WHAT: deaths inside each collective call.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -157,6 +157,20 @@ auto) # the planner's interval changes after a failure: in the events, on the st
     grep -q 'failures\? survived' terminal || fail "no status line"
     [ "$(grep -o 'every [0-9.]* s' terminal | sort -u | wc -l)" -ge 2 ] || fail "the status line shows one interval only"
     "$MEND" report job -o page.html && grep -q 'planned again (2)' page.html || fail "not in the report" ;;
+levels) # --every auto plans each level: all ranks write the same versions there, memory more often than the disk
+    native -n 4 ./steady 6000 4096 >want || exit 1
+    start -n 4 --spares 1 --every auto --mtbf 10s --levels memory,partner,local,global --local-dir "$PWD/local" -- ./steady 6000 4096
+    await '"level":"global"' 4; await '"level":"local"' 8
+    kill -9 "$(grep '"rank":1,"event":"recover.playing"' job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
+    await '"how":"res' 4
+    wait $runner || fail "code $?"
+    cmp got want || fail "the output differs"
+    grep -q '"event":"plan.level","level":"local"' job/events.jsonl && grep -q '"event":"plan.level","level":"global"' job/events.jsonl || fail "levels are not planned"
+    for level in local global; do # (the version that the kill hit may be some ranks' only)
+        grep "\"level\":\"$level\"" job/events.jsonl | grep '"event":"checkpoint.commit"' | grep -o '"version":[0-9]*' | sort | uniq -c |
+            awk -v l=$level '$1 % 4 {bad++} END {if (bad > 1) {print "FAIL: " bad " versions are not on every rank at the level " l; exit 1}}' || exit 1
+    done
+    [ "$(count '"level":"memory"')" -gt "$(count '"level":"global"')" ] || fail "as many versions on disk as in memory" ;;
 windows) # one-sided communication cannot be repaired in place: on disk, and launched again, as often as spares and retries allow
     native -n 4 ./windows 1500 >want 2>/dev/null || exit 1
     mv windows.bin want.bin

@@ -123,25 +123,16 @@ static double number_of(json_t *e, const char *key)
     return json_number_value(json_object_get(e, key));
 }
 
-/* Written in the background, with a version of the other levels now and then: where the ranks have all the
- * cores, it is a part of what each version costs. */
-static void note_global(struct run_follower *f, mend_version_t version, double seconds)
-{
-    if (version <= f->last_global)
-        return;
-    interval_beside(f, seconds / (double)(version - f->last_global));
-    f->last_global = version;
-}
-
 static void note_saved(struct run_follower *f, json_t *e, double t)
 {
     struct run_progress *p = &f->now;
     mend_version_t version = (mend_version_t)number_of(e, "version");
     double seconds = number_of(e, "seconds");
-    if (strcmp(text_of(e, "level"), "global") == 0)
-        note_global(f, version, seconds);
-    if (strcmp(text_of(e, "level"), "memory") != 0 && strcmp(text_of(e, "level"), "") != 0)
+    const char *level = text_of(e, "level");
+    if (strcmp(level, "memory") != 0 && strcmp(level, "") != 0) {
+        interval_saved(f, level, version, t - seconds, t);
         return;
+    }
     if (version == p->version && t - p->version_at < 1)
         return; /* another rank's word of the same one */
     p->repair_since =
@@ -150,7 +141,7 @@ static void note_saved(struct run_follower *f, json_t *e, double t)
     p->version_at = t;
     losses_saved(&p->lost, version, t);
     p->checkpoint_seconds = seconds;
-    interval_saved(f, t - seconds, t);
+    interval_saved(f, level, version, t - seconds, t);
 }
 
 static void note_resumed(struct run_follower *f, json_t *e, double t)
@@ -166,7 +157,7 @@ static void note_resumed(struct run_follower *f, json_t *e, double t)
     p->restarts += strcmp(text_of(e, "how"), "restarted") == 0;
     if (seconds > p->longest_recovery)
         p->longest_recovery = seconds;
-    interval_failed(f, t - seconds, t);
+    interval_failed(f, false, t - seconds, t);
 }
 
 /* A level that fails is reported at once, and then counted: the job is less safe than it was asked to be. */
@@ -210,7 +201,7 @@ static void note_restart(struct run_follower *f, json_t *e, double t)
     f->now.resumed = true;
     if (f->torn_at > 0) {
         losses_rollback(&f->now.lost, (mend_version_t)number_of(e, "version"), f->torn_at);
-        interval_failed(f, f->torn_at, t);
+        interval_failed(f, true, f->torn_at, t);
     }
     f->torn_at = 0;
 }
@@ -340,6 +331,8 @@ static void note(struct run_follower *f, const char *line)
         note_noticed(p, e, t);
     else if (strcmp(name, "recover.resumed") == 0)
         note_resumed(f, e, t);
+    else if (strcmp(name, "recover.fetched") == 0)
+        interval_fetched(f);
     else if (strcmp(name, "recover.born") == 0)
         note_born(p, (pid_t)number_of(e, "pid"), text_of(e, "host"));
     else if (strcmp(name, "recover.started") == 0)

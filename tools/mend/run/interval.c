@@ -1,8 +1,15 @@
-/* How long until the next version: what was asked for, or the planner's choice (--every auto).
+/* How long until the next version, and until the next one at each level: what was asked for, or the planner's choice
+ * (--every auto).
  *
- * The planner weighs what a version costs against the work that a failure would destroy. How often something fails
- * nobody knows beforehand; it begins with a guess. As long as that is all there is (no --mtbf, no failure yet),
- * versions take at most a share of the time (run.share): a guess must not cost more than that.
+ * The planner weighs what a version costs at each level against the work that a failure would destroy. Its levels:
+ *
+ *   1. memory, with the partner's copy: what a process needs that died alone;
+ *   2. local, 3. erasure, 4. global, as far as the job uses them and the user named no number of versions for them:
+ *      what is needed when memory is lost, with a rank and its partner, or with the whole launch.
+ *
+ * How often something fails nobody knows beforehand; it begins with a guess: one failure in ten needs more than memory.
+ * As long as that is all there is (no --mtbf, no failure yet), versions of all levels together take at most a share of
+ * the time (run.share): a guess must not cost more than that.
  */
 #include "run.h"
 
@@ -15,6 +22,9 @@
 #include <unistd.h>
 
 static const double guessed_mtbf = 600;
+static const double rarer =
+    10; /* failures that need the next level, against those that need this one */
+static const char *const name_of[RUN_LEVELS] = {"memory", "local", "erasure", "global"};
 
 static double wall(void)
 {
@@ -23,18 +33,33 @@ static double wall(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static void add_level(struct run_interval *i, mend_plan_online_options *o, enum run_level kind,
+                      double mtbf)
+{
+    i->kind[i->levels] = kind;
+    o->mtbf[i->levels] = mtbf;
+    o->checkpoint[i->levels] = 0.1 * (1 + (double)kind);
+    o->recovery[i->levels] = 0.5 * (1 + (double)kind);
+    o->levels = ++i->levels;
+}
+
 void interval_begin(struct run_follower *f)
 {
     const struct run_job *job = f->job;
+    struct run_interval *i = &f->interval;
     if (!job->automatic)
         return;
-    mend_plan_online_options o = {.levels = 1,
-                                  .mtbf = {job->mtbf > 0 ? job->mtbf : guessed_mtbf},
-                                  .checkpoint = {0.1},
-                                  .recovery = {0.5},
-                                  .min_period = 0.2};
-    f->planning = mend_plan_online_start(&f->planner, &o, wall()) == MEND_OK;
-    f->core_to_spare = !job->host && !job->hostfile && job->ranks < sysconf(_SC_NPROCESSORS_ONLN);
+    mend_plan_online_options o = {.min_period = 0.2};
+    double mtbf = job->mtbf > 0 ? job->mtbf : guessed_mtbf;
+    add_level(i, &o, RUN_MEMORY, mtbf);
+    if (job->online && job->local_every && !job->local_fixed)
+        add_level(i, &o, RUN_LOCAL, mtbf *= rarer);
+    if (job->online && job->erasure_every && !job->erasure_fixed)
+        add_level(i, &o, RUN_ERASURE, mtbf *= rarer);
+    if (job->online && job->disk_every && !job->disk_fixed)
+        add_level(i, &o, RUN_GLOBAL, mtbf *= rarer);
+    i->planning = mend_plan_online_start(&i->planner, &o, wall()) == MEND_OK;
+    i->core_to_spare = !job->host && !job->hostfile && job->ranks < sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 static void smooth(double *mean, double seconds)
@@ -42,69 +67,163 @@ static void smooth(double *mean, double seconds)
     *mean += (*mean > 0 ? 0.3 : 1) * (seconds - *mean);
 }
 
-void interval_saved(struct run_follower *f, double began, double ended)
+/* The planner's number of a level, from 1; 0: it does not plan it. */
+static int planned(const struct run_interval *i, enum run_level kind)
 {
-    double seconds = ended - began, every = f->job->every;
-    smooth(&f->cost, seconds);
-    if (f->planning) {
-        mend_plan_online_saved(&f->planner, 1, began, ended);
-    } else if (seconds > every && !f->slow_told) {
-        f->slow_told = true;
-        fprintf(stderr,
-                "%smend: WARNING: a version takes %.2g s, longer than the %.2g s that were asked "
-                "for between two: "
-                "the program has less than half of the time (--every auto chooses an interval)\n",
-                f->line_shown ? "\n" : "", seconds, every);
-        mend_event("plan.slow", ev_real("seconds", seconds), ev_real("every", every));
+    for (int l = 0; l < i->levels; l++)
+        if (i->kind[l] == kind)
+            return l + 1;
+    return 0;
+}
+
+static void warn_slow(struct run_follower *f, double seconds, double every)
+{
+    if (seconds <= every || f->interval.slow_told)
+        return;
+    f->interval.slow_told = true;
+    fprintf(stderr,
+            "%smend: WARNING: a version takes %.2g s, longer than the %.2g s that were asked for "
+            "between two: "
+            "the program has less than half of the time (--every auto chooses an interval)\n",
+            f->line_shown ? "\n" : "", seconds, every);
+    mend_event("plan.slow", ev_real("seconds", seconds), ev_real("every", every));
+}
+
+/* A version that goes to a higher level was saved in memory before: that is a part of what it costs there. */
+static void cost_beside(struct run_interval *i, int level, double seconds)
+{
+    mend_plan_online_beside(&i->planner, level, seconds + (level > 1 ? i->cost[RUN_MEMORY] : 0));
+}
+
+/* Written in the background: where the ranks have all the cores, it costs them that time all the same. A level that is
+ * not planned is a part of what each version costs. */
+static void saved_beside(struct run_interval *i, mend_version_t versions, double seconds, double ended)
+{
+    int level = planned(i, RUN_GLOBAL);
+    if (i->core_to_spare)
+        seconds = 0;
+    if (!level)
+        seconds /= (double)(versions > 0 ? versions : 1);
+    smooth(&i->beside[level ? RUN_GLOBAL : RUN_MEMORY], seconds);
+    if (level)
+        mend_plan_online_saved(&i->planner, level, ended, ended);
+    cost_beside(i, level ? level : 1, seconds);
+}
+
+void interval_saved(struct run_follower *f, const char *level, mend_version_t version, double began,
+                    double ended)
+{
+    struct run_interval *i = &f->interval;
+    enum run_level kind = RUN_MEMORY;
+    while (level[0] && strcmp(level, name_of[kind]) != 0)
+        if (++kind == RUN_LEVELS)
+            return; /* partner: a part of memory */
+    if (kind == RUN_MEMORY) {
+        smooth(&i->cost[kind], ended - began);
+        if (i->planning)
+            mend_plan_online_saved(&i->planner, 1, began, ended);
+        else
+            warn_slow(f, ended - began, f->job->every);
+        return;
     }
+    if (!i->planning || version == i->last[kind])
+        return; /* another rank's word of the same one */
+    if (kind == RUN_GLOBAL) {
+        saved_beside(i, version - i->last[kind], ended - began, ended);
+    } else if (planned(i, kind)) {
+        smooth(&i->cost[kind], ended - began);
+        mend_plan_online_saved(&i->planner, planned(i, kind), began, ended);
+        cost_beside(i, planned(i, kind), 0);
+    }
+    i->last[kind] = version;
 }
 
-void interval_beside(struct run_follower *f, double seconds)
+void interval_fetched(struct run_follower *f)
 {
-    if (!f->planning || f->core_to_spare)
+    f->interval.fetched = true;
+}
+
+/* The lowest level that would have helped: memory, or the first above it. */
+void interval_failed(struct run_follower *f, bool relaunched, double failed, double resumed)
+{
+    struct run_interval *i = &f->interval;
+    i->failed = true;
+    if (!i->planning)
         return;
-    smooth(&f->beside_cost, seconds);
-    mend_plan_online_beside(&f->planner, 1, seconds);
+    int level = (relaunched || i->fetched) && i->levels > 1 ? 2 : 1;
+    mend_plan_online_failure(&i->planner, level, failed);
+    mend_plan_online_recovered(&i->planner, f->now.version ? level : 0, failed, resumed);
+    i->fetched = false;
 }
 
-void interval_failed(struct run_follower *f, double failed, double resumed)
+/* Seconds between versions of each planned level, by kind; 0: the level is not used. Returns those between versions,
+ * whatever their levels: each is saved in memory. */
+static double choose(const struct run_follower *f, double *period)
 {
-    f->failed = true;
-    if (!f->planning)
-        return;
-    mend_plan_online_failure(&f->planner, 1, failed);
-    mend_plan_online_recovered(&f->planner, f->now.version ? 1 : 0, failed, resumed);
+    const struct run_interval *i = &f->interval;
+    double step = 0;
+    for (int l = 0; l < i->levels; l++) {
+        period[i->kind[l]] = mend_plan_online_period(&i->planner, l + 1);
+        if (step == 0)
+            step = period[i->kind[l]];
+    }
+    if (step <= 0)
+        return 0;
+    double taken = (i->cost[RUN_MEMORY] + i->beside[RUN_MEMORY]) / step;
+    for (int l = 1; l < i->levels; l++)
+        if (period[i->kind[l]] > 0)
+            taken += (i->cost[i->kind[l]] + i->beside[i->kind[l]]) / period[i->kind[l]];
+    if (taken <= f->job->share || f->job->mtbf > 0 || i->failed)
+        return step;
+    for (int l = 1; l < i->levels; l++)
+        period[i->kind[l]] *= taken / f->job->share;
+    return step * taken / f->job->share;
 }
 
-static double chosen(const struct run_follower *f)
+static bool moved(double now, double before)
 {
-    double period = mend_plan_online_period(&f->planner, 1);
-    if (period > 0 && f->job->mtbf <= 0 && !f->failed)
-        period = fmax(period, (f->cost + f->beside_cost) / f->job->share);
-    return period;
+    return (now > 0) != (before > 0) || now < 0.9 * before || now > 1.1 * before;
 }
 
-/* DIR/every is read by the job. */
-void interval_tell(struct run_follower *f)
+static bool write_plan(const struct run_follower *f, const double *period, double step)
 {
     char path[4400], temporary[4416];
-    if (!f->planning)
-        return;
-    mend_plan_online_due(&f->planner, wall());
-    double period = chosen(f);
-    if (period <= 0 ||
-        (f->now.every > 0 && period > 0.9 * f->now.every && period < 1.1 * f->now.every))
-        return;
     snprintf(path, sizeof path, "%s/every", f->job->dir);
     snprintf(temporary, sizeof temporary, "%s.new", path);
     FILE *out = fopen(temporary, "we");
     if (!out)
+        return false;
+    fprintf(out, "%.6f\n", step);
+    for (int l = 1; l < f->interval.levels; l++)
+        fprintf(out, "%s %.6f\n", name_of[f->interval.kind[l]], period[f->interval.kind[l]]);
+    return fclose(out) == 0 && rename(temporary, path) == 0;
+}
+
+/* DIR/every is read by the job (round/due.c of the capsule). */
+void interval_tell(struct run_follower *f)
+{
+    struct run_interval *i = &f->interval;
+    double period[RUN_LEVELS] = {0};
+    if (!i->planning)
         return;
-    fprintf(out, "%.6f\n", period);
-    if (fclose(out) == 0 && rename(temporary, path) == 0) {
-        f->now.every = period;
-        mend_event("plan.interval", ev_real("seconds", period),
-                   ev_real("rate", mend_plan_online_rate(&f->planner, 1, NULL)),
-                   ev_real("overhead", mend_plan_online_overhead(&f->planner)));
+    mend_plan_online_due(&i->planner, wall());
+    double step = choose(f, period);
+    bool step_moved = step > 0 && moved(step, f->now.every), any = step_moved;
+    for (int l = 1; l < i->levels; l++)
+        any |= moved(period[i->kind[l]], i->told[i->kind[l]]);
+    if (step <= 0 || !any || !write_plan(f, period, step))
+        return;
+    if (step_moved)
+        mend_event("plan.interval", ev_real("seconds", step),
+                   ev_real("rate", mend_plan_online_rate(&i->planner, 1, NULL)),
+                   ev_real("overhead", mend_plan_online_overhead(&i->planner)));
+    f->now.every = step;
+    for (int l = 1; l < i->levels; l++) {
+        enum run_level kind = i->kind[l];
+        if (moved(period[kind], i->told[kind]))
+            mend_event("plan.level", ev_str("level", name_of[kind]),
+                       ev_real("seconds", period[kind]),
+                       ev_real("rate", mend_plan_online_rate(&i->planner, l + 1, NULL)));
+        i->told[kind] = period[kind];
     }
 }

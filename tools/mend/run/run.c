@@ -110,11 +110,11 @@ static int parse_level(struct run_job *job, char *word)
     if (strcmp(word, "partner") == 0)
         job->partner_every = (int)every;
     else if (strcmp(word, "local") == 0)
-        job->local_every = (int)every;
+        job->local_every = (int)every, job->local_fixed = text != NULL;
     else if (erasure)
-        job->erasure_every = (int)every;
+        job->erasure_every = (int)every, job->erasure_fixed = text != NULL;
     else if (strcmp(word, "global") == 0)
-        job->disk_every = (int)every;
+        job->disk_every = (int)every, job->disk_fixed = text != NULL;
     else
         return tool_wrong_use("run",
                               "level \"%s\" is not memory, partner[:E], local[:E], "

@@ -26,6 +26,7 @@ struct run_job {
     /* levels: every so many versions, 0: not used */
     const char *levels;
     int partner_every, local_every, erasure_every, disk_every, erasure_k, erasure_m;
+    bool local_fixed, erasure_fixed, disk_fixed; /* by the user: the planner leaves them alone */
     const char *local_dir;
     char id[MEND_JOB_ID];    /* random; names this job's node-local files, too */
     mend_image_job identity; /* what its images and logs carry */
@@ -95,6 +96,23 @@ struct run_silence {
     bool must_end;     /* the job has to be launched again */
 };
 
+/* --every auto (interval.c). Its levels, the cheapest first; memory and partner are one. */
+enum run_level { RUN_MEMORY, RUN_LOCAL, RUN_ERASURE, RUN_GLOBAL, RUN_LEVELS };
+struct run_interval {
+    mend_plan_online planner;
+    bool planning;
+    int levels;                      /* that are planned */
+    enum run_level kind[RUN_LEVELS]; /* of each */
+    double cost[RUN_LEVELS];         /* seconds of a save there, smoothed, by kind */
+    double beside[RUN_LEVELS];       /* the same, of what is done in the background */
+    double told[RUN_LEVELS];         /* seconds between two, as DIR/every has them */
+    bool failed;                     /* something has */
+    bool fetched;                    /* from another level than memory, since the last recovery */
+    bool slow_told;                  /* that the interval cannot be kept */
+    bool core_to_spare;              /* for what is done in the background */
+    mend_version_t last[RUN_LEVELS];         /* the newest version there, by kind */
+};
+
 struct run_follower {
     struct run_crash crash;
     struct run_job *job;
@@ -109,15 +127,8 @@ struct run_follower {
     bool *said;         /* [ranks]: that it has ended, in this launch */
     int *waited;        /* the same: calls since an unfinished line stands there */
     bool ending;
-    bool unprinted;           /* some of the output could not be written to standard output */
-    mend_plan_online planner; /* with --every auto */
-    bool planning;
-    double cost;        /* seconds of a version, smoothed */
-    double beside_cost; /* the same, of what is done in the background */
-    bool failed;        /* something has */
-    bool slow_told;     /* that the interval cannot be kept */
-    bool core_to_spare; /* for what is done in the background */
-    mend_version_t last_global;
+    bool unprinted; /* some of the output could not be written to standard output */
+    struct run_interval interval;
     double torn_at;   /* the failure that a launch is to mend; 0: none */
     bool line_shown;  /* the status line is on the terminal */
     ino_t folder;     /* DIR, as it was at the start */
@@ -156,11 +167,14 @@ void run_adopt(void); /* processes that lose their launcher become ours */
 void run_clear(void); /* end what is left of a launch */
 void run_tidy(void);  /* remove the launcher's folder */
 
-/* interval.c: how long until the next version (--every). */
+/* interval.c: how long until the next version (--every), at each level. */
 void interval_begin(struct run_follower *f);
-void interval_saved(struct run_follower *f, double began, double ended);
-void interval_beside(struct run_follower *f, double seconds); /* of a version, in the background */
-void interval_failed(struct run_follower *f, double failed, double resumed);
+/* A version was saved at this level, from began to ended; global: in the background. */
+void interval_saved(struct run_follower *f, const char *level, mend_version_t version, double began,
+                    double ended);
+void interval_fetched(struct run_follower *f); /* a version, from another level than memory */
+/* A failure was survived, in place or (relaunched) by a new launch. */
+void interval_failed(struct run_follower *f, bool relaunched, double failed, double resumed);
 void interval_tell(struct run_follower *f); /* those who save */
 
 void follow_begin(struct run_follower *f, struct run_job *job);

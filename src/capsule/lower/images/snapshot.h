@@ -14,6 +14,7 @@ struct control_save {
     uint64_t background; /* 1: the program goes on while it is written */
     uint64_t asked;      /* by somebody, not by time: to disk at once */
     uint64_t full;       /* with all pages, see images/files.c */
+    uint64_t levels;     /* where it is kept besides memory, see round/due.h */
 };
 
 struct snapshot_result {

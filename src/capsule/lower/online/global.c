@@ -9,6 +9,7 @@
  */
 #include "online/levels.h"
 #include "online/online.h"
+#include "round/due.h"
 #include "undo/undo.h"
 
 #ifdef OPEN_MPI
@@ -193,9 +194,10 @@ void global_begin(int ranks, mend_version_t version, uint64_t new_id)
     pthread_mutex_unlock(&lock);
 }
 
-void global_offer(struct held_image *image)
+void global_offer(struct held_image *image, uint64_t order)
 {
-    if (every <= 0 || image->version % every)
+    int planned = due_at(order, DUE_GLOBAL);
+    if (every <= 0 || planned == 0 || (planned < 0 && image->version % every))
         return;
     pthread_mutex_lock(&lock);
     if (job) { /* the disk is slower than the versions come: leave this one out */

@@ -8,6 +8,7 @@
  */
 #include "online/levels.h"
 #include "online/online.h"
+#include "round/due.h"
 #include "versions/retention.h"
 
 #ifdef OPEN_MPI
@@ -133,13 +134,20 @@ static int produce(mend_store_sink *sink, void *arg)
     return rc;
 }
 
-int levels_save(const struct held_image *image, MPI_Comm comm, int ranks)
+/* By the order, or else by the version's number. */
+static int is_due(int every, mend_version_t version, uint64_t order, enum due_level level)
+{
+    int planned = due_at(order, level);
+    return every && (planned < 0 ? version % every == 0 : planned);
+}
+
+int levels_save(const struct held_image *image, uint64_t order, MPI_Comm comm, int ranks)
 {
     int none = 0;
     unsigned levels = 0;
-    if (use.local && image->version % use.local == 0)
+    if (is_due(use.local, image->version, order, DUE_LOCAL))
         levels |= MEND_LEVEL_BIT(MEND_LEVEL_LOCAL);
-    if (use.erasure && image->version % use.erasure == 0 && ranks > 1)
+    if (is_due(use.erasure, image->version, order, DUE_ERASURE) && ranks > 1)
         levels |= MEND_LEVEL_BIT(MEND_LEVEL_ERASURE);
     if (!levels || out_of_order)
         return 1;

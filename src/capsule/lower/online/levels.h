@@ -16,8 +16,8 @@ int levels_partner_due(mend_version_t version); /* is a second copy kept in the 
 void levels_remove_later(int rank, mend_version_t version);
 void levels_begun(void); /* a meeting is over, of a spare, too */
 void levels_begin(int rank, int ranks, mend_version_t version, uint64_t id);
-/* Local and erasure, if they are due. Collective over comm. 0: a peer has failed. */
-int levels_save(const struct held_image *image, MPI_Comm comm, int ranks);
+/* Local and erasure, if they are due (by order, round/due.h). Collective over comm. 0: a peer has failed. */
+int levels_save(const struct held_image *image, uint64_t order, MPI_Comm comm, int ranks);
 /* The newest version that every rank can have from these levels, this rank's image of it. *version 0:
  * there is none. Collective over comm. 0: a peer has failed. */
 int levels_fetch(MPI_Comm comm, int rank, mend_version_t *version);
@@ -26,9 +26,10 @@ void levels_done(void);   /* the job has ended well: node-local files go */
 
 void global_open(const char *dir, int versions);
 void global_begin(int ranks, mend_version_t version, uint64_t id);
-void global_offer(struct held_image *image); /* write it in the background, if it is due */
-void global_flush(void);                     /* wait for the background */
-mend_version_t global_floor(void);           /* files will not be put back behind this version */
+/* Write it in the background, if it is due. */
+void global_offer(struct held_image *image, uint64_t order);
+void global_flush(void); /* wait for the background */
+mend_version_t global_floor(void); /* files will not be put back behind this version */
 int global_write(const struct held_image *image); /* now; 0: failed */
 int global_save_now(
     const struct held_image *image); /* the same for a version that others write, too */

@@ -14,10 +14,11 @@ void recover_error(int rc, const char *function)
     (void)rc;
     (void)function;
 }
-void recover_checkpoint(struct upper *upper, int asked, struct snapshot_result *result)
+void recover_checkpoint(struct upper *upper, const struct control_save *order,
+                        struct snapshot_result *result)
 {
     (void)upper;
-    (void)asked;
+    (void)order;
     (void)result;
 }
 void recover_resumed(void)

@@ -334,7 +334,8 @@ static int refused(struct upper *upper, struct snapshot_result *result)
     return any;
 }
 
-void recover_checkpoint(struct upper *upper, int asked, struct snapshot_result *result)
+void recover_checkpoint(struct upper *upper, const struct control_save *order,
+                        struct snapshot_result *result)
 {
     if (refused(upper, result))
         return;
@@ -367,8 +368,8 @@ void recover_checkpoint(struct upper *upper, int asked, struct snapshot_result *
     output_commit();
     undo_begin(rank, version);
     spares_tell(&plan, base, own->size);
-    if (!asked)
-        global_offer(own);
+    if (!order->asked)
+        global_offer(own, order->levels);
     mend_event("checkpoint.commit", ev_int("version", version), ev_str("level", "memory"),
                ev_int("bytes", (long long)own->size), ev_real("seconds", seconds_now() - t0),
                ev_real("image", t1 - t0), ev_real("copy", t2 - t1));
@@ -376,10 +377,10 @@ void recover_checkpoint(struct upper *upper, int asked, struct snapshot_result *
         mend_event("checkpoint.commit", ev_int("version", version), ev_str("level", "partner"),
                    ev_int("bytes", (long long)own->size), ev_int("sent", (long long)sent),
                    ev_real("seconds", t2 - t1));
-    if (!levels_save(own, control, world_size))
+    if (!levels_save(own, order->levels, control, world_size))
         recover_error(mend_ulfm_revoked_code(), "checkpoint");
     result->version = version;
-    if (asked && !global_save_now(own)) /* it stays where it is already */
+    if (order->asked && !global_save_now(own)) /* it stays where it is already */
         result->code = MEND_ERR_IO;
 }
 

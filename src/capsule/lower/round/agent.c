@@ -427,7 +427,7 @@ int agent_save(struct upper *upper)
     struct snapshot_result result = {0};
     survey_store_all(settings.full || agent.save.full);
     if (recovering)
-        recover_checkpoint(upper, agent.save.asked != 0, &result);
+        recover_checkpoint(upper, &agent.save, &result);
     else {
         result.code = relaunch_capture(upper, agent.save.version);
         result.version = agent.save.version;

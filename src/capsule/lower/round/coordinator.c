@@ -29,6 +29,7 @@
  */
 #include "round/coordinator.h"
 #include "ground/settings.h"
+#include "round/due.h"
 
 #include <base/event.h>
 #include <base/io.h>
@@ -135,6 +136,7 @@ void begin_saving(void)
     the.save.background = settings.background && !the.leave;
     the.save.asked = (uint64_t)the.asked;
     the.save.full = (uint64_t)(the.asked && the.full);
+    the.save.levels = due_levels(the.drained_at);
     the.went_on = 0;
     choose_base();
     tell_all(CONTROL_SAVE, &the.save, sizeof the.save);
@@ -199,6 +201,7 @@ static void finish_round(void)
     if (!leave && !(the.went_on > 0))
         tell_to_go_on(0);
     if (the.code == 0) {
+        due_saved(the.save.levels, now);
         if (!recovering) /* else told by the ranks themselves */
             mend_event("checkpoint.commit", ev_int("version", the.save.version),
                        ev_int("bytes", (long long)the.bytes), ev_int("ranks", the.ranks),

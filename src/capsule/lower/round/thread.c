@@ -2,6 +2,7 @@
 #include "round/coordinator.h"
 #include "ground/settings.h"
 #include "round/agent.h"
+#include "round/due.h"
 
 #include <base/io.h>
 #include <errno.h>
@@ -119,24 +120,6 @@ static void hear(int rank, const struct control_head *head, void *payload)
     }
 }
 
-/* DIR/every: seconds between checkpoints, as the planner of `mend run --every auto` has it by now. */
-static void follow_plan(double now)
-{
-    static double looked;
-    char path[4300], text[64];
-    if (!settings.dir[0] || now - looked < 1)
-        return;
-    looked = now;
-    snprintf(path, sizeof path, "%s/every", settings.dir);
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return;
-    double every = fgets(text, sizeof text, f) ? atof(text) : 0;
-    if (every > 0)
-        settings.every = every;
-    fclose(f);
-}
-
 /* Says which rank it was: one that did not stop, or else one that waits for messages that were sent to it. */
 static void give_up_stopping(void)
 {
@@ -171,7 +154,7 @@ static void pass_time(void)
         answer("ended %lld\n", 0);
         return;
     }
-    follow_plan(now);
+    due_follow_plan(now);
     int backlog = settings.local[0] && the.complete.version > the.flushed + MAX_BACKLOG;
     if (settings.every > 0 && now - the.last_done >= settings.every && !backlog)
         the.wanted = the.wanted ? the.wanted : BY_TIME;
