@@ -111,6 +111,16 @@ printf '# seconds level\n3600 1\n5 h 2\n1.5 d 1\n2 d 4\nend 3 d\n' >trace
 "$MEND" simulate four.ini --trace trace --runs 100 --json >t.json || fail "trace"
 near "$(value t.json 'd["failures"]')" "$(value t.json 'd["mean_seconds"]/86400/3*4*d["cores"]/1e6')" 3
 
+# rates from a record: as if the model had them; a level without failures is named
+printf '1 d 1\n2 d 1\n3 d 2\n4 d 1\n5 d 3\n9 d 4\nend 10 d\n' >record
+sed -e '/failures_per_day/d' four.ini | awk '/^\[level/{n++; print; print "failures_per_day = " (n == 1 ? 0.3 : 0.1); next} 1' >counted.ini
+"$MEND" plan four.ini --from-failures record --json >a.json && "$MEND" plan counted.ini --json >b.json || fail "--from-failures"
+near "$(value a.json 'd["expected_seconds"]')" "$(value b.json 'd["expected_seconds"]')" 1
+printf '1 d 1\nend 10 d\n' >record
+"$MEND" plan four.ini --from-failures record >/dev/null 2>err && [ "$(grep -c 'planned with half a failure' err)" = 3 ] || fail "levels without failures: $(cat err)"
+printf '1 d 7\nend 10 d\n' >record; refused 2 "has level 7, the model has 4" plan four.ini --from-failures record
+refused 2 "cannot open" plan four.ini --from-failures nowhere
+
 # plots are well-formed XML with their panels
 "$MEND" plan four.ini --svg plan.svg >/dev/null || fail "plan --svg"
 "$MEND" simulate four.ini --runs 200 --svg sim.svg >/dev/null || fail "simulate --svg"

@@ -27,7 +27,7 @@ E
 } >job/events.jsonl
 
 "$MEND" report job -o page.html || fail "report"
-for section in summary timeline time recoveries versions costs failures; do
+for section in summary timeline time recoveries versions costs hindsight failures; do
     grep -q "<section id='$section'>" page.html || fail "section $section is missing"
 done
 grep -q '&lt;b&gt;4&lt;/b&gt;' page.html || fail "the program's name is not escaped"
@@ -36,6 +36,9 @@ for fact in 'shrink 20.50 ms' 'load 150.00 ms' '<b>4</b><span>versions' '<b>300 
     'rank 1 (pid 7): killed' 'rank 1: process 7 is gone, process 8 takes its place' 'noticed in MPI_Allreduce' "<svg viewBox='0 0 1000"; do
     grep -qF "$fact" page.html || fail "not in the page: $fact"
 done
+# 1 failure in 10 s, 0.25 s a version, 2.5 s between versions: the best is near sqrt(2 * 0.25 * 10) s
+best=$(grep -o '<tr><td>memory</td><td>4</td><td>2.5 s</td><td>[0-9.]* s' page.html | tail -1 | grep -o '[0-9.]* s$' | cut -d' ' -f1)
+awk -v b="${best:-0}" 'BEGIN{exit !(b > 1.2 && b < 4)}' || fail "with hindsight: every '$best' s"
 [ "$(grep -o "class='recover' x=" page.html | wc -l)" -ge 3 ] || fail "recoveries of 3 ranks are not in the timeline"
 "$MEND" report --json job >sums || fail "--json"
 grep -q '"versions":4,"recoveries":1,"saving":1.000000,"recovering":0.300000' sums || fail "sums: $(cat sums)"

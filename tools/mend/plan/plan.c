@@ -16,6 +16,7 @@ static const char help[] =
     "  --intervals X,…  judge these numbers of intervals, from level 1 up, instead\n"
     "                   (93+3: 93, and level 3 is written just before)\n"
     "  --last R         their last interval is R times as long as the others\n"
+    "  --from-failures FILE  rates from recorded failures, lines of 'TIME LEVEL'\n"
     "  --json           print JSON\n"
     "  --svg FILE       draw expected time by cores and intervals, and where it goes\n\n"
     "The file is described in mend-plan(1).\n";

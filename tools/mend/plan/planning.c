@@ -20,6 +20,7 @@ enum option_code {
     OPT_RUNS,
     OPT_SEED,
     OPT_TRACE,
+    OPT_FAILURES,
     OPT_HELP
 };
 
@@ -36,6 +37,7 @@ static const struct option options[] = {
     {"runs", required_argument, NULL, OPT_RUNS},
     {"seed", required_argument, NULL, OPT_SEED},
     {"trace", required_argument, NULL, OPT_TRACE},
+    {"from-failures", required_argument, NULL, OPT_FAILURES},
     {0},
 };
 
@@ -57,6 +59,7 @@ static int take_option(planning *p, int option)
     case OPT_SINGLE: p->request.single_level = 1; return 0;
     case OPT_INTERVALS: p->intervals = optarg; return 0;
     case OPT_TRACE: p->trace = optarg; return 0;
+    case OPT_FAILURES: p->failures = optarg; return 0;
     case OPT_METHOD:
         if (mend_plan_method_parse(optarg, &p->request.method))
             return tool_wrong_use(p->command, "%s", mend_error_text());
@@ -209,11 +212,47 @@ const char *planning_intervals(const mend_plan *plan, int level)
     return text;
 }
 
+/* Rates from a record of failures. A level that had none there is planned for as if half a failure had been seen: that
+ * it never fails is not what the record shows. */
+static int count_failures(planning *p)
+{
+    mend_plan_trace trace;
+    double count[MEND_PLAN_LEVELS] = {0};
+    double cores = p->model.rates_at > 0 ? p->model.rates_at : p->model.cores;
+    if (!(cores > 0))
+        return tool_wrong_use(
+            p->command,
+            "--from-failures needs rates_at in %s: the number of cores on which they "
+            "were recorded",
+            p->file);
+    int code = mend_plan_trace_read(&trace, p->failures);
+    if (code)
+        return planning_failed(p, code);
+    for (size_t i = 0; i < trace.count && !code; i++)
+        if (trace.events[i].level > p->model.levels)
+            code = tool_wrong_use(p->command, "%s: failure %zu has level %d, the model has %d",
+                                  p->failures, i + 1, trace.events[i].level, p->model.levels);
+        else
+            count[trace.events[i].level - 1]++;
+    for (int i = 0; i < p->model.levels && !code; i++) {
+        p->model.level[i].total_per_core = 0;
+        p->model.level[i].rate_per_core = fmax(0.5, count[i]) / trace.seconds / cores;
+        if (count[i] == 0)
+            fprintf(stderr,
+                    "mend plan: %s has no failure of level %d in %s: planned with half a failure\n",
+                    p->failures, i + 1, planning_time(trace.seconds));
+    }
+    mend_plan_trace_free(&trace);
+    return code;
+}
+
 int planning_prepare(planning *p)
 {
     int code = mend_plan_model_read(&p->model, p->file);
     if (code)
         return planning_failed(p, code);
+    if (p->failures && (code = count_failures(p)))
+        return code;
     if (p->cores > 0) {
         p->model.cores = p->cores;
         if (mend_plan_model_check(&p->model))

@@ -9,6 +9,7 @@
 typedef struct planning {
     const char *command; /* "plan" or "simulate" */
     const char *file, *svg, *trace;
+    const char *failures; /* a record of them, instead of the rates in the file */
     int json;
     int runs;
     uint64_t seed;

@@ -286,6 +286,7 @@ void report_page(FILE *out, const struct report *r)
     fputs("</section>", out);
     levels(out, r);
     costs(out, r, &s);
+    report_hindsight(out, r, &s);
     failures(out, r);
     fprintf(out, "<footer>Made by mend report from %d events", r->lines);
     if (r->bad_lines)

@@ -84,6 +84,8 @@ int report_whole_recoveries(const struct report *r, int *index, int room);
 void report_timeline(FILE *out, const struct report *r);
 void report_time_bar(FILE *out, const struct report *r);
 void report_phases(FILE *out, const struct report *r);
+/* The best plan for what happened, beside what was done (hindsight.c). */
+void report_hindsight(FILE *out, const struct report *r, const struct report_sums *s);
 void report_page(FILE *out, const struct report *r);
 void report_text(FILE *out, const char *text); /* escaped for HTML */
 void report_json(FILE *out, const struct report *r);
