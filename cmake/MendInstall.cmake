@@ -23,7 +23,7 @@ string(REGEX REPLACE "[^/]+" ".." up "${CMAKE_INSTALL_LIBDIR}")
 set(MEND_PC_PREFIX "\${pcfiledir}/../${up}") # so that an installed copy can be moved
 set(packages mend-core)
 if(MEND_WITH_MPI)
-    list(APPEND packages mend-store mend mend-fenix mend-veloc mend-fti)
+    list(APPEND packages mend-store mend mend-fenix mend-veloc mend-fti mend-scr)
 endif()
 foreach(package IN LISTS packages)
     configure_file(cmake/${package}.pc.in ${CMAKE_BINARY_DIR}/pkgconfig/${package}.pc @ONLY)

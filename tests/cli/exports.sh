@@ -12,7 +12,7 @@ for library in libmend.so libmend-store.so libmend-core.so; do
     for name in $exported; do
         case $name in
             mend_*) grep -qx "$name" <<<"$public" || complain "$library exports $name, which no public header declares MEND_API" ;;
-            Fenix_* | __fenix_* | FENIX_* | VELOC_* | FTI_*) ;;
+            Fenix_* | __fenix_* | FENIX_* | VELOC_* | FTI_* | SCR_* | scr_*_) ;;
             # process recovery follows communicators by these; a program with the store alone has none of them
             MPI_* | PMPI_*) [ $library = libmend.so ] || complain "$library interposes $name" ;;
             *) complain "$library exports $name" ;;

@@ -22,7 +22,7 @@ check_file() { # LAYER FILE
             mpi.h) [[ $without_mpi != *" $layer "* ]] || complain "$file includes $header: $layer does without MPI" ; continue ;;
             mend/*) other=$(owner "$(basename "$header" .h)") ;;
             base/* | device/* | code/* | image/* | plan/* | ulfm/* | process/* | store/* | flow/* | compat/* | capsule/* | launcher/*) other=${header%%/*} ;;
-            fenix.h | veloc.h | fti.h) other=compat ;;
+            fenix.h | veloc.h | fti.h | scr.h) other=compat ;;
             ../*)
                 case $(readlink -m "$(dirname "$file")/$header") in
                     "$PWD/src/$layer"/* | "$PWD/tools/mend"/*) ;;

@@ -76,7 +76,7 @@ quiet $cc core.c -o core-static $($pc --cflags mend-core) -Wl,-Bstatic -lmend-co
 quiet $cc all.c -o all-shared $($pc --cflags --libs mend)
 for p in core-shared core-static all-shared; do [ "$(./$p)" = "$version" ] || fail "$p does not run: $(./$p 2>&1)"; done
 grep -q "libmpi" < <(ldd core-shared) && fail "libmend-core needs MPI"
-"$pc" --exists mend-fenix mend-veloc mend-fti || fail "no pkg-config files for the faces"
+"$pc" --exists mend-fenix mend-veloc mend-fti mend-scr || fail "no pkg-config files for the faces"
 
 # the same by the compiler that mend names, for one who has never heard of env/run
 plain=(env -i PATH=/usr/bin:/bin HOME="$scratch" PKG_CONFIG_PATH="$PKG_CONFIG_PATH")

@@ -4,6 +4,7 @@
 #include <base/event.h>
 #include <base/fail.h>
 #include <base/log.h>
+#include <faces/faces.h>
 #include <fti.h>
 
 #include <limits.h>
@@ -33,12 +34,7 @@ int mend_fti_result(int code)
 
 int mend_fti_agree(struct fti_client *client, int code)
 {
-    int mine = code == MEND_OK, all = 0;
-    if (MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, client->comm) != MPI_SUCCESS)
-        return mend_fail(MEND_ERR_PEER_FAILED, "a rank died, or MPI failed, while all agreed");
-    if (!code && !all)
-        return mend_fail(MEND_ERR_CANCELLED, "another rank could not take part");
-    return code;
+    return mend_face_agree(client->comm, code);
 }
 
 void mend_fti_end_look(struct fti_client *client)
@@ -59,40 +55,6 @@ static void name_domain(const struct fti_client *client, char *name, size_t size
         gethostname(name, size - 1);
 }
 
-static int count_domains(struct fti_client *client, const char *own)
-{
-    enum { LENGTH = 256 };
-    char *names = malloc((size_t)client->size * LENGTH), name[LENGTH] = "";
-    snprintf(name, sizeof name, "%s", own);
-    int code =
-        mend_fti_agree(client, names ? MEND_OK
-                                     : mend_fail(MEND_ERR_NO_MEMORY,
-                                                 "no memory for %d domain names", client->size));
-    if (!code &&
-        MPI_Allgather(name, LENGTH, MPI_CHAR, names, LENGTH, MPI_CHAR, client->comm) != MPI_SUCCESS)
-        code =
-            mend_fail(MEND_ERR_PEER_FAILED, "the ranks could not exchange their failure domains");
-    client->domains = 0;
-    for (int i = 0; i < client->size && !code; i++) {
-        int first = 0;
-        while (strcmp(names + (size_t)first * LENGTH, names + (size_t)i * LENGTH) != 0)
-            first++;
-        client->domains += first == i;
-    }
-    free(names);
-    return code;
-}
-
-/* A group of group_size nodes stands the loss of half of them, as with FTI; of fewer nodes, of one. */
-static void choose_parity(const struct fti_client *client, mend_store_options *options)
-{
-    int group = (int)client->config.group_size;
-    options->erasure_m = client->domains >= group ? group / 2 : 1;
-    options->erasure_k = (client->domains >= group ? group : client->domains) - options->erasure_m;
-    if (options->erasure_k < 1)
-        options->erasure_k = 1;
-}
-
 static int open_store(struct fti_client *client)
 {
     char name[64 + FTI_EXEC_ID], domain[256] = "";
@@ -100,7 +62,7 @@ static int open_store(struct fti_client *client)
     name_domain(client, domain, sizeof domain);
     int code = mend_fti_agree(client, mend_store_defaults(&options));
     if (!code)
-        code = count_domains(client, domain);
+        code = mend_face_domains(client->comm, domain, &client->domains);
     if (code)
         return code;
     bool several = client->domains > 1;
@@ -110,7 +72,9 @@ static int open_store(struct fti_client *client)
     options.local_dir = client->config.local_dir;
     options.global_dir = client->config.global_dir;
     options.domain = domain;
-    choose_parity(client, &options);
+    /* a group of group_size nodes stands the loss of half of them, as with FTI */
+    int group = (int)client->config.group_size;
+    mend_face_parity(client->domains, group, group / 2, &options);
     snprintf(name, sizeof name, "fti-%s", client->config.exec_id);
     if (!several && client->rank == 0)
         mend_log(MEND_LOG_WARNING,

@@ -4,6 +4,7 @@
 #include <base/fail.h>
 #include <base/io.h>
 #include <base/log.h>
+#include <faces/faces.h>
 #include <veloc.h>
 
 #include <limits.h>
@@ -39,7 +40,6 @@ int mend_veloc_all(struct veloc_client *client, bool yes, bool *all)
     return MEND_OK;
 }
 
-/* How many failure domains do the ranks of the communicator live on? */
 static int count_domains(struct veloc_client *client)
 {
     char own[256] = "";
@@ -47,22 +47,7 @@ static int count_domains(struct veloc_client *client)
         strncpy(own, client->config.failure_domain, sizeof own - 1);
     else
         gethostname(own, sizeof own - 1);
-    char *names = malloc((size_t)client->size * sizeof own);
-    if (!names)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d domain names", client->size);
-    if (MPI_Allgather(own, sizeof own, MPI_CHAR, names, sizeof own, MPI_CHAR, client->comm)) {
-        free(names);
-        return mend_fail(MEND_ERR_MPI, "the ranks could not exchange their failure domains");
-    }
-    client->domains = 0;
-    for (int i = 0; i < client->size; i++) {
-        int first = 0;
-        while (strcmp(names + (size_t)first * sizeof own, names + (size_t)i * sizeof own) != 0)
-            first++;
-        client->domains += first == i;
-    }
-    free(names);
-    return MEND_OK;
+    return mend_face_domains(client->comm, own, &client->domains);
 }
 
 static void free_client(struct veloc_client *client)

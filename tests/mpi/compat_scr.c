@@ -1,0 +1,158 @@
+/* The SCR face: what a program written for SCR does, checked by results. One launch of several:
+ *
+ *   compat_scr STEPS [DIE [REFUSE]]
+ *
+ * A checkpoint of two files a rank in every step, an output every fifth; all ranks die after step DIE. Rank 1 takes
+ * the checkpoint REFUSE for invalid when it restarts from it. "from STEP" is printed, and at the end PASS goes to the
+ * marker if the data is what STEPS steps give. */
+#include <scr.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                                                         \
+    do {                                                                                         \
+        if (!(condition)) {                                                                      \
+            fprintf(stderr, "rank %d, line %d: %s does not hold\n", rank, __LINE__, #condition); \
+            MPI_Abort(MPI_COMM_WORLD, 1);                                                        \
+        }                                                                                        \
+    } while (0)
+
+enum { CELLS = 20000 };
+static int rank, size, step;
+static double grid[CELLS];
+
+static void work(void)
+{
+    step++;
+    for (int i = 0; i < CELLS; i++)
+        grid[i] = grid[i] * 0.75 + rank + step + i;
+}
+
+/* The data in one file, the step in another, in a folder of the dataset's name. */
+static void file_names(const char *dataset, char *data, char *state)
+{
+    snprintf(data, SCR_MAX_FILENAME, "%s/rank_%d.data", dataset, rank);
+    snprintf(state, SCR_MAX_FILENAME, "./%s//rank_%d.state", dataset, rank);
+}
+
+static int write_file(const char *path, const void *from, size_t bytes)
+{
+    FILE *file = fopen(path, "w");
+    int good = file && fwrite(from, 1, bytes, file) == bytes;
+    return file && !fclose(file) && good;
+}
+
+static int read_file(const char *path, void *to, size_t bytes)
+{
+    FILE *file = fopen(path, "r");
+    int good = file && fread(to, 1, bytes, file) == bytes && fgetc(file) == EOF;
+    return file && !fclose(file) && good;
+}
+
+static void write_dataset(const char *name, int flags)
+{
+    char data[SCR_MAX_FILENAME], state[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
+    CHECK(SCR_Start_output(name, flags) == SCR_SUCCESS);
+    CHECK(SCR_Start_output(name, flags) == SCR_FAILURE);
+    file_names(name, data, state);
+    CHECK(SCR_Route_file("/outside/of/the/prefix", path) == SCR_FAILURE);
+    CHECK(SCR_Route_file("a/../../b", path) == SCR_FAILURE);
+    CHECK(SCR_Route_file(data, path) == SCR_SUCCESS && strstr(path, ".data"));
+    int valid = write_file(path, grid, sizeof grid);
+    CHECK(strncmp(path, getenv("SCR_PREFIX"), strlen(getenv("SCR_PREFIX"))) != 0);
+    CHECK(SCR_Route_file(state, path) == SCR_SUCCESS);
+    valid = valid && write_file(path, &step, sizeof step);
+    CHECK(SCR_Complete_output(valid) == SCR_SUCCESS);
+}
+
+static void restart(const char *refuse)
+{
+    char name[SCR_MAX_FILENAME] = "", data[SCR_MAX_FILENAME], state[SCR_MAX_FILENAME],
+         path[SCR_MAX_FILENAME];
+    int have = 1, restarted = 0;
+    while (have && !restarted) {
+        CHECK(SCR_Have_restart(&have, name) == SCR_SUCCESS);
+        if (!have)
+            break;
+        CHECK(SCR_Start_restart(name) == SCR_SUCCESS);
+        CHECK(SCR_Start_output("inside", SCR_FLAG_OUTPUT) == SCR_FAILURE);
+        file_names(name, data, state);
+        CHECK(SCR_Route_file("no/such/file", path) == SCR_FAILURE);
+        int valid = SCR_Route_file(data, path) == SCR_SUCCESS && read_file(path, grid, sizeof grid);
+        valid = valid && SCR_Route_file(state, path) == SCR_SUCCESS &&
+                read_file(path, &step, sizeof step);
+        CHECK(valid);
+        if (rank == 1 && refuse && strcmp(name, refuse) == 0)
+            valid = 0;
+        int code = SCR_Complete_restart(valid);
+        CHECK(code == (refuse && strcmp(name, refuse) == 0 ? SCR_FAILURE : SCR_SUCCESS));
+        restarted = code == SCR_SUCCESS;
+    }
+    if (!restarted) {
+        memset(grid, 0, sizeof grid);
+        step = 0;
+    }
+    if (rank == 0)
+        printf("from %d\n", step), fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    static double right[CELLS];
+    char name[SCR_MAX_FILENAME];
+    int given, flag;
+    CHECK(argc >= 2);
+    int steps = atoi(argv[1]), die = argc > 2 ? atoi(argv[2]) : -1;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    while (step < steps)
+        work();
+    memcpy(right, grid, sizeof grid);
+    CHECK(SCR_Have_restart(&flag, name) == SCR_FAILURE); /* too early */
+    CHECK(!SCR_Config("CACHE_SIZE=2"));
+    char *value = (char *)SCR_Config("SCR_CACHE_SIZE");
+    CHECK(value && strcmp(value, "2") == 0);
+    free(value);
+    if (SCR_Init() != SCR_SUCCESS) {
+        MPI_Finalize();
+        return 3;
+    }
+    restart(argc > 3 ? argv[3] : NULL);
+    while (step < steps) {
+        work();
+        CHECK(SCR_Need_checkpoint(&flag) == SCR_SUCCESS);
+        snprintf(name, sizeof name, "timestep.%d", step);
+        if (flag)
+            write_dataset(name, SCR_FLAG_CHECKPOINT);
+        snprintf(name, sizeof name, "plot.%d", step);
+        if (step % 5 == 0)
+            write_dataset(name, SCR_FLAG_OUTPUT);
+        if (step == die)
+            raise(SIGKILL);
+        CHECK(SCR_Should_exit(&flag) == SCR_SUCCESS);
+        if (flag)
+            break;
+    }
+    if (rank == 0 && flag)
+        printf("asked to end after %d\n", step), fflush(stdout);
+    int equal = step < steps || memcmp(grid, right, sizeof grid) == 0, all;
+    MPI_Allreduce(&equal, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    CHECK(SCR_Drop("there-is-none") == SCR_FAILURE);
+    if (getenv("DROP"))
+        CHECK(SCR_Delete(getenv("DROP")) == SCR_SUCCESS);
+    if (getenv("CURRENT"))
+        CHECK(SCR_Current(getenv("CURRENT")) == SCR_SUCCESS);
+    CHECK(SCR_Finalize() == SCR_SUCCESS);
+    if (rank == 0 && all) {
+        FILE *marker = fopen(getenv("MEND_TEST_MARKER"), "w");
+        fputs("PASS\n", marker);
+        fclose(marker);
+    }
+    MPI_Finalize();
+    return all ? 0 : 1;
+}
