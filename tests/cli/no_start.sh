@@ -50,6 +50,7 @@ cp crash other; chmod +x other # of a machine that is neither of ours: EM_S390
 printf '\x16\x00' | dd of=other bs=1 seek=18 conv=notrunc 2>/dev/null
 echo 'a text' >text; chmod +x text
 cc -static -x c -o static - <<<'int main(void){return 0;}' 2>/dev/null || cp empty static
+head -c 40 crash >headless; head -c $(($(stat -c %s crash) / 3)) crash >cut; chmod +x headless cut
 mkdir folder
 refused 'there is no program ./missing$' ./missing
 refused 'there is no program missing-program in PATH' missing-program
@@ -59,6 +60,8 @@ refused 'is not executable' ./plain
 refused 'is a program for s390, this machine is' ./other
 refused 'is not a program (no ELF file)' ./text
 refused 'is not a program, but a folder' ./folder
+refused './headless is cut short$' ./headless
+refused './cut is cut short$' ./cut
 [ -s static ] && refused 'is statically linked' ./static
 echo "ok: refused"
 

@@ -109,7 +109,7 @@ stop) # mend checkpoint: on disk when it is answered; --stop: the run has not en
     kill -STOP "$victim"; "$MEND" checkpoint job --stop --json >asked & asker=$!
     until [ -e job/request.taken ]; do kill -0 $runner || fail "the job ended before the request was taken"; sleep 0.02; done
     kill -9 "$victim"; wait $asker || fail "mend checkpoint --stop: $(cat asked)"
-    wait $runner && fail "a job that was stopped ended well"
+    wait $runner; code=$?; [ $code = 3 ] || fail "a job that was stopped as asked ended with $code, not 3"
     grep -q 'stopped after a checkpoint' err || fail "no sentence"
     grep -q '"state": "stopped"' job/job.json || fail "the job's state: $(cat job/job.json)"
     v=$(grep -o '"version":[0-9]*' asked | grep -o '[0-9]*'); [ "$(ls job/images | grep -c "global-r.-v$v-")" = 2 ] || fail "version $v is not on disk"

@@ -38,9 +38,12 @@ steady=(./steady ./enough 4096)
 
 case $case in
 ranks) # each in turn; the launcher of MPICH may end with 0 all the same
-    start --every 200ms -- "${steady[@]}"
+    start --retries 1 --every 200ms -- "${steady[@]}" # one in a row: each comes after new versions
     for n in $(seq $ranks); do more 2; kill_one $n; await run.launch $((n + 1)); done
-    finish; launches $((ranks + 1)) ;;
+    finish; launches $((ranks + 1))
+    start --retries 1 --every 1h -- "${steady[@]}" # without progress: one and no more
+    kill_one 1; await run.launch 2; kill_one 2; wait $runner; code=$?
+    [ $code = 1 ] && [ "$(count run.launch)" = 2 ] || fail "no progress: code $code, launched $(count run.launch) times" ;;
 early) # before there is any version: from the beginning, with files as they were then
     mkdir a b; echo 41 | tee a/count.0 >b/count.0; native ./odd counter a >want || exit 1
     start --every 1h -- ./odd counter b
@@ -86,7 +89,7 @@ stop) # by mend checkpoint; the run has not ended well, and goes on later from t
     start --every 1h -- "${steady[@]}"
     await '"run.launch"' 1; until [ -d job/versions ] && [ -e job/alive ]; do alive "its folder was there"; sleep 0.02; done
     "$MEND" checkpoint job --stop --json >asked || fail "mend checkpoint --stop: $(cat asked)"
-    wait $runner && fail "a job that was stopped ended well"
+    wait $runner; code=$?; [ $code = 3 ] || fail "a job that was stopped as asked ended with $code, not 3"
     grep -q '"state": "stopped"' job/job.json || fail "the job's state: $(cat job/job.json)"
     "$MEND" restart job --version 99 >got 2>&1 && fail "version 99 was resumed"
     grep -q 'no complete version 99' got || fail "no sentence: $(cat got)"

@@ -1,8 +1,9 @@
-/* What all subcommands share. Exit codes: 0 ok, 1 the job or check failed, 2 wrong use. */
+/* What all subcommands share. Exit codes: 0 ok, 1 the job or check failed, 2 wrong use,
+ * 3 the job was stopped after a checkpoint, as somebody had asked. */
 #ifndef MEND_TOOL_H
 #define MEND_TOOL_H
 
-enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_WRONG_USE = 2 };
+enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_WRONG_USE = 2, TOOL_STOPPED = 3 };
 
 #define COMMAND(name, summary) int mend_cmd_##name(int argc, char **argv);
 #include "commands.def"

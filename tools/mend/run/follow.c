@@ -123,12 +123,29 @@ static double number_of(json_t *e, const char *key)
     return json_number_value(json_object_get(e, key));
 }
 
+/* Ranks that repair the job write by themselves, each when it can; else one event stands for all. */
+static void note_on_disk(struct run_follower *f, json_t *e, mend_version_t version)
+{
+    int rank = (int)number_of(e, "rank"), ranks = f->job->ranks;
+    bool all = json_object_get(e, "ranks");
+    if (!all && (rank < 0 || rank >= ranks))
+        return;
+    for (int r = all ? 0 : rank; r < (all ? ranks : rank + 1); r++)
+        f->written[r] = version;
+    f->on_disk = f->written[0];
+    for (int r = 1; r < ranks; r++)
+        if (f->written[r] < f->on_disk)
+            f->on_disk = f->written[r];
+}
+
 static void note_saved(struct run_follower *f, json_t *e, double t)
 {
     struct run_progress *p = &f->now;
     mend_version_t version = (mend_version_t)number_of(e, "version");
     double seconds = number_of(e, "seconds");
     const char *level = text_of(e, "level");
+    if (strcmp(level, "global") == 0 || strcmp(level, "") == 0)
+        note_on_disk(f, e, version);
     if (strcmp(level, "memory") != 0 && strcmp(level, "") != 0) {
         interval_saved(f, level, version, t - seconds, t);
         return;
@@ -397,8 +414,12 @@ void follow_begin(struct run_follower *f, struct run_job *job)
     f->printed = calloc((size_t)job->ranks * 2, sizeof *f->printed);
     f->waited = calloc(2 * (size_t)job->ranks, sizeof *f->waited);
     f->said = calloc((size_t)job->ranks, sizeof *f->said);
-    if (!f->printed || !f->waited || !f->said)
+    f->written = calloc((size_t)job->ranks, sizeof *f->written);
+    if (!f->printed || !f->waited || !f->said || !f->written)
         abort();
+    f->on_disk = -1;
+    for (int r = 0; r < job->ranks; r++)
+        f->written[r] = -1;
     f->now.every = job->every;
     struct stat st;
     char path[4400];
@@ -546,6 +567,7 @@ void follow_end(struct run_follower *f)
     free(f->printed);
     free(f->waited);
     free(f->said);
+    free(f->written);
     free(f->part);
     free(f->now.born);
     free(f->now.past);

@@ -3,7 +3,8 @@
  *   1. The ranks and the spares are launched; each is a capsule (src/capsule). With ULFM they repair
  *      the job by themselves, and this command only prints what has become final and watches.
  *   2. If the job is torn down all the same (the launcher or a daemon killed, no process left for a
- *      rank), it is launched again from the newest version on disk, up to --retries times.
+ *      rank), it is launched again from the newest version on disk, up to --retries times without
+ *      progress.
  * The job has ended well when every rank says so in the events; the launcher's exit code alone is
  * not trusted.
  */
@@ -43,7 +44,8 @@ static const char help[] =
     "                     (default memory,partner,global:5)\n"
     "  --local-dir DIR    the node's folder (default /tmp/mend-UID)\n"
     "  --dir DIR          the job's folder (default mend-PROGRAM-PID)\n"
-    "  --retries R        relaunches after the job was torn down (default 3)\n"
+    "  --retries R        relaunches in a row without a newer version on disk after the job was\n"
+    "                     torn down (default 3)\n"
     "  --patience T       give up a recovery that takes longer, and relaunch (default 30min)\n"
     "  --hang-timeout T   kill and replace a rank that answers nobody for so long\n"
     "                     (default: name it after 60s and leave it alone)\n"
@@ -389,14 +391,15 @@ static int run(struct run_job *job, bool json)
 {
     struct run_follower f;
     double began = mend_now();
-    int code = 1, launches = 0, stillborn = 0, relaunched = 0;
+    int code = 1, launches = 0, stillborn = 0, relaunched = 0, failures = 0;
+    long failed_at = -1; /* the newest version on disk when it was torn down last */
     enum outcome outcome = TORN_DOWN;
     catch_signals();
     run_adopt();
     follow_begin(&f, job);
     f.silence.limit =
         job->hang_timeout > 0 ? job->hang_timeout : mend_setting_seconds(MEND_KEY_CAPSULE_SILENCE);
-    while ((outcome == TORN_DOWN && launches - stillborn - relaunched <= job->retries) ||
+    while ((outcome == TORN_DOWN && failures <= job->retries) ||
            (outcome == STILLBORN && stillborn <= STILLBORN_LIMIT)) {
         char **command;
         if (!run_command(job, launches > 0 || job->resume, &command)) {
@@ -420,8 +423,15 @@ static int run(struct run_job *job, bool json)
         if (outcome == TORN_DOWN)
             follow_torn_down(&f);
         stillborn += outcome == STILLBORN;
+        if (outcome == TORN_DOWN && f.on_disk > failed_at) {
+            failures = 0; /* the job gets on: only failures without progress count */
+            failed_at = f.on_disk;
+        }
         /* a failure that a spare would have mended is not one of the retries */
-        relaunched += outcome == TORN_DOWN && f.now.windows && relaunched < job->spares;
+        if (outcome == TORN_DOWN && f.now.windows && relaunched < job->spares)
+            relaunched++;
+        else
+            failures += outcome == TORN_DOWN;
         for (char **w = command; *w; w++)
             free(*w);
         free(command);
@@ -457,8 +467,10 @@ static int run(struct run_job *job, bool json)
         f.now.recoveries = f.crash.survived;
     if (outcome == STILLBORN)
         outcome = TORN_DOWN;
-    if ((outcome == TORN_DOWN || outcome == LEFT) && code == 0)
-        code = 1;
+    if (outcome == TORN_DOWN && code == 0)
+        code = TOOL_FAILED;
+    if (outcome == LEFT)
+        code = TOOL_STOPPED;
     run_release(job);
     mend_event("run.end", ev_int("code", code), ev_real("seconds", mend_now() - began));
     int written =
@@ -489,7 +501,7 @@ static int run(struct run_job *job, bool json)
     if (outcome == TORN_DOWN)
         return tool_failed("run", "the job was torn down %d times; its newest version is in %s",
                            launches, job->dir);
-    return outcome == DONE && code == 0 ? TOOL_OK : TOOL_FAILED;
+    return outcome == LEFT ? TOOL_STOPPED : outcome == DONE && code == 0 ? TOOL_OK : TOOL_FAILED;
 }
 
 /* A job that is resumed keeps its identity. Its images hold the program as it was when the job began: if it has been

@@ -129,6 +129,8 @@ struct run_follower {
     bool ending;
     bool unprinted; /* some of the output could not be written to standard output */
     struct run_interval interval;
+    mend_version_t *written; /* [ranks]: the newest version that the rank has on disk; -1: none */
+    mend_version_t on_disk;  /* the same, of all ranks: what a relaunch resumes from */
     double torn_at;   /* the failure that a launch is to mend; 0: none */
     bool line_shown;  /* the status line is on the terminal */
     ino_t folder;     /* DIR, as it was at the start */

@@ -34,14 +34,33 @@ static const char *machine_name(unsigned machine)
     }
 }
 
+/* What is mapped beyond the end of a file is SIGBUS, in every rank. */
+static bool ends_before(int fd, const Elf64_Phdr *p)
+{
+    struct stat st;
+    return p->p_type == PT_LOAD && p->p_filesz &&
+           (fstat(fd, &st) || p->p_offset > (uint64_t)st.st_size ||
+            p->p_filesz > (uint64_t)st.st_size - p->p_offset);
+}
+
+static int check_segments(const char *path, int fd, const Elf64_Ehdr *e)
+{
+    for (int i = 0; i < e->e_phnum; i++) {
+        Elf64_Phdr p;
+        if (pread(fd, &p, sizeof p, (off_t)(e->e_phoff + (uint64_t)i * sizeof p)) != sizeof p ||
+            ends_before(fd, &p))
+            return tool_failed("run", "%s is cut short", path);
+    }
+    return TOOL_OK;
+}
+
 static int check_interpreter(const char *path, int fd, const Elf64_Ehdr *e)
 {
     for (int i = 0; i < e->e_phnum; i++) {
         Elf64_Phdr p;
         char loader[4096] = "";
-        if (pread(fd, &p, sizeof p, (off_t)(e->e_phoff + (uint64_t)i * sizeof p)) != sizeof p)
-            return tool_failed("run", "%s is cut short", path);
-        if (p.p_type != PT_INTERP)
+        if (pread(fd, &p, sizeof p, (off_t)(e->e_phoff + (uint64_t)i * sizeof p)) != sizeof p ||
+            p.p_type != PT_INTERP)
             continue;
         if (p.p_filesz < 2 || p.p_filesz > sizeof loader ||
             pread(fd, loader, p.p_filesz, (off_t)p.p_offset) != (ssize_t)p.p_filesz ||
@@ -78,7 +97,8 @@ static int check_content(const char *path, int fd)
             e.e_ident[EI_CLASS] == ELFCLASS32 ? " (32 bit)" : "", machine_name(MACHINE));
     if ((e.e_type != ET_EXEC && e.e_type != ET_DYN) || e.e_phentsize != sizeof(Elf64_Phdr))
         return tool_failed("run", "%s is not a program, but another kind of ELF file", path);
-    return check_interpreter(path, fd, &e);
+    int rc = check_segments(path, fd, &e);
+    return rc ? rc : check_interpreter(path, fd, &e);
 }
 
 int startable_check(const char *name, bool elsewhere)
