@@ -34,6 +34,14 @@ struct window {
     int n_access, *access, n_exposed, *exposed, n_arrived;
     object **arrivals;
 };
+enum { TAG_POST = 1, TAG_COMPLETE }; /* messages on its communicator */
+/* What the libraries do not agree on. */
+#ifdef MPICH_ABI
+enum { NOTHING_IS_NULL = 1, EPOCHS_ARE_CHECKED = 1, MODE_NOSUCCEED = 16384 };
+#else
+enum { NOTHING_IS_NULL = 0, EPOCHS_ARE_CHECKED = 0, MODE_NOSUCCEED = 16 };
+#endif
+/* --- locks.c --- */
 int window_access(object *win, int target);
 /* --- pairs.c: pairs_Name() for each row of class ATOMIC --- */
 int pairs_are_ours(const object *type);
