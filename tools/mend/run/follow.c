@@ -1,7 +1,6 @@
 /* Following a job: its output as it becomes final, its events, the status line. */
 #include "run.h"
 
-#include <base/ends.h>
 #include <base/event.h>
 
 #include <errno.h>
@@ -23,7 +22,7 @@ static double wall(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void wipe_line(struct run_follower *f)
+void follow_wipe_line(struct run_follower *f)
 {
     if (f->line_shown)
         fputs("\r\033[K", stderr);
@@ -67,7 +66,7 @@ static void print_new(struct run_follower *f, int rank, int stream)
         if (end)
             n = end - bytes + 1;
         *waited = 0;
-        wipe_line(f);
+        follow_wipe_line(f);
         print(f, bytes, (size_t)n, stream);
     }
     close(fd);
@@ -102,7 +101,7 @@ void follow_last_words(struct run_follower *f)
 {
     f->ending = true;
     follow(f);
-    wipe_line(f);
+    follow_wipe_line(f);
     for (int r = 0; !f->job->raw && r < f->job->ranks; r++)
         for (int stream = 0; stream < 2; stream++)
             print_last(f, r, stream);
@@ -233,102 +232,6 @@ static void note_end(struct run_follower *f, json_t *e, long *count)
         return;
     f->said[rank] = true;
     ++*count;
-}
-
-const char *crash_name(int signal)
-{
-    static char other[32];
-    static const struct {
-        int signal;
-        const char *name;
-    } known[] = {{SIGSEGV, "SIGSEGV (segmentation fault)"},
-                 {SIGBUS, "SIGBUS (bus error)"},
-                 {SIGFPE, "SIGFPE (arithmetic error)"},
-                 {SIGILL, "SIGILL (illegal instruction)"},
-                 {SIGABRT, "SIGABRT (abort)"}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].signal == signal)
-            return known[i].name;
-    snprintf(other, sizeof other, "signal %d", signal);
-    return other;
-}
-
-/* Somebody else's error, or an accident, is survived by going back. One that comes again where it came before would come
- * for ever: the second time if no version was saved in between, the third time in any case, for short intervals save
- * versions on the way to the crash. Each process that plays the rank tells it once. */
-static void note_crash(struct run_follower *f, int rank, const mend_ends_entry *p)
-{
-    struct run_crash *c = &f->crash;
-    struct run_crash now = {.rank = rank,
-                            .signal = p->code,
-                            .at = p->at,
-                            .process = p->lost,
-                            .version = f->now.version,
-                            .survived = f->now.recoveries};
-    if (c->again || (c->signal && c->process == now.process))
-        return;
-    wipe_line(f);
-    if (!f->job->quiet)
-        fprintf(stderr, "mend: rank %d crashed by %s at %#llx\n", rank, crash_name(now.signal),
-                now.at);
-    mend_event("run.crash", ev_int("of", rank), ev_int("signal", now.signal),
-               ev_int("at", (long long)now.at));
-    bool same = c->signal == now.signal && c->rank == rank && c->at == now.at;
-    now.times = same ? c->times + 1 : 1;
-    bool again = same && (c->version == now.version || now.times > 2);
-    if (again)
-        now.survived = c->survived; /* that was no survival, nor is what follows */
-    *c = now;
-    c->again = again;
-}
-
-/* The same from the table: what decides is there, even if no event could be written. */
-static void note_entry(struct run_follower *f, int rank, const mend_ends_entry *p)
-{
-    struct run_progress *now = &f->now;
-    if (p->how == MEND_ENDS_CRASHED) {
-        note_crash(f, rank, p);
-        return;
-    }
-    now->events_lost += (long)p->lost;
-    if (f->said[rank])
-        return;
-    switch (p->how) {
-    case MEND_ENDS_EXITED: now->exited++; break;
-    case MEND_ENDS_LEFT: now->left++; break;
-    case MEND_ENDS_OUTPUT_LOST:
-        now->output_lost_rank = rank;
-        now->output_lost_why = p->code;
-        break;
-    case MEND_ENDS_ENDED:
-    case MEND_ENDS_ABORTED:
-        if (!now->ended_by_program) {
-            now->program_code = p->code;
-            now->ended_rank = rank;
-            snprintf(now->ended_how, sizeof now->ended_how, "%s",
-                     p->how == MEND_ENDS_ENDED ? "exit" : "MPI_Abort");
-        }
-        now->ended_by_program = true;
-        break;
-    default: return;
-    }
-    f->said[rank] = true;
-}
-
-void follow_ends(struct run_follower *f)
-{
-    int entries, started = 0;
-    uint64_t launch = strtoull(run_meeting(), NULL, 10);
-    mend_ends_entry *table = mend_ends_read(f->job->dir, &entries);
-    f->now.events_lost = 0;
-    for (int i = 0; i < entries; i++) {
-        started += table[i].started == launch;
-        if (i < f->job->ranks && table[i].launch == launch)
-            note_entry(f, i, &table[i]);
-    }
-    free(table);
-    if (started > f->now.started)
-        f->now.started = started;
 }
 
 static void note(struct run_follower *f, const char *line)
@@ -522,7 +425,7 @@ void follow_replaced(struct run_follower *f)
         const char *name = strrchr(program, '/');
         if (!name || strncmp(name, "/capsule.", 9) == 0)
             continue;
-        wipe_line(f);
+        follow_wipe_line(f);
         fprintf(stderr,
                 "mend: the program became another one by exec (%s), which Mend cannot follow: name "
                 "that program after --\n",
@@ -563,7 +466,7 @@ void follow_end(struct run_follower *f)
 {
     f->ending = true;
     follow(f);
-    wipe_line(f);
+    follow_wipe_line(f);
     free(f->printed);
     free(f->waited);
     free(f->said);

@@ -2,6 +2,7 @@
  * and every log of changed files carries it, so that those of another job are never taken for this one's. It goes to the
  * ranks by MEND_CAPSULE_JOB, and from launch to launch by job.json (mend run) or DIR/identity (mend exec). */
 #include "identity.h"
+#include "run.h"
 #include "tool.h"
 
 #include <base/fail.h>
@@ -87,4 +88,27 @@ int identity_of_folder(const char *dir, mend_image_job *job)
         return mend_fail_within(rc, "%s", path);
     memcpy(job->id, found.id, sizeof job->id);
     return MEND_OK;
+}
+
+/* A job that is resumed keeps its identity. Its images hold the program as it was when the job began: if it has been
+ * rebuilt since, the user may not know which one goes on. */
+int identity_find(struct run_job *job)
+{
+    if (!job->id[0])
+        identity_new(job->id);
+    identity_make(&job->identity, job->id, job->program);
+    uint64_t now = job->identity.build;
+    if (!job->build)
+        return TOOL_OK;
+    char *end;
+    job->identity.build = strtoull(job->build, &end, 16);
+    if (*end)
+        return tool_wrong_use("run", "--build %s is not valid", job->build);
+    if (!now || now == job->identity.build || job->rebuilt)
+        return TOOL_OK;
+    return tool_failed("restart",
+                       "%s was rebuilt since the job in %s began, and the job's images are of the "
+                       "program as it was; --rebuilt goes on with that one if they hold it "
+                       "(--full-images), mend run starts a new job",
+                       job->program[0], job->dir);
 }

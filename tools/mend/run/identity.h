@@ -11,5 +11,8 @@ void identity_make(mend_image_job *job, const char *id, char *const *program);
 void identity_program(const char *name, char *path, size_t size);
 /* job->id becomes that of DIR/identity, which is made from it if there is none. */
 int identity_of_folder(const char *dir, mend_image_job *job);
+/* Of a job that begins, or is resumed and may be refused: an exit code. */
+struct run_job;
+int identity_find(struct run_job *job);
 
 #endif

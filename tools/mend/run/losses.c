@@ -1,4 +1,4 @@
-#include "run/losses.h"
+#include "run.h"
 
 #include <string.h>
 

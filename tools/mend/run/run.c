@@ -88,55 +88,6 @@ static void catch_signals(void)
 /* ---- the command line
  * --------------------------------------------------------------------------------- */
 
-/* memory, partner[:E], local[:E], erasure:K+M[:E], global[:E], with commas; E: every so many versions. */
-static int parse_level(struct run_job *job, char *word)
-{
-    char *part[3] = {word, NULL, NULL}, *rest = word;
-    long every = strncmp(word, "global", 6) == 0 ? 5 : 1;
-    int n = 0, used = 0;
-    for (char *w; n < 3 && (w = strsep(&rest, ":"));)
-        part[n++] = w;
-    bool erasure = strcmp(word, "erasure") == 0;
-    if (erasure &&
-        (n < 2 || sscanf(part[1], "%d+%d%n", &job->erasure_k, &job->erasure_m, &used) != 2 ||
-         part[1][used] || job->erasure_k < 1 || job->erasure_m < 1))
-        return tool_wrong_use("run",
-                              "erasure needs its group: erasure:K+M, for example erasure:4+1");
-    const char *text = part[erasure ? 2 : 1];
-    if (rest || (!erasure && n > 2) ||
-        (text && (mend_parse_integer(text, &every) || every < 1 || every > 1000000)))
-        return tool_wrong_use("run", "level %s: \"%s\" is not a number of versions", word,
-                              text ? text : "");
-    if (strcmp(word, "memory") == 0 && every == 1)
-        return TOOL_OK;
-    if (strcmp(word, "partner") == 0)
-        job->partner_every = (int)every;
-    else if (strcmp(word, "local") == 0)
-        job->local_every = (int)every, job->local_fixed = text != NULL;
-    else if (erasure)
-        job->erasure_every = (int)every, job->erasure_fixed = text != NULL;
-    else if (strcmp(word, "global") == 0)
-        job->disk_every = (int)every, job->disk_fixed = text != NULL;
-    else
-        return tool_wrong_use("run",
-                              "level \"%s\" is not memory, partner[:E], local[:E], "
-                              "erasure:K+M[:E] or global[:E]",
-                              word);
-    return TOOL_OK;
-}
-
-static int parse_levels(struct run_job *job, const char *text)
-{
-    char *copy = strdup(text), *rest = copy;
-    int rc = TOOL_OK;
-    job->levels = text;
-    job->partner_every = job->local_every = job->erasure_every = job->disk_every = 0;
-    for (char *w; rc == TOOL_OK && (w = strsep(&rest, ","));)
-        rc = parse_level(job, w);
-    free(copy);
-    return rc;
-}
-
 static int take_option(struct run_job *job, const char *name, const char *value)
 {
     long n = 0;
@@ -160,7 +111,7 @@ static int take_option(struct run_job *job, const char *name, const char *value)
     else if (strcmp(name, "--hang-timeout") == 0)
         ok = mend_parse_seconds(value, &job->hang_timeout) == MEND_OK && job->hang_timeout >= 1;
     else if (strcmp(name, "--levels") == 0)
-        return parse_levels(job, value);
+        return run_parse_levels(job, value);
     else if (strcmp(name, "--local-dir") == 0)
         job->local_dir = value;
     else if (strcmp(name, "--job-id") == 0) /* mend restart */
@@ -355,38 +306,6 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
     return DONE;
 }
 
-static void summary(const struct run_follower *f, int launches, double seconds, int code, bool json)
-{
-    const struct run_progress *p = &f->now;
-    if (json) {
-        json_t *j = json_pack("{s:i,s:f,s:i,s:I,s:I,s:i,s:f,s:f,s:I,s:I,s:o}", "mend", 1, "seconds",
-                              seconds, "exit_code", code, "version", (json_int_t)p->version,
-                              "recoveries", (json_int_t)p->recoveries, "launches", launches,
-                              "longest_recovery", p->longest_recovery, "seconds_again",
-                              p->lost.again, "from_start", (json_int_t)p->lost.from_start,
-                              "events_lost", (json_int_t)p->events_lost + mend_event_lost(), "dir",
-                              jobfile_bytes(f->job->dir));
-        json_dumpf(j, stderr, JSON_COMPACT);
-        fputc('\n', stderr);
-        json_decref(j);
-        return;
-    }
-    if (f->job->quiet)
-        return;
-    fprintf(stderr, "mend: %.1f s, %ld version%s", seconds, p->version, p->version == 1 ? "" : "s");
-    if (p->recoveries)
-        fprintf(stderr, ", %ld failure%s survived in place (the longest took %.0f ms)",
-                p->recoveries, p->recoveries == 1 ? "" : "s", 1e3 * p->longest_recovery);
-    if (launches > 1)
-        fprintf(stderr, ", launched %d times", launches);
-    losses_print(&p->lost, stderr);
-    long lost = p->events_lost + mend_event_lost();
-    if (lost)
-        fprintf(stderr, ", AT LEAST %ld EVENT%s LOST: events.jsonl could not be written", lost,
-                lost == 1 ? "" : "S");
-    fprintf(stderr, "; %s\n", f->job->dir);
-}
-
 static int run(struct run_job *job, bool json)
 {
     struct run_follower f;
@@ -480,7 +399,7 @@ static int run(struct run_job *job, bool json)
                                                                    : "torn down");
     if (written)
         tool_failed("run", "the end of the job is not noted: %s", mend_error_text());
-    summary(&f, launches, mend_now() - began, code, json);
+    run_summary(&f, launches, mend_now() - began, code, json);
     if (outcome == CRASHED_AGAIN)
         return tool_failed("run",
                            "the program crashes: rank %d by %s at %#llx, %d times at the same "
@@ -502,29 +421,6 @@ static int run(struct run_job *job, bool json)
         return tool_failed("run", "the job was torn down %d times; its newest version is in %s",
                            launches, job->dir);
     return outcome == LEFT ? TOOL_STOPPED : outcome == DONE && code == 0 ? TOOL_OK : TOOL_FAILED;
-}
-
-/* A job that is resumed keeps its identity. Its images hold the program as it was when the job began: if it has been
- * rebuilt since, the user may not know which one goes on. */
-static int find_identity(struct run_job *job)
-{
-    if (!job->id[0])
-        identity_new(job->id);
-    identity_make(&job->identity, job->id, job->program);
-    uint64_t now = job->identity.build;
-    if (!job->build)
-        return TOOL_OK;
-    char *end;
-    job->identity.build = strtoull(job->build, &end, 16);
-    if (*end)
-        return tool_wrong_use("run", "--build %s is not valid", job->build);
-    if (!now || now == job->identity.build || job->rebuilt)
-        return TOOL_OK;
-    return tool_failed("restart",
-                       "%s was rebuilt since the job in %s began, and the job's images are of the "
-                       "program as it was; --rebuilt goes on with that one if they hold it "
-                       "(--full-images), mend run starts a new job",
-                       job->program[0], job->dir);
 }
 
 /* The ranks look at it, too, on every node; this is one sentence before anything is started. */
@@ -588,7 +484,7 @@ int mend_cmd_run(int argc, char **argv)
     if (!rc && !job.resume)
         rc = program_check("run", job.program[0]);
     if (!rc)
-        rc = find_identity(&job);
+        rc = identity_find(&job);
     if (!rc)
         rc = check_local_folder(&job);
     if (!rc)

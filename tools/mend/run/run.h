@@ -3,14 +3,13 @@
 #ifndef MEND_TOOL_RUN_H
 #define MEND_TOOL_RUN_H
 
-#include "run/losses.h"
-
 #include <mend/types.h>
 #include <image/image.h>
 
 #include <mend/plan.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -48,6 +47,32 @@ struct run_job {
 /* What names the present launch of the job, in its events; "": none yet. */
 const char *run_meeting(void);
 
+/* What a job lost on its way (losses.c): work that was done again, and levels that could not be written. */
+enum { LOSSES_VERSIONS = 256, LOSSES_LEVELS = 8 };
+
+struct run_losses {
+    double began; /* the first event; 0: none yet */
+    struct {
+        mend_version_t version;
+        double at;
+    } saved[LOSSES_VERSIONS]; /* a ring of the newest */
+    long count;
+    double again;    /* seconds of work that were done again */
+    long from_start; /* recoveries that found no version */
+    struct {
+        char name[16];
+        long failures;
+    } level[LOSSES_LEVELS];
+};
+
+void losses_saved(struct run_losses *l, mend_version_t version, double at);
+/* The job went back at `failed` to `version`; 0: to its beginning. */
+void losses_rollback(struct run_losses *l, mend_version_t version, double failed);
+/* A level could not be written. True: for the first time. */
+bool losses_level(struct run_losses *l, const char *name);
+/* ", 1.2 s of work done again", ", level global failed 3 times": for the summary. */
+void losses_print(const struct run_losses *l, FILE *to);
+
 /* How far the job is, read from its events. */
 struct run_progress {
     mend_version_t version;
@@ -83,7 +108,6 @@ struct run_crash {
     int times;              /* at the same place, one after the other */
     bool again;             /* without a new version in between, or for the third time */
 };
-const char *crash_name(int signal);
 
 /* Ranks that answer nobody (silence.c). */
 struct run_silence {
@@ -179,11 +203,18 @@ void interval_fetched(struct run_follower *f); /* a version, from another level 
 void interval_failed(struct run_follower *f, bool relaunched, double failed, double resumed);
 void interval_tell(struct run_follower *f); /* those who save */
 
+/* The last line. */
+void run_summary(const struct run_follower *f, int launches, double seconds, int code, bool json);
+int run_parse_levels(struct run_job *job, const char *text); /* levels.c; an exit code */
+
 void follow_begin(struct run_follower *f, struct run_job *job);
 void follow_attempt(struct run_follower *f); /* a new launch: nobody plays yet */
 void follow(struct run_follower *f);         /* print what is new, look at the events */
-void follow_ends(struct run_follower *f);    /* what ranks have said of their end on DIR/ends */
-void follow_status(struct run_follower *f);  /* the status line, on a terminal */
+/* ends.c: what ranks have said of their end on DIR/ends */
+void follow_ends(struct run_follower *f);
+const char *crash_name(int signal);
+void follow_wipe_line(struct run_follower *f); /* the status line */
+void follow_status(struct run_follower *f);    /* the status line, on a terminal */
 /* A process died before all were through MPI_Init: the others wait for it for ever. */
 bool follow_stillborn(const struct run_follower *f);
 /* Nobody is left but the launcher. */
