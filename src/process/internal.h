@@ -9,6 +9,7 @@
 
 #include <mend/process.h>
 #include <process/hooks.h>
+#include <ulfm/gate.h>
 #include <ulfm/hall.h>
 #include <ulfm/ulfm.h>
 

@@ -122,8 +122,8 @@ static bool shrink_base(mend_process *p, struct attempt *a)
         mend_nudge_watch(p->nudge, p->base, MPI_COMM_NULL);
     settle_doubt(p);
     /* Without a hall the news of the death could come inside the agreement of the shrink, which crashes
-     * there now and then if several threads call MPI (cures.def: late_event). Who ends the job knows
-     * of none; its spares wait for nothing, that once. */
+     * there now and then (cures.def: late_event). Who ends the job knows of none; its spares wait for
+     * nothing, that once. */
     if (!p->hall && !p->fresh && !p->passed)
         mend_ulfm_await_failure(p->base, news_patience);
     if (mend_hall_shrink(p->hall, p->base, &alive) != MPI_SUCCESS)
@@ -425,6 +425,7 @@ static int meet(mend_process *p)
 int mend_process_meet(mend_process *p)
 {
     if (sigsetjmp(p->hung, 1)) { /* the watchdog has thrown us out of a call */
+        mend_gate_open();
         p->stage = STAGE_STOPPED;
         mend_board_phase(p->board, PHASE_WORKING);
         return mend_fail(MEND_ERR_HUNG, "%s", p->hung_text);

@@ -12,7 +12,8 @@
  *     communicator that no agreement has been on.
  *
  * An agreement is left from Open MPI's progress loop, between two of its turns, where nothing is half done.
- * With one thread in MPI nothing of the library points to the stack that is given up.
+ * With one thread in MPI nothing of the library points to the stack that is given up. With several, something
+ * does: then 1 and 2 are all, before the agreement, too, and our other threads stand before the gate (gate.c).
  *
  * Deaths. Before or in 1: the receive from the dead ends with an error. In 2: as in 1 of the next attempt.
  * In 3 and 4: Open MPI's agreement leaves the dead out, or hangs and is left. Of one who has just revoked the
@@ -26,6 +27,7 @@
 
 #include <base/event.h>
 #include <base/fault.h>
+#include <ulfm/gate.h>
 #include <ulfm/ulfm.h>
 
 #include <dlfcn.h>
@@ -56,6 +58,7 @@ struct mend_hall {
     int32_t round;           /* attempts begun */
     int32_t adopted, unsure; /* the last acted upon; the one that was left; -1: none */
     bool was_adopted;
+    bool threads;   /* others may call MPI: no call can be left */
     MPI_Comm alive; /* of this attempt */
     bool ended;     /* alive was revoked because others have left */
 
@@ -116,20 +119,22 @@ static bool look_at_progress(void)
 
 int mend_hall_open(MPI_Comm comm, double seconds, struct mend_hall **out)
 {
-    int level = MPI_THREAD_MULTIPLE, size = 0, all = 0;
+    int level = MPI_THREAD_MULTIPLE, size = 0;
     *out = NULL;
     PMPI_Query_thread(&level);
     PMPI_Comm_size(comm, &size);
     struct mend_hall *h = calloc(1, sizeof *h);
-    int can = h && seconds > 0 && level != MPI_THREAD_MULTIPLE && size <= MEMBERS_MAX &&
-              look_at_progress();
-    int rc = PMPI_Allreduce(&can, &all, 1, MPI_INT, MPI_MIN, comm);
-    if (rc != MPI_SUCCESS || !all) {
+    int can[2] = {h && seconds > 0 && size <= MEMBERS_MAX,
+                  level != MPI_THREAD_MULTIPLE && look_at_progress()};
+    int all[2] = {0, 0}; /* meet there; leave a call */
+    int rc = PMPI_Allreduce(can, all, 2, MPI_INT, MPI_MIN, comm);
+    if (rc != MPI_SUCCESS || !all[0]) {
         free(h);
         return rc;
     }
     *h = (struct mend_hall){.size = size,
                             .seconds = seconds,
+                            .threads = !all[1],
                             .adopted = -1,
                             .unsure = -1,
                             .alive = MPI_COMM_NULL,
@@ -324,7 +329,7 @@ bool mend_hall_assemble(struct mend_hall *h)
 
 bool mend_hall_is_bounded(const struct mend_hall *h)
 {
-    return h && h->at + 2 < CHANNELS;
+    return h && !h->threads && h->at + 2 < CHANNELS;
 }
 
 /* ---- calls that may be left ------------------------------------------------------------------ */
@@ -339,6 +344,22 @@ static int left(struct mend_hall *h, const char *what)
     return mend_ulfm_revoked_code();
 }
 
+/* News of deaths is read at every turn of the library, not every millisecond: news that an agreement brings is put
+ * off by it, with a pointer to the next agreement, which must not have ended when the news is read. */
+static void read_news_at_once(bool begin)
+{
+    static union {
+        void *symbol;
+        void (*call)(void);
+    } more, less;
+    if (!more.symbol) {
+        more.symbol = dlsym(RTLD_DEFAULT, "opal_progress_event_users_increment");
+        less.symbol = dlsym(RTLD_DEFAULT, "opal_progress_event_users_decrement");
+    }
+    if (more.symbol && less.symbol)
+        (begin ? more : less).call();
+}
+
 /* The last channel is for ever: behind it there is no other one to meet on. */
 static void enter(struct mend_hall *h, double seconds)
 {
@@ -346,7 +367,18 @@ static void enter(struct mend_hall *h, double seconds)
         seconds = 0;
     h->begin = mend_now();
     h->limit = seconds > 0 ? h->begin + seconds : 0;
-    h->inside = true;
+    if (h->threads)
+        mend_gate_close();
+    read_news_at_once(true);
+    h->inside = !h->threads;
+}
+
+static void leave(struct mend_hall *h)
+{
+    h->inside = false;
+    read_news_at_once(false);
+    if (h->threads)
+        mend_gate_open();
 }
 
 int mend_hall_shrink(struct mend_hall *h, MPI_Comm base, MPI_Comm *alive)
@@ -354,18 +386,19 @@ int mend_hall_shrink(struct mend_hall *h, MPI_Comm base, MPI_Comm *alive)
     if (!usable(h))
         return mend_ulfm_shrink(base, alive);
     if (sigsetjmp(h->out, 0)) {
+        leave(h);
         *alive = MPI_COMM_NULL;
         return left(h, "shrink");
     }
     MEND_FAULT_POINT(ulfm_shrink);
     enter(h, h->seconds);
     int rc = mend_ulfm_shrink(base, alive);
-    h->inside = false;
+    leave(h);
     if (rc != MPI_SUCCESS)
         return left(h, "shrink");
     h->alive = *alive;
     h->ended = false;
-    h->ready = true;
+    h->ready = !h->threads;
     return rc;
 }
 
@@ -376,14 +409,18 @@ int mend_hall_agree(struct mend_hall *h, MPI_Comm alive, int *flags, bool patien
     h->unsure = -1;
     h->ready = false;
     h->begin = mend_now();
-    if (others_left(h)) /* some will not come, so nobody can agree */
+    if (h->threads)
+        mend_hall_assemble(h); /* before the gate is closed */
+    if (others_left(h))        /* some will not come, so nobody can agree */
         return left(h, "vote");
     h->unsure = h->round;
-    if (sigsetjmp(h->out, 0))
+    if (sigsetjmp(h->out, 0)) {
+        leave(h);
         return left(h, "agree");
+    }
     enter(h, patient ? 0 : 3 * h->seconds); /* the others may still build something */
     int rc = mend_ulfm_agree(alive, flags);
-    h->inside = false;
+    leave(h);
     h->unsure = -1;
     return rc;
 }

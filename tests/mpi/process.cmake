@@ -28,7 +28,17 @@ if(MEND_WITH_MPI)
     mend_use_layers(mpi_process_late)
     add_mpi_test(NAME process_late SCRIPT process_late.sh
         ARGS $<TARGET_FILE:mpi_process_late> $<TARGET_FILE:process_late_waits> NP 4 SPARES 1 TIMEOUT 180 LABELS process)
+    add_library(process_news_known SHARED process_news_known.c)
+    set_target_properties(process_news_known PROPERTIES C_VISIBILITY_PRESET default
+        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_link_libraries(process_news_known PRIVATE PkgConfig::OMPI ${CMAKE_DL_LIBS})
+    add_executable(mpi_process_news process_news.c)
+    set_target_properties(mpi_process_news PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    mend_use_layers(mpi_process_news)
+    add_mpi_test(NAME process_news SCRIPT process_news.sh
+        ARGS $<TARGET_FILE:mpi_process_news> $<TARGET_FILE:process_news_known> NP 4 SPARES 2 TIMEOUT 180 LABELS process)
 endif()
+add_mpi_test(NAME ulfm_star SOURCES ulfm_star.c NP 4 TIMEOUT 60 LABELS "process;ulfm")
 # An agreement of Open MPI that does not end is left: of all, of some, of one; before its result and after it.
 if(MEND_WITH_MPI)
     add_library(process_hung_agreement SHARED process_hung_agreement.c)

@@ -86,7 +86,7 @@ void net_min_push(struct net_min *m)
         int flag = 1;
         if (r->list[i] == MPI_REQUEST_NULL)
             continue;
-        int rc = MPI_Test(&r->list[i], &flag, MPI_STATUS_IGNORE);
+        int rc = net_test(&r->list[i], &flag);
         if (rc != MPI_SUCCESS) {
             r->list[i] = MPI_REQUEST_NULL;
             m->rc = net_failed(m->net, rc);

@@ -23,6 +23,8 @@ struct net {
     struct requests posted[2];
 };
 
+/* MPI_Test, but not while another thread is inside an agreement. */
+int net_test(MPI_Request *request, int *flag);
 /* MEND_ERR_PEER_FAILED if the net is broken. */
 int net_check(struct net *net);
 /* The code for what MPI said; the net is broken after that. */

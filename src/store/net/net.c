@@ -7,6 +7,7 @@
 
 #include <base/event.h>
 #include <base/fail.h>
+#include <ulfm/gate.h>
 
 #define MESSAGE_MAX   ((size_t)64 << 20) /* longer posts are cut into messages of this */
 #define DRAIN_SECONDS 5.0                /* after a revoke, how long requests may take to end */
@@ -40,8 +41,18 @@ void net_break(struct net *net)
 {
     if (atomic_exchange(&net->broken, true) || net->alone)
         return;
+    mend_gate_enter();
     mend_ulfm_revoke(net->comm[CALL]);
     mend_ulfm_revoke(net->comm[WORK]);
+    mend_gate_leave();
+}
+
+int net_test(MPI_Request *request, int *flag)
+{
+    mend_gate_enter();
+    int rc = MPI_Test(request, flag, MPI_STATUS_IGNORE);
+    mend_gate_leave();
+    return rc;
 }
 
 /* Does MPI know by now that a member is dead? */
@@ -55,7 +66,9 @@ static enum mend_news news(void *arg)
     struct net *net = arg;
     if (member_dead(net, CALL) || member_dead(net, WORK))
         return NEWS_DEATH;
+    mend_gate_enter();
     mend_ulfm_progress(net->comm[CALL]);
+    mend_gate_leave();
     sched_yield();
     return NEWS_UNKNOWN;
 }
@@ -99,7 +112,7 @@ static bool drain(MPI_Request *list, int count)
             int flag = 0;
             if (list[i] == MPI_REQUEST_NULL)
                 continue;
-            int rc = MPI_Test(&list[i], &flag, MPI_STATUS_IGNORE);
+            int rc = net_test(&list[i], &flag);
             if (rc == MPI_SUCCESS && !flag)
                 open++;
             else
@@ -128,7 +141,7 @@ static int finish(struct net *net, enum lane lane, MPI_Request *list, int count,
             int flag = 1;
             if (list[i] == MPI_REQUEST_NULL)
                 continue;
-            rc = MPI_Test(&list[i], &flag, MPI_STATUS_IGNORE);
+            rc = net_test(&list[i], &flag);
             open += !flag;
             if (rc != MPI_SUCCESS)
                 list[i] = MPI_REQUEST_NULL;
@@ -189,8 +202,10 @@ static int post(struct net *net, enum lane lane, bool sending, int peer, int tag
         if (rc)
             break;
         uint8_t *p = (uint8_t *)bytes + at;
+        mend_gate_enter();
         int started = sending ? MPI_Isend(p, n, MPI_BYTE, peer, tag, net->comm[lane], request)
                               : MPI_Irecv(p, n, MPI_BYTE, peer, tag, net->comm[lane], request);
+        mend_gate_leave();
         if (started != MPI_SUCCESS) {
             *request = MPI_REQUEST_NULL;
             rc = net_failed(net, started);

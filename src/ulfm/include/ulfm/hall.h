@@ -16,9 +16,10 @@
 struct mend_hall;
 
 /* A new hall for the processes of comm, all of which live. Each agreement may take so many `seconds`.
- * Collective; a death inside is an error on some or all. NULL without an error: no hall can be had
- * (several threads call MPI, very many processes, a library that does not let us look at its
- * progress); the calls below accept it and then do the plain thing. */
+ * Collective; a death inside is an error on some or all. If several threads call MPI, or the library
+ * does not let us look at its progress, all meet, and other threads of ours stand still (gate.h), but
+ * an agreement cannot be left. NULL without an error: no hall can be had (very many processes); the
+ * calls below accept it and then do the plain thing. */
 int mend_hall_open(MPI_Comm comm, double seconds, struct mend_hall **hall);
 /* Together: all close it, and its communicators are freed; else they stay. */
 void mend_hall_close(struct mend_hall *hall, bool together);

@@ -1,0 +1,65 @@
+/* The gate: while a thread is inside an agreement, no other thread of ours drives MPI.
+ *
+ * Open MPI's agreement walks its tables of agreements without a lock when it hears of a death, and keeps a pointer
+ * to an agreement that another thread may end meanwhile. So whoever calls MPI beside the program's own thread (the
+ * store's background thread, the guard of the process layer) does so between enter and leave, in calls that never
+ * wait, and stands before the gate while it is closed.
+ *
+ * The gate may be closed only when every living process is on its way into the same agreement (hall.c): otherwise
+ * one of them might wait for a message that our background thread has yet to send. */
+#include <ulfm/gate.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
+static atomic_bool closed;
+static _Thread_local bool by_me;
+static atomic_int inside;
+
+void mend_gate_enter(void)
+{
+    if (by_me)
+        return;
+    for (;;) {
+        atomic_fetch_add(&inside, 1);
+        if (!atomic_load(&closed))
+            return;
+        atomic_fetch_sub(&inside, 1);
+        pthread_mutex_lock(&lock);
+        while (atomic_load(&closed))
+            pthread_cond_wait(&opened, &lock);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+void mend_gate_leave(void)
+{
+    if (!by_me)
+        atomic_fetch_sub(&inside, 1);
+}
+
+void mend_gate_close(void)
+{
+    pthread_mutex_lock(&lock);
+    while (atomic_load(&closed))
+        pthread_cond_wait(&opened, &lock);
+    atomic_store(&closed, true);
+    by_me = true;
+    pthread_mutex_unlock(&lock);
+    while (atomic_load(&inside) > 0)
+        sched_yield();
+}
+
+void mend_gate_open(void)
+{
+    if (!by_me)
+        return;
+    pthread_mutex_lock(&lock);
+    by_me = false;
+    atomic_store(&closed, false);
+    pthread_cond_broadcast(&opened);
+    pthread_mutex_unlock(&lock);
+}
