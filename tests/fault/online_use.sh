@@ -281,13 +281,13 @@ makers) # deaths of ranks that are making communicators; more spares than kills:
 inside_*) # one kill inside each collective call of the table, by name; no death may end the job as the program's error
     classes() { sed -nE "s/^FUNCTION\(($1), ([A-Za-z_]+),.*/\2/p" "$MEND_SOURCE"/src/capsule/table/*.def; }
     ./collectives >known
-    for name in $(classes 'COLLECTIVE|NONBLOCKING|CREATING|FILE_COLLECTIVE'); do grep -qx "$name" known || fail "no case for MPI_$name"; done
+    for name in $(classes 'COLLECTIVE|NONBLOCKING|CREATING|FILE_COLLECTIVE|FILE_NONBLOCKING'); do grep -qx "$name" known || fail "no case for MPI_$name"; done
     case ${1#inside_} in
         blocking) names=$(classes 'COLLECTIVE') ;;
         nonblocking) names=$(classes 'NONBLOCKING') ;;
         making) names=$(grep -E '^(Comm_|Cart_|Dist_|Neighbor_)' known) ;;
         windows) names=$(grep -E '^Win_' known) rounds=200 ;;
-        files) names=$(classes 'FILE_COLLECTIVE') ;;
+        files) names=$(classes 'FILE_COLLECTIVE|FILE_NONBLOCKING') ;;
     esac
     # shellcheck disable=SC2206
     names=($names); rounds=${rounds:-250}

@@ -102,6 +102,7 @@ void settings_load(void)
     settings.patience = mend_config_seconds(&c, MEND_KEY_CAPSULE_PATIENCE);
     settings.silence = mend_config_seconds(&c, MEND_KEY_CAPSULE_SILENCE);
     settings.request_signal = (int)mend_config_integer(&c, MEND_KEY_CAPSULE_SIGNAL);
+    lower.threads = mend_config_boolean(&c, MEND_KEY_CAPSULE_THREADS);
     lower.rolls_back = mend_config_boolean(&c, MEND_KEY_CAPSULE_TRUNCATE);
     snprintf(settings.interface, sizeof settings.interface, "%s",
              mend_config_string(&c, MEND_KEY_CAPSULE_INTERFACE));

@@ -33,6 +33,12 @@ static void long_wait(unsigned *turn, int peer)
         sched_yield();
 }
 
+/* A checkpoint wants us, or another thread of the application (upper/core/baton.h). */
+static inline int must_leave(void)
+{
+    return __builtin_expect(lower.upper->stop_phase == STOP_HERE || lower.upper->wanted, 0);
+}
+
 static int wait_one(MPI_Request *q, struct wait_item *item)
 {
     MPI_Status st = UNTOLD;
@@ -43,7 +49,7 @@ static int wait_one(MPI_Request *q, struct wait_item *item)
                                     MPI_Test(q, &flag, item->status ? &st : MPI_STATUS_IGNORE));
         if (flag || item->error)
             break;
-        if (__builtin_expect(lower.upper->stop_phase == STOP_HERE, 0))
+        if (must_leave())
             break;
         long_wait(&turn, item->peer);
     }
@@ -69,7 +75,7 @@ int lower_wait_or_stop(int n, struct wait_item *items)
 
 static int may_go_on(int *turn)
 {
-    return lower.upper->stop_phase != STOP_HERE && ++*turn < TURNS_BEFORE_TELLING;
+    return !must_leave() && ++*turn < TURNS_BEFORE_TELLING;
 }
 
 /* All of them, quickly: until they are complete, until a checkpoint wants us, or for some turns.
@@ -164,7 +170,7 @@ int lower_recv_or_stop(void *buf, int n, handle_t type, int source, int tag, han
     receive_under_way = (handle_t)q;
     for (;;) {
         rc = GUARD_REQUEST("Test", receive_under_way, q, MPI_Test(&q, &flag, wanted));
-        if (flag || __builtin_expect(rc, 0) || lower.upper->stop_phase == STOP_HERE)
+        if (flag || __builtin_expect(rc, 0) || must_leave())
             break;
         long_wait(&turn, item->peer);
     }

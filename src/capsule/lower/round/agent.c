@@ -56,7 +56,6 @@ static struct {
     struct upper *upper;
     uint32_t round;
     enum stop_phase phase;
-    uint64_t door; /* the card at whose door the application's thread waits */
     int stopped;   /* it is in stop_now(), in this round */
     int polls;     /* since then */
     int counts_sent, drained, drained_sent, saved, saved_sent, captured, captured_sent;
@@ -100,7 +99,7 @@ static void set_phase(enum stop_phase phase)
 static void report_clocks(void)
 {
     struct upper *u = agent.upper;
-    size_t n = 0;
+    size_t n = 0, doors = 0;
     for (struct comm_card *c = __atomic_load_n(&u->cards, __ATOMIC_ACQUIRE); c; c = c->next)
         n++;
     size_t bytes = sizeof(struct control_clocks) + n * sizeof(struct control_clock);
@@ -112,16 +111,21 @@ static void report_clocks(void)
     now->activity = u->turns != turns ? ACTIVITY_WAITING : (uint64_t)u->activity;
     now->waiting_for = u->turns != turns ? (uint64_t)(u->waiting_for + 1) : 0;
     turns = u->turns;
-    now->door = agent.door;
+    if (u->several) { /* any of them may wait for anybody */
+        now->activity = ACTIVITY_WAITING;
+        now->waiting_for = 0;
+    }
     now->count = n;
     size_t i = 0;
     for (struct comm_card *c = u->cards; c && i < n; c = c->next, i++) {
         c->reported = __atomic_load_n(&c->begun, __ATOMIC_RELAXED);
-        now->clock[i] = (struct control_clock){c->id, c->reported};
+        uint64_t at_door = __atomic_load_n(&c->at_door, __ATOMIC_RELAXED) != 0;
+        now->clock[i] = (struct control_clock){c->id, c->reported, at_door};
+        doors += at_door;
     }
     /* was a communicator in the making at any time since we began to read? */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (!agent.door &&
+    if ((!doors || u->several) &&
         (creating % 2 || creating != __atomic_load_n(&u->creating, __ATOMIC_RELAXED)))
         now->activity = ACTIVITY_CREATING;
     if (!agent.last || agent.last_bytes != bytes || memcmp(agent.last, now, bytes)) {
@@ -349,27 +353,49 @@ static int is_behind(const struct comm_card *card)
     return 0;
 }
 
-/* At the door of a collective; card->begun counts it. 1: go in. 0: it is not counted any more,
- * stop. */
+/* Several threads: nobody waits here. One whose own communicator is not behind waits for a while before it goes in for the
+ * sake of another one: it may be that only it can get there, or that another thread does.
+ */
+enum { TURNS_AT_DOOR = 100 };
+static int door_of_several(struct comm_card *card)
+{
+    if (!card->id || agent.phase <= STOP_WATCH || card->begun <= card->reported)
+        return card->door_turns = 0, DOOR_IN;
+    if (agent.phase == STOP_HERE) {
+        card->begun--;
+        return DOOR_STOP;
+    }
+    if (card->begun - 1 < card->target || (is_behind(card) && ++card->door_turns > TURNS_AT_DOOR))
+        return card->door_turns = 0, DOOR_IN;
+    card->begun--;
+    __atomic_fetch_add(&card->at_door, 1, __ATOMIC_SEQ_CST);
+    wake_agent();
+    return DOOR_WAIT;
+}
+
+/* At the door of a collective; card->begun counts it. Unless the answer is DOOR_IN, it is not counted any more. */
 int agent_door(struct comm_card *card)
 {
-    int in = 1;
+    int in = DOOR_IN;
     pthread_mutex_lock(&agent.lock);
-    while (card->id && agent.phase > STOP_WATCH) {
+    if (agent.upper->several)
+        in = door_of_several(card);
+    else
+        while (card->id && agent.phase > STOP_WATCH) {
         if (card->begun <= card->reported)
             break; /* others count on us */
         if (agent.phase == STOP_HERE) {
             card->begun--;
-            in = 0;
+            in = DOOR_STOP;
             break;
         }
         if (is_behind(card))
             break;
         card->begun--;
-        agent.door = card->id;
+        card->at_door = 1;
         wake_agent();
         wait_for_change(10000);
-        agent.door = 0;
+        card->at_door = 0;
         card->begun++;
     }
     pthread_mutex_unlock(&agent.lock);

@@ -140,11 +140,11 @@ void open_doors(void)
     }
     for (int i = 0; i < the.ranks; i++) {
         const struct control_clocks *c = the.member[i].clocks;
-        if (!needed[i] || !c || !c->door || is_behind(&the.member[i]))
+        if (!needed[i] || !c || is_behind(&the.member[i]))
             continue;
         for (uint64_t k = 0; k < c->count; k++)
-            if (c->clock[k].id == c->door) {
-                struct target *t = target_of(c->door);
+            if (c->clock[k].at_door) {
+                struct target *t = target_of(c->clock[k].id);
                 if (t->count <= c->clock[k].begun) {
                     t->count = c->clock[k].begun + 1;
                     opened = 1;

@@ -43,10 +43,9 @@ struct control_head {
 
 struct control_clocks {
     uint64_t activity, waiting_for; /* enum activity, world rank + 1 or 0 */
-    uint64_t door;                  /* id of the card at whose door the rank waits, or 0 */
     uint64_t count;
     struct control_clock {
-        uint64_t id, begun;
+        uint64_t id, begun, at_door; /* at_door: a thread waits to begin the next one */
     } clock[];
 };
 

@@ -240,11 +240,15 @@ int core_Comm_compare(object *a, object *b, int *r)
 int core_Comm_dup(object *c, object **out)
 {
     handle_t n;
+    struct gate g;
     creation_begin();
     collective_enter(c);
-    int rc = LOWER(Comm_dup, c->real, &n);
+    int rc = gate_enter(c, &g);
+    if (!rc)
+        rc = LOWER(Comm_dup, c->real, &n);
     if (!rc)
         new_comm(n, c, 0, out);
+    gate_leave(&g);
     creation_end();
     if (rc)
         return rc;
@@ -262,11 +266,15 @@ int core_Comm_dup(object *c, object **out)
 int core_Comm_create(object *c, object *g, object **out)
 {
     handle_t n;
+    struct gate gate;
     creation_begin();
     collective_enter(c);
-    int rc = LOWER(comm_create, c->real, g->group.size, g->group.ranks, &n);
+    int rc = gate_enter(c, &gate);
+    if (!rc)
+        rc = LOWER(comm_create, c->real, g->group.size, g->group.ranks, &n);
     if (!rc)
         rc = new_comm(n, c, 0, out);
+    gate_leave(&gate);
     creation_end();
     return rc;
 }
@@ -279,7 +287,8 @@ int core_Comm_create(object *c, object *g, object **out)
  * 3. Each counts the call on the card. While a checkpoint is wanted, that is a door: it is passed only if
  *    another member is inside already. (Without it one could go inside while the checkpoint stopped another
  *    in step 2: the first to be ready to go on need not be the last.)
- * 4. The call; the card is freed.
+ * 4. With several threads: its turn among such calls, by messages again (core/gate.c).
+ * 5. The call; the card is freed.
  */
 static int meets_others(const object *g)
 {
@@ -303,18 +312,39 @@ static int members_meet(const object *c, const object *g, int tag)
                            TYPE_BYTE, g->group.ranks[(me + n - step) % n], tag, own_channel, NULL);
     return rc;
 }
+static int members_take_turns(const object *c, const object *g, int tag, struct gate *gate, uint64_t id)
+{
+    int n = g->group.size, me = index_of(n, g->group.ranks, upper.rank), rc = 0;
+    uint64_t time = gate_propose(gate, id);
+    tag = 0x8000 | (int)(mix(c->comm.card->id, (uint64_t)(unsigned)tag) & 0x7fff);
+    for (int step = 1; step < n && !rc; step *= 2) {
+        uint64_t theirs = 0;
+        rc = core_Sendrecv(&time, sizeof time, TYPE_BYTE, g->group.ranks[(me + step) % n], tag, &theirs,
+                           sizeof theirs, TYPE_BYTE, g->group.ranks[(me + n - step) % n], tag, own_channel,
+                           NULL);
+        time = theirs > time ? theirs : time;
+    }
+    if (!rc)
+        gate_wait(gate, time);
+    return rc;
+}
 int core_Comm_create_group(object *c, object *g, int tag, object **out)
 {
     handle_t n;
     struct comm_card *card = meets_others(g) ? show_meeting_card(c, g, tag) : NULL;
     int rc = card ? members_meet(c, g, tag) : 0;
     if (!rc) {
+        struct gate gate = {.used = 0};
         creation_begin();
         if (card)
             card_enter(card);
-        rc = LOWER(comm_from_ranks, creation_channel->real, g->group.size, g->group.ranks, tag, &n);
+        if (card && upper.several)
+            rc = members_take_turns(c, g, tag, &gate, card->id);
+        if (!rc)
+            rc = LOWER(comm_from_ranks, creation_channel->real, g->group.size, g->group.ranks, tag, &n);
         if (!rc)
             rc = new_comm(n, c, tag, out);
+        gate_leave(&gate);
         creation_end();
     }
     if (card)

@@ -64,6 +64,32 @@ int core_Comm_idup(object *c, object **out, object **request)
     return attributes_copy(c, n);
 }
 
+/* With several threads: the time of the call (core/gate.c) is the latest of both sides. Leaders and tag make its id; until
+ * that is known here, the call comes before others of its time. */
+static int sides_take_turns(object *local, int leader, object *peer, int remote_leader, int tag, int there,
+                            struct gate *g)
+{
+    uint64_t told[2] = {0, 0}, theirs = 0;
+    object *type = predef[PRE_MPI_UINT64_T];
+    if (!upper.several)
+        return 0;
+    uint64_t mine = gate_propose(g, 0);
+    int rc = core_Allreduce(&mine, told, 1, type, predef[PRE_MPI_MAX], local);
+    if (!rc && local->comm.rank == leader) {
+        uint64_t low = (unsigned)(there < upper.rank ? there : upper.rank),
+                 high = (unsigned)(there < upper.rank ? upper.rank : there);
+        rc = core_Sendrecv(told, 1, type, remote_leader, tag, &theirs, 1, type, remote_leader, tag, peer,
+                           NULL);
+        told[0] = theirs > told[0] ? theirs : told[0];
+        told[1] = (low << 20 ^ high) << 22 ^ (unsigned)tag;
+    }
+    if (!rc)
+        rc = core_Bcast(told, 2, type, leader, local);
+    g->time = told[0];
+    g->id = told[1];
+    return rc;
+}
+
 /* The two leaders meet by messages first, and each group by a barrier: a checkpoint may come there.
  * Then all are inside the call, and it does not wait for anybody who is elsewhere. */
 int core_Intercomm_create(object *local, int leader, object *peer, int remote_leader, int tag,
@@ -82,13 +108,20 @@ int core_Intercomm_create(object *local, int leader, object *peer, int remote_le
         rc = core_Bcast(&ready, 1, predef[PRE_MPI_INT], leader, local);
     if (rc)
         return rc;
+    struct gate g = {.used = 0};
+    rc = sides_take_turns(local, leader, peer, remote_leader, tag, there, &g);
+    if (rc)
+        return gate_leave(&g), rc;
     creation_begin();
     collective_enter(local);
+    if (g.used)
+        gate_wait(&g, g.time);
     rc = LOWER(Intercomm_create, local->real, leader, creation_channel->real, there, tag, &h);
     if (!rc) {
         rc = new_intercomm(h, 0, tag, out);
         errhandler_attach(*out, local->comm.errh);
     }
+    gate_leave(&g);
     creation_end();
     return rc;
 }
@@ -97,11 +130,15 @@ int core_Intercomm_merge(object *c, int high, object **out)
     handle_t h;
     if (!c->comm.remote_size)
         return NEUTRAL_MPI_ERR_COMM;
+    struct gate g;
     creation_begin();
     collective_enter(c);
-    int rc = LOWER(Intercomm_merge, c->real, high, &h);
+    int rc = gate_enter(c, &g);
+    if (!rc)
+        rc = LOWER(Intercomm_merge, c->real, high, &h);
     if (!rc)
         rc = new_merged(h, c, out);
+    gate_leave(&g);
     creation_end();
     return rc;
 }

@@ -66,11 +66,15 @@ int core_Cart_create(object *c, int nd, const int *dims, const int *periods, int
     }
     if (n > c->comm.size)
         return NEUTRAL_MPI_ERR_ARG;
+    struct gate g;
     creation_begin();
     collective_enter(c);
-    int rc = LOWER(Comm_split, c->real, c->comm.rank < n ? 0 : NEUTRAL_UNDEFINED, c->comm.rank, &h);
+    int rc = gate_enter(c, &g);
+    if (!rc)
+        rc = LOWER(Comm_split, c->real, c->comm.rank < n ? 0 : NEUTRAL_UNDEFINED, c->comm.rank, &h);
     if (!rc)
         new_comm(h, c, 0, out);
+    gate_leave(&g);
     creation_end();
     if (rc)
         return rc;
@@ -158,11 +162,15 @@ int core_Cart_sub(object *c, const int *remain, object **out)
             per[nd++] = c->comm.dims[c->comm.ndims + i];
         } else
             color = color * c->comm.dims[i] + at[i];
+    struct gate g;
     creation_begin();
     collective_enter(c);
-    int rc = LOWER(Comm_split, c->real, color, c->comm.rank, &h);
+    int rc = gate_enter(c, &g);
+    if (!rc)
+        rc = LOWER(Comm_split, c->real, color, c->comm.rank, &h);
     if (!rc)
         new_comm(h, c, 0, out);
+    gate_leave(&g);
     creation_end();
     if (rc)
         return rc;

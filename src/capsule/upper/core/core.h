@@ -71,7 +71,7 @@ enum {
 #undef ERROR_CLASS
 };
 #define FIRST_USER_ERROR 0x4000
-extern object *error_holder;                 /* set by a request that failed: its communicator */
+extern __thread object *error_holder;        /* set by a request that failed: its communicator */
 void request_failed(int code, object *comm); /* the call that finds it raises the error */
 /* What MPI does when a function fails: the handler of `holder` (NULL: of MPI_COMM_WORLD) runs. code
  * is neutral; returns the code as the ABI of the face spells it. */

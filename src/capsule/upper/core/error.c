@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-object *error_holder;
+__thread object *error_holder;
 
 struct user_error {
     int is_class, class;

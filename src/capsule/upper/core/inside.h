@@ -4,6 +4,7 @@
 #ifndef CAPSULE_CORE_INSIDE_H
 #define CAPSULE_CORE_INSIDE_H
 #include "border/border.h"
+#include "core/baton.h"
 #pragma GCC visibility push(hidden)
 
 extern struct upper upper;
@@ -35,10 +36,15 @@ static inline int in_fast_code(uintptr_t at)
     ({                                                                                   \
         int depth_ = in_library;                                                         \
         in_library = depth_ + 1;                                                         \
+        int shares_ = depth_ == 0 && upper.several;                                      \
+        if (__builtin_expect(shares_, 0))                                                \
+            baton_take();                                                                \
         if (__builtin_expect(upper.stop_phase == STOP_HERE, 0) && depth_ == 0)           \
             stop_now(); /* not inside a callback: the lower half waits for its return */ \
         FENCE_INSIDE();                                                                  \
         __typeof__(call) result_inside_ = call;                                          \
+        if (__builtin_expect(shares_, 0))                                                \
+            baton_give();                                                                \
         in_library = depth_;                                                             \
         result_inside_;                                                                  \
     })
@@ -55,7 +61,7 @@ static inline int in_fast_code(uintptr_t at)
     })
 
 /* Call a function of the lower half: its thread-local storage is in force while it runs. One thread
- * at a time (MPI_THREAD_SERIALIZED): all use the one lower-half thread pointer. Within INSIDE.
+ * at a time: all use the one lower-half thread pointer. Within INSIDE, which sees to it (baton.h).
  * Not __builtin_thread_pointer(): to a compiler that is a constant, which it may as well read again
  * after the call, where it is the other half's. For the same reason no argument is a call of ours.
  * tests/capsule/thread_pointer.py looks at what became of it.
@@ -81,8 +87,9 @@ static inline int in_fast_code(uintptr_t at)
     } while (0)
 
 /* --- stop.c --- */
+extern int speaking;                /* a thread speaks for a checkpoint, or rebinds objects after a restart */
 extern volatile double wtime_shift; /* keeps MPI_Wtime going on across a restart */
-void stop_now(void);                /* within INSIDE, at a place where objects are whole */
+void stop_now(void);                /* within INSIDE, at a place where objects are whole; passes the baton, too */
 void stop_from_signal(void);
 
 double core_clock(void); /* seconds; goes on across a restart */

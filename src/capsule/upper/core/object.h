@@ -152,13 +152,22 @@ static inline void collective_enter(const object *comm)
 /* Around a call that makes a communicator, from before it is counted until the new one has its card. Others
  * may have used and freed it by then: who is inside does not know yet how far it is behind them, and the
  * agent says so (see report_clocks). */
+void creations_of_several(int begins); /* several threads may be inside such calls: core/collectives.c */
 static inline void creation_begin(void)
 {
+    if (__builtin_expect(upper.several, 0)) {
+        creations_of_several(1);
+        return;
+    }
     upper.creating++;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 static inline void creation_end(void)
 {
+    if (__builtin_expect(upper.several, 0)) {
+        creations_of_several(0);
+        return;
+    }
     __atomic_store_n(&upper.creating, upper.creating + 1, __ATOMIC_RELEASE);
 }
 

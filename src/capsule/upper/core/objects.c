@@ -17,15 +17,19 @@ static void table_put(object *o)
     int k = o->kind;
     if (o->index >= table[k].cap) {
         int cap = table[k].cap ? 2 * table[k].cap : 2 * FIRST_DYNAMIC;
-        table[k].at = need(realloc(table[k].at, cap * sizeof(object *)));
-        memset(table[k].at + table[k].cap, 0, (cap - table[k].cap) * sizeof(object *));
-        table[k].cap = cap;
+        object **at = need(calloc((size_t)cap, sizeof(object *)));
+        if (table[k].cap)
+            memcpy(at, table[k].at, (size_t)table[k].cap * sizeof(object *));
+        /* the old one stays: another thread may be looking at it (object_at is called outside INSIDE) */
+        __atomic_store_n(&table[k].at, at, __ATOMIC_RELEASE);
+        __atomic_store_n(&table[k].cap, cap, __ATOMIC_RELEASE);
     }
     table[k].at[o->index] = o;
 }
 object *object_at(int kind, int idx)
 {
-    return idx >= 0 && idx < table[kind].cap ? table[kind].at[idx] : NULL;
+    int cap = __atomic_load_n(&table[kind].cap, __ATOMIC_ACQUIRE);
+    return idx >= 0 && idx < cap ? table[kind].at[idx] : NULL;
 }
 void object_fix(object *o, int kind, int idx)
 {

@@ -7,10 +7,10 @@
 #define UNLIKELY(x)      __builtin_expect(!!(x), 0)
 #define IS_PEER(c, rank) ((unsigned)(rank) < (unsigned)(c)->comm.n_peers)
 
-/* Only one thread is inside MPI at a time (MPI_THREAD_SERIALIZED at most): what is in `upper` and `books` is its own.
- * Whoever lets several in at once says no here, and every function below takes the slow way.
+/* Only one thread is inside MPI at a time, unless the program asked for MPI_THREAD_MULTIPLE and got it: what is in `upper` and `books` is its own.
+ * With several every function below takes the slow way.
  */
-#define FAST_ONE_INSIDE() 1
+#define FAST_ONE_INSIDE() (!upper.several)
 
 /* LOWER, by way of upper.fast. */
 #define LOWER_FAST(function, ...)                                                                \

@@ -16,16 +16,29 @@
 #define CORE_ABOVE(...)
 #define CORE_BYHAND(...)
 #define CORE_FORWARD(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) { CALL(Name, __VA_ARGS__) }
+/* With several threads nobody waits below (baton.h): it is begun, and then waited for. */
 #define CORE_COLLECTIVE(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
+    { \
+        if (__builtin_expect(upper.several, 0)) { \
+            object *begun_; \
+            int error_ = core_I##name(LIST(ITSELF, __VA_ARGS__), &begun_); \
+            return error_ ? error_ : core_Wait(&begun_, NULL); \
+        } \
+        collective_enter(comm); \
+        CALL(Name, __VA_ARGS__) \
+    }
+#define CORE_NONBLOCKING(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
     { collective_enter(comm); CALL(Name, __VA_ARGS__) }
-#define CORE_NONBLOCKING CORE_COLLECTIVE
 #define CORE_CREATING(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
     { \
+        struct gate gate_; \
         creation_begin(); \
         collective_enter(comm); \
+        int rc = gate_enter(comm, &gate_); \
         EACH(BEFORE, __VA_ARGS__) \
-        int rc = LOWER(Name, LIST(ARG, __VA_ARGS__)); \
+        if (!rc) { rc = LOWER(Name, LIST(ARG, __VA_ARGS__)); } \
         EACH(AFTER, __VA_ARGS__) \
+        gate_leave(&gate_); \
         creation_end(); \
         return rc; \
     }
@@ -57,12 +70,26 @@
         __attribute__((unused)) object *comm = file->file.f->comm; \
         CALL(Name, __VA_ARGS__) \
     }
-#define CORE_FILE_COLLECTIVE(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
+#define CORE_FILE_NONBLOCKING(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
     { \
         if (!file->file.f) { return NEUTRAL_MPI_ERR_FILE; } \
         object *comm = file->file.f->comm; \
         collective_enter(comm); \
         CALL(Name, __VA_ARGS__) \
+    }
+#define CORE_FILE_COLLECTIVE(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
+    { \
+        if (!file->file.f) { return NEUTRAL_MPI_ERR_FILE; } \
+        object *comm = file->file.f->comm; \
+        struct gate gate_; \
+        int rc = exclusive_enter(comm, &gate_); \
+        if (!rc) { \
+            EACH(BEFORE, __VA_ARGS__) \
+            rc = LOWER(Name, LIST(ARG, __VA_ARGS__)); \
+            EACH(AFTER, __VA_ARGS__) \
+        } \
+        exclusive_leave(&gate_); \
+        return rc; \
     }
 #define FUNCTION(class, ...) CORE_##class(__VA_ARGS__)
 #include "table/functions.def"

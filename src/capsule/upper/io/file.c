@@ -24,9 +24,12 @@ int core_File_open(object *comm, const char *name, int amode, object *info, obje
         free(f);
         return rc;
     }
-    collective_enter(f->comm);
-    rc = LOWER(file_open, f->comm->real, name, amode, info ? info->info.n : 0,
-               info ? info->info.words : NULL, &h);
+    struct gate g;
+    rc = exclusive_enter(f->comm, &g);
+    if (!rc)
+        rc = LOWER(file_open, f->comm->real, name, amode, info ? info->info.n : 0,
+                   info ? info->info.words : NULL, &h);
+    exclusive_leave(&g);
     if (rc) {
         core_Comm_free(&f->comm);
         free(f);
@@ -74,10 +77,13 @@ int core_File_close(object **h)
     struct open_file *f = o->file.f;
     if (o->predefined || !f)
         return NEUTRAL_MPI_ERR_FILE;
-    collective_enter(f->comm);
-    int rc = LOWER(file_close, o->real);
+    struct gate g;
+    int rc = exclusive_enter(f->comm, &g);
+    if (!rc)
+        rc = LOWER(file_close, o->real);
     if (!rc && f->amode & MODE_DELETE_ON_CLOSE)
         rc = delete_closed(f);
+    exclusive_leave(&g);
     errhandler_attach(o, NULL);
     object_delete(o); /* before its communicator: an image taken there must not list it */
     *h = predef[PRE_MPI_FILE_NULL];
@@ -110,8 +116,11 @@ int core_File_set_view(object *file, long disp, object *etype, object *filetype,
                        const char *datarep, object *info)
 {
     struct open_file *f = file->file.f;
-    collective_enter(f->comm);
-    int rc = LOWER(file_set_view, file->real, disp, etype->real, filetype->real, datarep);
+    struct gate g;
+    int rc = exclusive_enter(f->comm, &g);
+    if (!rc)
+        rc = LOWER(file_set_view, file->real, disp, etype->real, filetype->real, datarep);
+    exclusive_leave(&g);
     if (rc)
         return rc;
     etype->refs++;

@@ -1,5 +1,6 @@
 /* env.c - environment: start, end, clocks, errors, predefined attributes. */
 #include "comm/comm.h"
+#include "messages/messages.h"
 #include "os/os.h"
 #include "windows/windows.h"
 #include <limits.h>
@@ -10,13 +11,30 @@
 static int initialized, finalized, provided_level;
 static int tag_ub;
 
+/* Levels of thread support, the same in all ABIs. */
+enum { SERIALIZED = 2, MULTIPLE = 3 };
+
+/* If one rank wants MPI_THREAD_MULTIPLE, all work in the way that allows it (core/baton.h). */
+static int let_several_in(int required, int *provided)
+{
+    int wanted = required >= MULTIPLE, some = 0;
+    if (!OF_LOWER(threads))
+        return 0;
+    int rc = core_Allreduce(&wanted, &some, 1, predef[PRE_MPI_INT], predef[PRE_MPI_MAX], COMM_WORLD);
+    upper.several = some;
+    books_changed(); /* the fast functions look there */
+    if (!rc && wanted)
+        *provided = MULTIPLE;
+    return rc;
+}
+
 int core_Init_thread(int required, int *provided)
 {
-    int rc = LOWER(Init_thread, required, provided);
+    int below = required < SERIALIZED ? required : SERIALIZED; /* one thread pointer there */
+    int rc = LOWER(Init_thread, below, provided);
     upper.thread_level = required;
-    if (*provided > 2)
-        *provided = 2; /* MPI_THREAD_SERIALIZED: one lower-half TLS */
-    provided_level = *provided;
+    if (*provided > SERIALIZED)
+        *provided = SERIALIZED;
     bind_predefined();
     know_comm(COMM_WORLD, WORLD_CARD_ID);
     know_comm(COMM_SELF, 0);
@@ -30,6 +48,9 @@ int core_Init_thread(int required, int *provided)
     initialized = 1;
     if (!rc)
         rc = open_channels();
+    if (!rc)
+        rc = let_several_in(required, provided);
+    provided_level = *provided;
     if (!rc)
         rc = LOWER(agent_start, &upper);
     files_of_lower_half();

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 volatile double wtime_shift;
+int speaking;
 
 static double clock_now(void)
 {
@@ -101,12 +102,14 @@ static void leave_for_good(void)
 void stop_now(void)
 {
     uint64_t mask;
-    if (upper.unsafe || in_library > 1 || child_is_awaited() || file_in_passing())
+    baton_pass();
+    if (upper.stop_phase != STOP_HERE || upper.unsafe || in_library > 1 || child_is_awaited() || file_in_passing())
         return;
     block_signals(&mask);
     int role = LOWER(agent_stop_begin);
     if (role == STOP_ROLE_SPEAKER) {
         upper.sigmask = mask;
+        speaking = 1;
         windows_flush();
         for (;;) {
             int quiet = drain_step();
@@ -121,6 +124,7 @@ void stop_now(void)
             }
         }
     }
+    speaking = 0;
     restore_signals(&mask);
     if (role == STOP_ROLE_LISTENER)
         let_the_other_speak();
@@ -130,7 +134,12 @@ void stop_now(void)
 void stop_from_signal(void)
 {
     in_library++;
-    stop_now();
+    if (!upper.several) {
+        stop_now();
+    } else if (baton_try()) { /* else whoever has it stops, or we are asked again */
+        stop_now();
+        baton_give();
+    }
     in_library--;
 }
 

@@ -13,13 +13,13 @@ extern struct books { /* what the busiest functions need, side by side */
      */
     object *sent;
     uint64_t made;           /* requests so far */
-    int careful;             /* one of the next two is not empty */
+    int careful;             /* one of the next two is not empty, or several threads */
     int orphans;             /* requests that the program has freed while they were under way */
     struct message *drained; /* oldest first */
 } books;
 static inline void books_changed(void)
 {
-    books.careful = books.orphans || books.drained;
+    books.careful = books.orphans || books.drained || upper.several;
 }
 /* Requests are no list but slabs that are never given back: all that were ever live at once. */
 enum { SLAB = 64, CACHE_LINE = 64 };

@@ -77,10 +77,11 @@ int segment_create(object *comm, long size, int unit, struct window *w)
     }
     s->total = (s->total + PAGE - 1) / PAGE * PAGE + (s->total == 0) * PAGE;
     w->segment = s;
-    collective_enter(comm);
+    int entered = exclusive_enter(comm, &w->gate); /* left when the window is made */
     if (!rc)
-        rc = map_file(comm, s, NULL);
+        rc = entered ? entered : map_file(comm, s, NULL);
     if (rc) {
+        exclusive_leave(&w->gate);
         s->map = NULL;
         segment_free(w);
         return rc;

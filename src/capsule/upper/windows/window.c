@@ -66,14 +66,16 @@ static int make(object *comm, object *info, int flavor, int unit, void *base, lo
     /* The last place where an image may be taken: it would find a window that is listed and not yet
      * there below, or shared memory that belongs to no listed window. segment_create() ends with it. */
     if (flavor != FLAVOR_SHARED)
-        collective_enter(w->comm);
+        rc = exclusive_enter(w->comm, &w->gate);
     object *o = object_new(KIND_WIN);
     o->win.w = w;
     o->win.errh = NULL;
     info_take(o, info);
-    rc = below(w, &o->real);
+    if (!rc)
+        rc = below(w, &o->real);
     if (!rc)
         rc = lock_words_below(w);
+    exclusive_leave(&w->gate);
     *out = o;
     return rc;
 }
@@ -175,9 +177,10 @@ int core_Win_free(object **win)
         return rc;
     LOWER(win_flush_all, o->real);
     rc = core_Barrier(w->comm);
-    collective_enter(w->comm);
+    exclusive_enter(w->comm, &w->gate);
     LOWER(win_free, o->real);
     LOWER(win_free, w->locks_real);
+    exclusive_leave(&w->gate);
     errhandler_attach(o, NULL);
     object_delete(o); /* before its communicator: an image taken there must not list it */
     *win = predef[PRE_MPI_WIN_NULL];
