@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static object *own_channel; /* of all ranks; messages on it are ours */
+object *own_channel; /* of all ranks; messages on it are ours */
 /* Of all ranks; on it the MPI library speaks while it makes communicators. */
 object *creation_channel;
 /* Of all ranks; it stands for MPI_COMM_WORLD when that is duplicated. */
@@ -287,7 +287,7 @@ int core_Comm_create(object *c, object *g, object **out)
  * 3. Each counts the call on the card. While a checkpoint is wanted, that is a door: it is passed only if
  *    another member is inside already. (Without it one could go inside while the checkpoint stopped another
  *    in step 2: the first to be ready to go on need not be the last.)
- * 4. With several threads: its turn among such calls, by messages again (core/gate.c).
+ * 4. With several threads: the gates of all members, who meet again (core/gate.c).
  * 5. The call; the card is freed.
  */
 static int meets_others(const object *g)
@@ -312,21 +312,15 @@ static int members_meet(const object *c, const object *g, int tag)
                            TYPE_BYTE, g->group.ranks[(me + n - step) % n], tag, own_channel, NULL);
     return rc;
 }
-static int members_take_turns(const object *c, const object *g, int tag, struct gate *gate, uint64_t id)
+static int members_take_gates(const object *c, const object *g, int tag, struct gate *gate, uint64_t id)
 {
-    int n = g->group.size, me = index_of(n, g->group.ranks, upper.rank), rc = 0;
-    uint64_t time = gate_propose(gate, id);
-    tag = 0x8000 | (int)(mix(c->comm.card->id, (uint64_t)(unsigned)tag) & 0x7fff);
-    for (int step = 1; step < n && !rc; step *= 2) {
-        uint64_t theirs = 0;
-        rc = core_Sendrecv(&time, sizeof time, TYPE_BYTE, g->group.ranks[(me + step) % n], tag, &theirs,
-                           sizeof theirs, TYPE_BYTE, g->group.ranks[(me + n - step) % n], tag, own_channel,
-                           NULL);
-        time = theirs > time ? theirs : time;
-    }
+    int rc = members_meet(c, g, tag);
+    int *members = need(malloc((size_t)g->group.size * sizeof *members));
+    memcpy(members, g->group.ranks, (size_t)g->group.size * sizeof *members);
     if (!rc)
-        gate_wait(gate, time);
-    return rc;
+        rc = gates_take(g->group.size, members, id, gate);
+    free(members);
+    return rc ? rc : members_meet(c, g, tag);
 }
 int core_Comm_create_group(object *c, object *g, int tag, object **out)
 {
@@ -339,7 +333,7 @@ int core_Comm_create_group(object *c, object *g, int tag, object **out)
         if (card)
             card_enter(card);
         if (card && upper.several)
-            rc = members_take_turns(c, g, tag, &gate, card->id);
+            rc = members_take_gates(c, g, tag, &gate, card->id);
         if (!rc)
             rc = LOWER(comm_from_ranks, creation_channel->real, g->group.size, g->group.ranks, tag, &n);
         if (!rc)

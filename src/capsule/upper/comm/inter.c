@@ -64,30 +64,37 @@ int core_Comm_idup(object *c, object **out, object **request)
     return attributes_copy(c, n);
 }
 
-/* With several threads: the time of the call (core/gate.c) is the latest of both sides. Leaders and tag make its id; until
- * that is known here, the call comes before others of its time. */
-static int sides_take_turns(object *local, int leader, object *peer, int remote_leader, int tag, int there,
+/* With several threads: the gates of all who are in the call (core/gate.c). The leaders tell each other who that is, when
+ * their sides have come; and meet again when these have their gates.
+ */
+static int sides_meet(object *local, int leader, object *peer, int remote_leader, int tag, int *n)
+{
+    int rc = core_Barrier(local);
+    *n = local->comm.size;
+    if (!rc && local->comm.rank == leader)
+        rc = core_Sendrecv(&local->comm.size, 1, predef[PRE_MPI_INT], remote_leader, tag, n, 1,
+                           predef[PRE_MPI_INT], remote_leader, tag, peer, NULL);
+    return rc ? rc : core_Bcast(n, 1, predef[PRE_MPI_INT], leader, local);
+}
+static int sides_take_gates(object *local, int leader, object *peer, int remote_leader, int tag,
                             struct gate *g)
 {
-    uint64_t told[2] = {0, 0}, theirs = 0;
-    object *type = predef[PRE_MPI_UINT64_T];
-    if (!upper.several)
-        return 0;
-    uint64_t mine = gate_propose(g, 0);
-    int rc = core_Allreduce(&mine, told, 1, type, predef[PRE_MPI_MAX], local);
-    if (!rc && local->comm.rank == leader) {
-        uint64_t low = (unsigned)(there < upper.rank ? there : upper.rank),
-                 high = (unsigned)(there < upper.rank ? upper.rank : there);
-        rc = core_Sendrecv(told, 1, type, remote_leader, tag, &theirs, 1, type, remote_leader, tag, peer,
-                           NULL);
-        told[0] = theirs > told[0] ? theirs : told[0];
-        told[1] = (low << 20 ^ high) << 22 ^ (unsigned)tag;
-    }
+    int there, here = local->comm.size;
+    object *type = predef[PRE_MPI_INT];
+    int rc = sides_meet(local, leader, peer, remote_leader, tag, &there);
+    if (rc)
+        return rc;
+    int *members = need(malloc((size_t)(here + there) * sizeof *members));
+    memcpy(members, local->comm.ranks, (size_t)here * sizeof *members);
+    if (local->comm.rank == leader)
+        rc = core_Sendrecv(local->comm.ranks, here, type, remote_leader, tag, members + here, there, type,
+                           remote_leader, tag, peer, NULL);
     if (!rc)
-        rc = core_Bcast(told, 2, type, leader, local);
-    g->time = told[0];
-    g->id = told[1];
-    return rc;
+        rc = core_Bcast(members + here, there, type, leader, local);
+    if (!rc)
+        rc = gates_take(here + there, members, (uint64_t)(unsigned)tag * 0x9e3779b97f4a7c15ull, g);
+    free(members);
+    return rc ? rc : sides_meet(local, leader, peer, remote_leader, tag, &there);
 }
 
 /* The two leaders meet by messages first, and each group by a barrier: a checkpoint may come there.
@@ -109,14 +116,12 @@ int core_Intercomm_create(object *local, int leader, object *peer, int remote_le
     if (rc)
         return rc;
     struct gate g = {.used = 0};
-    rc = sides_take_turns(local, leader, peer, remote_leader, tag, there, &g);
-    if (rc)
-        return gate_leave(&g), rc;
     creation_begin();
     collective_enter(local);
-    if (g.used)
-        gate_wait(&g, g.time);
-    rc = LOWER(Intercomm_create, local->real, leader, creation_channel->real, there, tag, &h);
+    if (upper.several)
+        rc = sides_take_gates(local, leader, peer, remote_leader, tag, &g);
+    if (!rc)
+        rc = LOWER(Intercomm_create, local->real, leader, creation_channel->real, there, tag, &h);
     if (!rc) {
         rc = new_intercomm(h, 0, tag, out);
         errhandler_attach(*out, local->comm.errh);

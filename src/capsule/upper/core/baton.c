@@ -107,7 +107,7 @@ void baton_pass(void)
 
 void baton_rest(void)
 {
-    struct timespec nap = {0, 200000};
+    struct timespec nap = {0, 50000};
     if (!may_pass())
         return;
     baton_give();

@@ -11,8 +11,8 @@
  *      a checkpoint may stop a thread anyway: all objects are whole there, and no handle of the lower half is
  *      in a local variable.
  *   3. A few calls have no form that does not wait: those that make communicators, windows and files, and
- *      collectives on files. They keep the baton; core/gate.c sees to it that two such calls that share
- *      processes come in the same order everywhere, so that none waits for a baton that another one keeps.
+ *      collectives on files. They keep the baton; core/gate.c sees to it that of two such calls that share
+ *      processes one comes first everywhere, so that none waits for a baton that the other one keeps.
  *   4. A checkpoint is spoken for by a thread that has the baton. All others are outside MPI or in the queue, that
  *      is, can be parked. The image holds baton and queue as they are: a resumed process goes on with them.
  *   5. When a repair rolls the process back, the thread that noticed it was the only one below.
@@ -33,17 +33,14 @@ void baton_rest(void); /* the same for a while, also if nobody wants it */
 
 /* --- core/gate.c: calls that keep the baton while they wait for other processes --- */
 struct gate {
-    struct gate *next;
-    uint64_t time, id;
     int used;
 };
 struct object;
-/* From gate_enter, by all members of `comm`, to gate_leave. Not 0: the members could not agree. */
+/* From gate_enter, by all members of `comm`, to gate_leave. Not 0: it has failed, and is left as otherwise. */
 int gate_enter(struct object *comm, struct gate *g);
 void gate_leave(struct gate *g);
-/* The same in two steps, for members who agree on the time in their own way: the latest that one of them says. */
-uint64_t gate_propose(struct gate *g, uint64_t id);
-void gate_wait(struct gate *g, uint64_t agreed);
+/* Its second step alone, for members who meet in their own way before and after it: world ranks, which are sorted. */
+int gates_take(int n, int *members, uint64_t id, struct gate *g);
 /* Around such a call on a file or window: counted as a collective on `comm`; no checkpoint inside. */
 int exclusive_enter(struct object *comm, struct gate *g);
 void exclusive_leave(struct gate *g);

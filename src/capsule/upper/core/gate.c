@@ -1,35 +1,29 @@
-/* core/gate.c - the order of calls that keep the baton while they wait for other processes (baton.h, 3).
+/* core/gate.c - calls that keep the baton while they wait for other processes (baton.h, 3).
  *
  * Thread A of two processes calls MPI_Comm_split on X, thread B on Y. If A went in first here and B there, each
- * would keep its baton and wait for the other for ever. So all who share a process go in by one order (Skeen's total
- * order of messages):
+ * would keep its baton and wait for the other for ever. So each process has one gate, and a call goes in when it
+ * has the gates of all its members:
  *
- *   1. Each member of a call proposes a time that is later than all it has seen, and notes the call as pending.
- *   2. The members agree on the latest proposal, by a non-blocking reduction: that is the time of the call. All
- *      members are in the call then.
- *   3. A call goes in when no pending one has an earlier time. One that is not agreed on yet has its proposal,
- *      and cannot become earlier than that. Of equal times the smaller id of the communicator is the earlier one.
+ *   1. All members meet, without waiting below: nobody takes a gate for a call to which a member has not come yet.
+ *   2. The gates are taken one after the other, by the members' ranks in the world: each member waits for the word of
+ *      the one before it, then for its own gate, and gives the word on. Whoever waits for a gate has only gates
+ *      of lower ranks, so there is no circle.
+ *   3. All meet again: now they have all gates, and go in. Each opens its own gate when it is out.
  *
- * The earliest pending call of all processes is never held up, so one always goes on. The time after it is seen by all
- * of its members, so nobody proposes an earlier one later. The call itself is within creation_begin() and
- * creation_end(), so that no checkpoint finds one member inside and another before it.
+ * The whole is within creation_begin() and creation_end(): a checkpoint waits for its end.
  */
+#include "comm/comm.h"
 #include "messages/messages.h"
 
-static struct gate *pending;
-static uint64_t clock_of_gates;
+#include <stdlib.h>
+#include <string.h>
 
-static int before(const struct gate *a, const struct gate *b)
-{
-    return a->time != b->time ? a->time < b->time : a->id < b->id;
-}
+static int closed; /* this process's gate */
 
-static int latest(object *comm, uint64_t *time)
+static int meet(object *comm)
 {
-    uint64_t mine = *time;
-    object *type = predef[PRE_MPI_UINT64_T], *max = predef[PRE_MPI_MAX];
     object *r = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, 0, comm);
-    int rc = LOWER(Iallreduce, &mine, time, 1, type->real, max->real, comm->real, &r->real);
+    int rc = LOWER(Ibarrier, comm->real, &r->real);
     if (rc) {
         retire_request(&r);
         return rc;
@@ -37,39 +31,38 @@ static int latest(object *comm, uint64_t *time)
     return core_Wait(&r, NULL);
 }
 
-/* On an inter-communicator a reduction tells what the others have: ask twice. */
-static int agree(object *comm, uint64_t *time)
+static int by_rank(const void *a, const void *b)
 {
-    int rc = latest(comm, time);
-    if (rc || !comm->comm.remote_size)
-        return rc;
-    uint64_t theirs = *time;
-    rc = latest(comm, time);
-    if (theirs > *time)
-        *time = theirs;
+    return *(const int *)a - *(const int *)b;
+}
+
+int gates_take(int n, int *members, uint64_t id, struct gate *g)
+{
+    enum { TAG = 0x40000 }; /* and below 0x80000, which every library has */
+    int tag = TAG | (int)((id ^ id >> 18 ^ id >> 36) % TAG), at = 0, rc = 0;
+    qsort(members, (size_t)n, sizeof *members, by_rank);
+    while (at < n - 1 && members[at] != upper.rank)
+        at++;
+    if (at)
+        rc = core_Recv(NULL, 0, TYPE_BYTE, members[at - 1], tag, own_channel, NULL);
+    while (closed)
+        baton_rest();
+    closed = g->used = 1;
+    if (!rc && at < n - 1)
+        rc = core_Send(NULL, 0, TYPE_BYTE, members[at + 1], tag, own_channel);
     return rc;
 }
 
-uint64_t gate_propose(struct gate *g, uint64_t id)
+static int gates_of(object *comm, struct gate *g)
 {
-    *g = (struct gate){pending, ++clock_of_gates, id, 1};
-    pending = g;
-    return g->time;
-}
-
-void gate_wait(struct gate *g, uint64_t agreed)
-{
-    g->time = agreed;
-    if (clock_of_gates < agreed)
-        clock_of_gates = agreed;
-    for (;;) {
-        int first = 1;
-        for (const struct gate *other = pending; other; other = other->next)
-            first &= other == g || before(g, other);
-        if (first)
-            return;
-        baton_rest();
-    }
+    int here = comm->comm.size, there = comm->comm.remote_size;
+    int *members = need(malloc((size_t)(here + there) * sizeof *members));
+    memcpy(members, comm->comm.ranks, (size_t)here * sizeof *members);
+    if (there)
+        memcpy(members + here, comm->comm.remote_ranks, (size_t)there * sizeof *members);
+    int rc = gates_take(here + there, members, comm->comm.card->id, g);
+    free(members);
+    return rc;
 }
 
 int gate_enter(object *comm, struct gate *g)
@@ -77,25 +70,18 @@ int gate_enter(object *comm, struct gate *g)
     g->used = 0;
     if (!upper.several || comm->comm.size + comm->comm.remote_size == 1)
         return 0;
-    uint64_t time = gate_propose(g, comm->comm.card->id);
-    int rc = agree(comm, &time);
-    if (rc)
-        gate_leave(g);
-    else
-        gate_wait(g, time);
+    int rc = meet(comm);
+    if (!rc)
+        rc = gates_of(comm, g);
+    if (!rc)
+        rc = meet(comm);
     return rc;
 }
 
 void gate_leave(struct gate *g)
 {
-    if (!g->used)
-        return;
-    g->used = 0;
-    for (struct gate **p = &pending; *p; p = &(*p)->next)
-        if (*p == g) {
-            *p = g->next;
-            return;
-        }
+    if (g->used)
+        closed = g->used = 0;
 }
 
 int exclusive_enter(object *comm, struct gate *g)
