@@ -198,6 +198,7 @@ static void hear(struct head *h, uint32_t node, uint32_t kind, struct wire_reade
         break;
     case SAY_ENDED: note_ended(h, node, r); break;
     case SAY_ABORT: note_abort(h, r); break;
+    case SAY_WARNED: head_report(h, "warned %s", h->hosts.name[node]); break;
     case SAY_FENCE: gather_fence(h, node, r); break;
     case SAY_MODEX: gather_modex(h, node, r); break;
     case SAY_MODEX_GIVE: gather_give(h, node, r); break;
@@ -281,6 +282,9 @@ static void take_signal(struct head *h, int signals)
                 if (h->nodes[i].state == NODE_UP)
                     link_send(&h->nodes[i].link, SAY_SIGNAL, &w);
             wire_free(&w);
+        } else if (s.ssi_signo == SIGTERM && s.ssi_pid != (uint32_t)getppid() &&
+                   getenv("SLURM_JOB_ID")) {
+            head_report(h, "warned here"); /* not by mend run: by Slurm, of the job's end */
         } else {
             fail_with(h, 128 + (int)s.ssi_signo);
             head_end(h);

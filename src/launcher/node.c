@@ -238,8 +238,12 @@ static void one_turn(struct node *n, struct sources *s, int signals)
     if (poll(s->fd, (nfds_t)s->count, time_left(n, launcher_clock())) < 0 && errno != EINTR)
         return;
     if (s->fd[FROM_SIGNALS].revents && read(signals, &signal, sizeof signal) > 0 &&
-        signal.ssi_signo != SIGCHLD)
-        begin_end(n, false);
+        signal.ssi_signo != SIGCHLD) {
+        if (n->lent && signal.ssi_signo == SIGTERM && n->job.name && !n->ending)
+            link_send(&n->head, SAY_WARNED, NULL);
+        else
+            begin_end(n, false);
+    }
     ranks_reap(n);
     if (n->job.name)
         pass_on_server(n);
@@ -277,7 +281,7 @@ static void say_bye(struct node *n)
 
 int node_serve(int fd, uint32_t index)
 {
-    struct node n = {.index = index, .input = -1};
+    struct node n = {.index = index, .input = -1, .lent = getenv("SLURM_JOB_ID") != NULL};
     struct sources s = {0};
     sigset_t caught;
     sigemptyset(&caught);

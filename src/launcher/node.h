@@ -28,6 +28,7 @@ struct node {
     struct wire waiting_input; /* and how much of it was written */
     size_t input_at;
     bool input_ended;
+    bool lent; /* Slurm gave us this machine: its SIGTERM is a warning, see protocol.h */
     bool ending;
     double kill_at; /* who is left then is killed; 0: done */
 };

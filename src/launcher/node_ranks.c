@@ -61,6 +61,8 @@ static void become_rank(const struct node *n, uint32_t local, const int fds[3], 
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
+    if (n->lent)
+        signal(SIGTERM, SIG_IGN); /* they are to live until the checkpoint is made */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);

@@ -16,6 +16,7 @@
  *              for a time-out since the newest beat that came, which was sent before it came, and a moment more. So a
  *              node that is given up has ended its ranks before the others hear of it, without synchronous clocks.
  *  7. streams  OUTPUT, not more than a window ahead of TAKEN; INPUT the same way with INPUT_TAKEN.
+ *     warning  WARNED: Slurm has sent SIGTERM to a node that it lent us. The ranks ignore it; mend run decides.
  *  8. the end  END: the node ends what is left of its ranks, says BYE and ends. A closed connection means the same.
  *
  * Death between any two steps: before JOB the node is left out and the launch fails with its name, so that the next one
@@ -56,6 +57,7 @@ enum message {
     SAY_GET,         /* node: u32 id, text key, u32 take it away */
     SAY_GOT,         /* head: u32 id, u32 error, bytes */
     SAY_END,         /* head */
-    SAY_BYE          /* node */
+    SAY_BYE,         /* node */
+    SAY_WARNED       /* node: whoever gave us this machine wants it back soon (SIGTERM of Slurm) */
 };
 #endif

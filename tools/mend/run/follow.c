@@ -56,6 +56,7 @@ static void print_new(struct run_follower *f, int rank, int stream)
     long long *at = &f->printed[2 * rank + stream];
     int *waited = &f->waited[2 * rank + stream];
     snprintf(path, sizeof path, "%s/output/%d.%s", f->job->dir, rank, stream ? "err" : "out");
+    bool printed = false;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return;
@@ -68,8 +69,11 @@ static void print_new(struct run_follower *f, int rank, int stream)
         *waited = 0;
         follow_wipe_line(f);
         print(f, bytes, (size_t)n, stream);
+        printed = true;
     }
     close(fd);
+    if (printed)
+        printed_note(f, rank, stream);
 }
 
 static void print_all_new(struct run_follower *f)
@@ -323,6 +327,7 @@ void follow_begin(struct run_follower *f, struct run_job *job)
     f->on_disk = -1;
     for (int r = 0; r < job->ranks; r++)
         f->written[r] = -1;
+    printed_begin(f);
     f->now.every = job->every;
     struct stat st;
     char path[4400];
@@ -467,6 +472,7 @@ void follow_end(struct run_follower *f)
     f->ending = true;
     follow(f);
     follow_wipe_line(f);
+    printed_end(f);
     free(f->printed);
     free(f->waited);
     free(f->said);

@@ -64,6 +64,10 @@ static void add_option(struct run_words *w, const char *name, const char *value)
     run_add(w, value);
 }
 
+/* One task a node, which may use all that the job has there. Its step survives what happens to the other nodes. */
+static const char srun[] = "srun --overlap --mpi=none --cpu-bind=none --kill-on-bad-exit=0 "
+                           "--export=ALL -N1 -n1 -w";
+
 bool run_node_command(const struct run_job *job, struct run_words *w)
 {
     char path[4400], number[32];
@@ -88,7 +92,7 @@ bool run_node_command(const struct run_job *job, struct run_words *w)
     add_option(w, "--bind", job->bind);
     add_option(w, "--interface", job->interface);
     const char *agent = strcmp(job->launcher, "mend") != 0 ? job->launcher
-                        : getenv("SLURM_JOB_ID")           ? "srun --overlap -N1 -n1 -w"
+                        : getenv("SLURM_JOB_ID")           ? srun
                                                            : "ssh -x";
     add_option(w, "--agent", agent);
     run_add(w, "--");
@@ -118,7 +122,9 @@ static void note(struct run_job *job, struct run_follower *f, const char *line)
             mend_event("launch.ended", ev_int("process", rank), ev_str("by", how),
                        ev_int("code", n));
         f->now.fell |= badly;
-    } else if (sscanf(line, "messages %d %d", &rank, &n) == 2)
+    } else if (strncmp(line, "warned ", 7) == 0)
+        f->warned = true;
+    else if (sscanf(line, "messages %d %d", &rank, &n) == 2)
         mend_event("launch.messages", ev_int("sent", rank), ev_int("received", n));
 }
 

@@ -33,7 +33,10 @@ static const char help[] =
     "                       (only full images hold it, see mend-run(1))\n"
     "  --from-start         put all versions aside, into DIR/damaged, and begin from the start\n"
     "  --truncate           cut files that grew since the image back to their length then\n"
-    "  --launcher-args \"…\"  for the launcher\n";
+    "  --launcher-args \"…\"  for the launcher\n"
+    "  --stop-before T      in a Slurm job: stop with a checkpoint so long before its end\n"
+    "  -q, --quiet, --json  as for mend run\n\n"
+    "Exit code: as of mend run.\n";
 
 bool capsule_find(const char *mpi, char *path, size_t size)
 {
@@ -72,9 +75,9 @@ static int ranks_of(const char *dir, long wanted)
 
 /* What the user asks for now goes before what the job was started with. */
 struct wish {
-    const char *mpi, *version, *every, *host, *hostfile, *launcher_args, *launcher;
+    const char *mpi, *version, *every, *host, *hostfile, *launcher_args, *launcher, *stop_before;
     int ranks;
-    bool rebuilt, from_start;
+    bool rebuilt, from_start, quiet, json;
 };
 
 struct words {
@@ -148,6 +151,11 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
     add(&w, "--levels", or_of(NULL, job, "levels"));
     add(&w, "--job-id", or_of(NULL, job, "id"));
     add(&w, "--build", or_of(NULL, job, "build"));
+    if (wish->quiet)
+        w.word[w.count++] = "--quiet";
+    if (wish->json)
+        w.word[w.count++] = "--json";
+    add(&w, "--stop-before", wish->stop_before);
     if (wish->rebuilt)
         w.word[w.count++] = "--rebuilt";
     if (wish->from_start)
@@ -233,6 +241,10 @@ int mend_cmd_restart(int argc, char **argv)
             *(a[2] == 'r' ? &wish.rebuilt : &wish.from_start) = true;
             continue;
         }
+        if (strcmp(a, "-q") == 0 || strcmp(a, "--json") == 0) {
+            *(a[1] == 'q' ? &wish.quiet : &wish.json) = true;
+            continue;
+        }
         if (a[0] != '-' && !dir) {
             dir = a;
             continue;
@@ -244,7 +256,7 @@ int mend_cmd_restart(int argc, char **argv)
         } options[] = {{"--version", &wish.version},   {"--mpi", &wish.mpi},
                        {"--every", &wish.every},       {"--host", &wish.host},
                        {"--hostfile", &wish.hostfile}, {"--launcher-args", &wish.launcher_args},
-                       {"--launcher", &wish.launcher}};
+                       {"--launcher", &wish.launcher}, {"--stop-before", &wish.stop_before}};
         size_t k = 0, n = sizeof options / sizeof *options;
         while (k < n && strcmp(a, options[k].name) != 0)
             k++;

@@ -57,12 +57,17 @@ static const char help[] =
     "  --node-timeout T   a node that is silent for this long is lost (default 5s)\n"
     "  --bind none|core   core: bind each rank to a core of its own (default none)\n"
     "  --interface NAME   where the launcher listens for its nodes\n"
+    "  --stop-before T    in a Slurm job: make a checkpoint and stop so long before its time "
+    "limit\n"
+    "                     (default 5 % of the time, 15s to 2min; 0: never)\n"
     "  --detach           continue in the background, without this terminal; see mend attach\n"
     "  --full-images      images hold all pages, also those of files that were not written to\n"
     "  --raw              print output at once, even if a rollback makes it appear twice\n"
     "  -q, --quiet        print no status line and no summary\n"
     "  --json             print the summary as JSON, on standard error\n\n"
-    "Exit code: 0 if the program exited with 0 on every rank, 1 if not, 2 wrong use.\n";
+    "Inside sbatch or salloc, ranks, nodes, launcher and DIR come from Slurm; see the guide.\n\n"
+    "Exit code: 0 if the program exited with 0 on every rank, 1 if not, 2 wrong use,\n"
+    "3 stopped with a checkpoint, as asked.\n";
 
 static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t passed_on; /* a signal for the ranks */
@@ -139,6 +144,9 @@ static int take_option(struct run_job *job, const char *name, const char *value)
     else if (strcmp(name, "--node-timeout") == 0)
         ok = mend_parse_seconds(value, &job->node_timeout) == MEND_OK && job->node_timeout >= 0.2 &&
              job->node_timeout <= 3600;
+    else if (strcmp(name, "--stop-before") == 0)
+        ok = strcmp(value, "0") == 0 ? (job->stop_before = 0, true)
+                                     : mend_parse_seconds(value, &job->stop_before) == MEND_OK;
     else if (strcmp(name, "--bind") == 0)
         ok = strcmp(value, "none") == 0 || strcmp(value, "core") == 0, job->bind = value;
     else if (strcmp(name, "--interface") == 0)
@@ -246,6 +254,8 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
             f->now.started < job->ranks + job->spares)
             follow_ends(f); /* a crash comes before what is said of its recovery */
         follow(f);
+        if (!gone && slurm_leave(f, stop_signal == SIGTERM) && stop_signal == SIGTERM)
+            stop_signal = 0; /* it leaves; another signal ends it at once */
         if (passed_on && !gone) {
             kill(launcher, passed_on);
             passed_on = 0;
@@ -311,15 +321,15 @@ static int run(struct run_job *job, bool json)
     struct run_follower f;
     double began = mend_now();
     int code = 1, launches = 0, stillborn = 0, relaunched = 0, failures = 0;
-    long failed_at = -1; /* the newest version on disk when it was torn down last */
+    mend_version_t failed_at = -1; /* the newest version on disk when it was torn down last */
     enum outcome outcome = TORN_DOWN;
     catch_signals();
     run_adopt();
     follow_begin(&f, job);
     f.silence.limit =
         job->hang_timeout > 0 ? job->hang_timeout : mend_setting_seconds(MEND_KEY_CAPSULE_SILENCE);
-    while ((outcome == TORN_DOWN && failures <= job->retries) ||
-           (outcome == STILLBORN && stillborn <= STILLBORN_LIMIT)) {
+    while (!f.leaving && ((outcome == TORN_DOWN && failures <= job->retries) ||
+                          (outcome == STILLBORN && stillborn <= STILLBORN_LIMIT))) {
         char **command;
         if (!run_command(job, launches > 0 || job->resume, &command)) {
             run_tidy();
@@ -376,6 +386,8 @@ static int run(struct run_job *job, bool json)
         char path[4400];
         snprintf(path, sizeof path, "%s/request.taken", job->dir);
         unlink(path); /* it was served */
+        snprintf(path, sizeof path, "%s/answer.slurm", job->dir);
+        unlink(path);
     }
     if (outcome == LEFT && !job->quiet)
         fprintf(
@@ -438,6 +450,23 @@ static int check_local_folder(const struct run_job *job)
     return TOOL_OK;
 }
 
+/* What an earlier life of a Slurm job has left: as by hand, with what the job was asked for then. */
+static int take_up(const struct run_job *job, bool json)
+{
+    char before[32], *words[8] = {"restart", (char *)job->dir};
+    int count = 2;
+    if (job->quiet)
+        words[count++] = "-q";
+    if (json)
+        words[count++] = "--json";
+    if (job->stop_before >= 0) {
+        snprintf(before, sizeof before, "%.6g", job->stop_before);
+        words[count++] = "--stop-before";
+        words[count++] = before;
+    }
+    return mend_cmd_restart(count, words);
+}
+
 int mend_cmd_run(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
@@ -445,7 +474,7 @@ int mend_cmd_run(int argc, char **argv)
         return TOOL_OK;
     }
     bool json = false;
-    struct run_job job = {.ranks = 1,
+    struct run_job job = {.ranks = 0, /* nobody has said */
                           .spares = 1,
                           .retries = 3,
                           .patience = 1800,
@@ -457,7 +486,7 @@ int mend_cmd_run(int argc, char **argv)
                           .disk_every = 5,
                           .levels = "memory,partner,global:5",
                           .node_timeout = 5,
-                          .launcher = "mpirun",
+                          .stop_before = -1,
                           .mpi = "openmpi"};
     const char *launcher = mend_setting_string(MEND_KEY_RUN_LAUNCHER); /* the usual one here */
     if (launcher[0])
@@ -468,7 +497,20 @@ int mend_cmd_run(int argc, char **argv)
     if (!parse_share(mend_setting_string(MEND_KEY_RUN_SHARE), &job.share))
         return tool_failed("run", "run.share \"%s\" is not a share of the time, as 1%%",
                            mend_setting_string(MEND_KEY_RUN_SHARE));
-    if (job.launcher == launcher && strcmp(job.mpi, "openmpi") != 0)
+    struct slurm_past past;
+    rc = slurm_place(&job, &past);
+    if (rc)
+        return rc;
+    if (past.resume)
+        return take_up(&job, json);
+    if (past.ended) {
+        if (!job.quiet)
+            fprintf(stderr, "mend: %s has ended in an earlier life of this Slurm job\n", job.dir);
+        return TOOL_OK;
+    }
+    if (job.ranks == 0)
+        job.ranks = 1;
+    if (!job.launcher || (job.launcher == launcher && strcmp(job.mpi, "openmpi") != 0))
         job.launcher = "mpirun";
     if (strcmp(job.mpi, "mpich") == 0 && job.online) {
         fprintf(stderr,

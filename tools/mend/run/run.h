@@ -3,6 +3,8 @@
 #ifndef MEND_TOOL_RUN_H
 #define MEND_TOOL_RUN_H
 
+#include "slurm/slurm.h"
+
 #include <mend/types.h>
 #include <image/image.h>
 
@@ -40,8 +42,11 @@ struct run_job {
     /* "mpirun"; "mend": our own, see src/launcher; else our own, and this command starts it on other machines */
     const char *launcher, *bind, *interface;
     double node_timeout; /* seconds of silence */
-    char avoid[4096];    /* nodes that were lost, with commas */
-    char **program;      /* and its arguments, NULL at the end */
+    struct slurm_allocation slurm;
+    bool placed;        /* nodes and launcher are those of Slurm's allocation */
+    double stop_before; /* seconds before the allocation ends; 0: not; < 0: nobody has said */
+    char avoid[4096];   /* nodes that were lost, with commas */
+    char **program;     /* and its arguments, NULL at the end */
 };
 
 /* What names the present launch of the job, in its events; "": none yet. */
@@ -148,6 +153,9 @@ struct run_follower {
     char told[1024]; /* the same, of the launcher's reports */
     size_t told_size;
     long long *printed; /* [ranks][2]: bytes of DIR/output that were printed */
+    int printed_fd;     /* where that is kept (printed.c) */
+    bool warned;        /* by Slurm, on some node */
+    bool leaving;       /* the job was asked to make a checkpoint and to stop */
     bool *said;         /* [ranks]: that it has ended, in this launch */
     int *waited;        /* the same: calls since an unfinished line stands there */
     bool ending;
@@ -206,6 +214,9 @@ void interval_tell(struct run_follower *f); /* those who save */
 /* The last line. */
 void run_summary(const struct run_follower *f, int launches, double seconds, int code, bool json);
 int run_parse_levels(struct run_job *job, const char *text); /* levels.c; an exit code */
+void printed_begin(struct run_follower *f);
+void printed_note(struct run_follower *f, int rank, int stream);
+void printed_end(struct run_follower *f);
 
 void follow_begin(struct run_follower *f, struct run_job *job);
 void follow_attempt(struct run_follower *f); /* a new launch: nobody plays yet */
