@@ -69,7 +69,7 @@ knows)
     [ "$(count run.launch)" = 1 ] && [ "$(count '"how":"resumed"')" -ge 1 ] || fail "not repaired in place"
     clean 1 2 3 ;;
 time_limit)
-    job=$(submit -N3 -n3 --time=1 "$script" "${play[@]}" --stop-before 52s)
+    job=$(submit -N3 -n3 --time=1 "$script" "${play[@]}" --stop-before 48s)
     await 'the time limit is near' 1 "$job"
     ended "$job"
     right job.out
@@ -91,7 +91,8 @@ preempt)
     ended "$other"
     ended "$job"
     right job.out
-    [ "$(restarts_of "$job")" = 1 ] || fail "requeued $(restarts_of "$job") times"
+    # once by its script, once more by Slurm if that had begun to: a life that finds the job done only says so
+    [ "$(restarts_of "$job")" -ge 1 ] || fail "never requeued"
     clean 1 2 3 ;;
 node_loss)
     job=$(submit -N3 -n3 "$script" "${play[@]}" --spares 3 --node-timeout 2s)

@@ -65,7 +65,7 @@ static void add_option(struct run_words *w, const char *name, const char *value)
 }
 
 /* One task a node, which may use all that the job has there. Its step survives what happens to the other nodes. */
-static const char srun[] = "srun --overlap --mpi=none --cpu-bind=none --kill-on-bad-exit=0 "
+static const char srun[] = "srun -Q --overlap --mpi=none --cpu-bind=none --kill-on-bad-exit=0 "
                            "--export=ALL -N1 -n1 -w";
 
 bool run_node_command(const struct run_job *job, struct run_words *w)
