@@ -204,9 +204,8 @@ int main(int argc, char **argv)
         mend_store_close(store);
     }
     /* a death in the very last agreement: some are done and gone, and have said so */
-    for (int i = 0; !done && i < 500 && access(getenv("MEND_TEST_MARKER"), F_OK) != 0; i++)
-        usleep(10000);
-    CHECK(done || access(getenv("MEND_TEST_MARKER"), F_OK) == 0);
+    while (!done && access(getenv("MEND_TEST_MARKER"), F_OK) != 0)
+        usleep(10000); /* for ever, if they have not: the test's limit shows where all stand */
     if (done && me >= 0)
         pass();
     if (me == 0)

@@ -16,6 +16,8 @@
 static MPI_Comm world, job = MPI_COMM_NULL; /* everybody alive; those who work */
 static int np, me = -1;                     /* my logical rank; -1: spare */
 static int failures;                        /* this process was a spare and took a place */
+static const double news_patience =
+    5; /* seconds; the news of a death always comes, on a busy machine late */
 
 /* Have all that live in `world` said yes? The answer is the same for all.
  *   1. A reduction: a wait that a revoke ends. Whoever says no, or sees it fail, revokes.
@@ -28,7 +30,7 @@ static bool agreed(bool yes)
         all = 0;
     if (!all) {
         MPIX_Comm_revoke(world);
-        mend_ulfm_await_failure(world, 0.5);
+        mend_ulfm_await_failure(world, news_patience);
     }
     return MPIX_Comm_agree(world, &all) == MPI_SUCCESS && all;
 }
@@ -41,7 +43,7 @@ static bool meet(void)
     for (;;) {
         MPI_Comm alive;
         if (!first)
-            mend_ulfm_await_failure(world, 0.5);
+            mend_ulfm_await_failure(world, news_patience);
         first = false;
         if (MPIX_Comm_shrink(world, &alive) != MPI_SUCCESS)
             continue;
@@ -86,8 +88,8 @@ static bool meet(void)
     }
 }
 
-/* Whoever leaves is dead to those who are still in the last reduction: wait until all are out of it, or
- * for a while, if somebody never comes. */
+/* Whoever leaves is dead to those who are still in the last agreement: wait until all are out of it, or dead; or
+ * for a while, if the agreement has told somebody else that it failed. */
 static void leave_together(void)
 {
     char path[4200];
@@ -97,8 +99,11 @@ static void leave_together(void)
     snprintf(path, sizeof path, "%s/out", getenv("MEND_TEST_DIR"));
     int fd = open(path, O_CREAT | O_WRONLY | O_APPEND, 0600);
     CHECK(fd >= 0 && write(fd, "x", 1) == 1);
-    for (int i = 0; i < 10000 && fstat(fd, &st) == 0 && st.st_size < n; i++)
+    for (int i = 0;
+         i < 30000 && fstat(fd, &st) == 0 && st.st_size < n - mend_ulfm_failed(world, NULL); i++) {
+        mend_ulfm_progress(MPI_COMM_SELF);
         usleep(1000);
+    }
     close(fd);
 }
 

@@ -5,12 +5,10 @@ program=$1 levels=$2
 # shellcheck disable=SC2086
 $MEND_MPIRUN -n $((MEND_TEST_NP + MEND_TEST_SPARES)) "$program" "$levels" & job=$!
 for kill in 1:1 2:3; do
-    for ((i = 0; i < 3000; i++)); do
-        [ -e "/mnt/shared/kill-${kill%:*}" ] && break
+    until [ -e "/mnt/shared/kill-${kill%:*}" ]; do
         kill -0 $job 2>/dev/null || { echo "the program ended before kill ${kill%:*}"; exit 1; }
         sleep 0.05
     done
-    sleep 0.2
     rsh "node${kill#*:}" 'ls -l /mnt/local/*/* 2>/dev/null | wc -l' | sed "s/^/files on node ${kill#*:} before its death: /"
     node ranks "${kill#*:}" "${program##*/}"
 done
