@@ -15,6 +15,7 @@ struct mend_image {
     struct disk_entry *index;
     uint64_t count;
     mend_image *base;
+    bool shares;           /* all but the next two is another one's */
     uint8_t *raw, *packed; /* room for one block each */
     uint64_t cached;       /* the block in raw; UINT64_MAX: none */
 };
@@ -147,15 +148,50 @@ void mend_image_close(mend_image *image)
 {
     while (image) {
         mend_image *base = image->base;
-        if (image->source.close)
+        if (image->source.close && !image->shares)
             image->source.close(image->source.context);
-        free(image->head.regions);
-        free(image->index);
+        if (!image->shares) {
+            free(image->head.regions);
+            free(image->index);
+        }
         free(image->raw);
         free(image->packed);
         free(image);
         image = base;
     }
+}
+
+int mend_image_share(const mend_image *image, mend_image **reader)
+{
+    mend_image *first = NULL, **to = &first;
+    for (; image; image = image->base, to = &(*to)->base) {
+        mend_image *copy = malloc(sizeof *copy);
+        if (copy) {
+            *copy = *image;
+            copy->base = NULL;
+            copy->shares = true;
+            copy->cached = UINT64_MAX;
+            copy->raw = malloc(image->head.block);
+            copy->packed = malloc(image->head.block);
+            *to = copy;
+        }
+        if (!copy || !copy->raw || !copy->packed) {
+            mend_image_close(first);
+            return mend_fail(MEND_ERR_NO_MEMORY, "no memory for another reader of an image");
+        }
+    }
+    *reader = first;
+    return 0;
+}
+
+uint64_t mend_image_raw_at(const mend_image *image)
+{
+    if (!image->count || image->count != block_count(&image->head))
+        return 0;
+    for (uint64_t i = 0; i < image->count; i++)
+        if (image->index[i].zstd)
+            return 0;
+    return image->index[0].offset;
 }
 
 const mend_image_head *mend_image_info(const mend_image *image)

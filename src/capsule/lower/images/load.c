@@ -1,5 +1,5 @@
 /* load.c - an image becomes the upper half of this process: its tables are read and checked, its memory is
- * mapped and filled, its threads are brought back. */
+ * mapped and filled (images/fill.c), its threads are brought back. */
 #include "images/load.h"
 #include "output/output.h"
 
@@ -118,13 +118,9 @@ static int check_upper(struct loaded *l, const char *path)
     return rc ? mend_fail_within(rc, "%s", path) : 0;
 }
 
-/* The tables, and the promise that every byte of the image is as it was written. */
-int loaded_tables(struct loaded *l, const char *path, int verify)
+int loaded_tables(struct loaded *l, const char *path)
 {
-    int rc = verify ? mend_image_verify(l->image) : 0;
-    if (rc)
-        return mend_fail_within(rc, "%s", path);
-    rc = load_one(l, path);
+    int rc = load_one(l, path);
     for (struct loaded *at = l; rc == 0 && mend_image_base(at->image); at = at->base) {
         at->base = calloc(1, sizeof *at->base);
         if (!at->base)
@@ -152,73 +148,6 @@ void loaded_free(struct loaded *l)
             free(at);
     }
     *l = (struct loaded){0};
-}
-
-/* The content of [from, to), which lies in runs of this image. */
-static void fill_run(struct loaded *l, uint64_t from, uint64_t to)
-{
-    while (from < to) {
-        const struct run *r = &l->runs[l->run_now];
-        if (r->to <= from) {
-            l->run_at += r->in_base ? 0 : r->to - r->from;
-            l->run_now++;
-            continue;
-        }
-        uint64_t end = r->to < to ? r->to : to;
-        if (r->in_base)
-            fill_run(l->base, from, end);
-        else if (mend_image_read(l->image, l->memory_offset + l->run_at + (from - r->from),
-                                 (void *)from, end - from))
-            die("the image changed while it was read: %s", mend_error_text());
-        from = end;
-    }
-}
-
-/* A mapping in its place; NOREPLACE: a collision is an error. Its file, if it has one, was checked. */
-static void map_one(struct loaded *l, uint32_t i)
-{
-    const struct mapping *m = &l->mappings[i];
-    void *to = (void *)m->from;
-    size_t bytes = m->to - m->from;
-    int rights = m->file ? PROT_NONE : PROT_READ | PROT_WRITE;
-    int kind = m->shared ? MAP_SHARED : MAP_PRIVATE;
-    if (m->file && !l->ready[i])
-        die("%s", l->refusal);
-    void *at =
-        mmap(to, bytes, rights, kind | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (at == to && m->file)
-        at = mremap(l->ready[i], bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to);
-    if (at != to)
-        die("cannot map the image at %llx: %s", (unsigned long long)m->from, strerror(errno));
-    if (m->file)
-        l->ready[i] = NULL;
-}
-
-static void protect(const struct mapping *m, int rights)
-{
-    if (mprotect((void *)m->from, m->to - m->from, rights))
-        die("cannot protect the image at %llx: %s", (unsigned long long)m->from, strerror(errno));
-}
-
-/* From here on an error ends the process: there is nothing to go back to. */
-void loaded_fill(struct loaded *l)
-{
-    const struct mapping *m = l->mappings, *writable = NULL;
-    for (uint32_t i = 0; i < l->meta.mappings; i++)
-        if (!l->kept || !l->kept[i])
-            map_one(l, i);
-    for (uint64_t i = 0; i < l->meta.runs; i++) {
-        const struct run *r = &l->runs[i];
-        while (m->to <= r->from)
-            m++;
-        if (m->file && m != writable) /* its file was mapped with the rights that it shall have */
-            protect(writable = m, PROT_READ | PROT_WRITE);
-        fill_run(l, r->from, r->to);
-        if (m->prot & PROT_EXEC)
-            __builtin___clear_cache((char *)r->from, (char *)r->to);
-    }
-    for (uint32_t i = 0; i < l->meta.mappings; i++)
-        protect(&l->mappings[i], l->mappings[i].prot);
 }
 
 /* Bring back the parked threads: each starts on the signal frame it was parked in and returns
@@ -275,7 +204,7 @@ static int part_read(void *context, uint64_t at, void *to, size_t count)
     return 0;
 }
 
-void image_load(const char *bytes, size_t length, const char *name)
+void image_load(const char *bytes, size_t length, int checked, const char *name)
 {
     struct loaded l = {0};
     struct image_prefix prefix = {0};
@@ -289,15 +218,18 @@ void image_load(const char *bytes, size_t length, const char *name)
     if (rc == 0)
         rc = mend_image_open(source, &l.image);
     if (rc == 0)
-        rc = loaded_tables(&l, name, 0); /* the blocks are verified as they are read */
+        rc = loaded_tables(&l, name); /* the blocks are verified as they are read */
     if (rc == 0)
         rc = files_open(&l, 1);
+    uint64_t raw = rc == 0 && checked ? mend_image_raw_at(l.image) : 0;
+    l.bytes = raw ? part.bytes + raw : NULL;
+    l.kept = calloc(l.meta.mappings + 1, 1);
     if (rc)
         die("%s", mend_error_text());
-    l.kept = calloc(l.meta.mappings + 1, 1);
     upper_silence();
     upper_unmap(l.kept ? &l : NULL);
-    loaded_fill(&l);
+    if (loaded_fill(&l))
+        die("%s", mend_error_text());
     loaded_become(&l);
 }
 

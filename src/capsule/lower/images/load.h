@@ -15,18 +15,20 @@ struct loaded {
     char *kept;         /* [mappings]: already there, see images/wipe.c */
     void **ready;       /* [mappings]: their files, checked and mapped, not in their places yet */
     char refusal[1024]; /* of a file that only mappings which are kept may need; "": none */
-    uint64_t run_now, run_at; /* of fill_run(), which asks in ascending order */
+    uint32_t mapped;    /* mappings that are in their places */
+    const char *bytes;  /* the stream in memory, if nobody has to verify it any more; else NULL */
     struct loaded *base;
 };
-/* The tables of l->image and of its bases, checked; verify: every byte as well. */
-int loaded_tables(struct loaded *l, const char *path, int verify);
+/* The tables of l->image and of its bases, checked. */
+int loaded_tables(struct loaded *l, const char *path);
 void loaded_free(struct loaded *l);
 /* The files that it needs are what they were (images/files.c). going_back: in a process that may have them
  * mapped already; if it has not, loaded_fill() refuses. */
 int files_open(struct loaded *l, int going_back);
 void files_close(struct loaded *l);
-/* The memory is mapped and filled. An error ends the process: there is nothing to go back to. */
-void loaded_fill(struct loaded *l);
+/* The memory is mapped and filled, and every byte of it verified. Not 0: some of it may be there, see the next. */
+int loaded_fill(struct loaded *l);
+void loaded_unmap(const struct loaded *l);     /* in a process that had no upper half before */
 struct upper *loaded_become(struct loaded *l); /* it is there; l is freed */
 
 /* --- images/wipe.c --- */
@@ -35,7 +37,9 @@ void upper_unmap(struct loaded *l);
 
 /* --- images/load.c, images/wipe.c --- */
 /* In two steps: put the image into memory in place of whatever upper half was there; run it. */
-void image_load(const char *bytes, size_t length, const char *name);
+/* checked: this process has written or verified these bytes itself. An error ends the process: there is nothing to
+ * go back to. */
+void image_load(const char *bytes, size_t length, int checked, const char *name);
 void image_resume(void) __attribute__((noreturn));
 void bring_back_threads(struct upper *upper);
 /* Nothing of an upper half remains in this process: memory, files, handlers, timers. Its threads

@@ -42,6 +42,7 @@ struct held_image *held_new(void)
     if (!image->fd && (image->fd = memfd_create("mend-image", MFD_CLOEXEC)) < 0)
         die("cannot keep an image in memory: %s", strerror(errno));
     lseek(image->fd, 0, SEEK_SET);
+    image->checked = 0;
     return image;
 }
 
@@ -124,6 +125,7 @@ size_t held_write(struct held_image *image, struct upper *upper)
 {
     struct trailer t = {output_state(), TRAILER_MAGIC};
     image->size = snapshot_to(upper, image->fd);
+    image->checked = 1;
     for (int i = 0; i < 2; i++) {
         write_all(image->fd, output_bytes(i), t.output.to[i] - t.output.from[i]);
         image->size += t.output.to[i] - t.output.from[i];
@@ -141,7 +143,8 @@ void held_load(struct held_image *image)
         die("an image in memory is incomplete");
     size_t out = t.output.to[0] - t.output.from[0], err = t.output.to[1] - t.output.from[1];
     output_restore(&t.output, end - err - out, end - err);
-    image_load(bytes, image->size, "an image in memory");
+    image_load(bytes, image->size, image->checked, "an image in memory");
+    image->checked = 1;
 }
 
 /* Files only grow: pages that are there are not given back. */

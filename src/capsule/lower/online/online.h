@@ -70,7 +70,8 @@ struct held_image {
     int rank;
     mend_version_t version; /* 0: free */
     int fd;
-    int busy; /* being written to disk: the file must not change */
+    int busy;    /* being written to disk: the file must not change */
+    int checked; /* written or verified by this process */
     size_t size;
     char *bytes; /* see held_bytes */
     size_t mapped;

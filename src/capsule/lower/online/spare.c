@@ -7,6 +7,7 @@
  */
 #include "online/plan.h"
 #include "online/online.h"
+#include "start/ahead.h"
 
 #ifdef OPEN_MPI
 #include <base/event.h>
@@ -25,7 +26,7 @@ enum {
     PATIENCE = 10000, /* looks of the last kind; a process of mpirun's own may just be slow */
 };
 
-/* Spares make room for two images before they are needed: touching that much memory for the first
+/* Spares make room for two images and for what is in one before they are needed: touching that much memory for the first
  * time would take longer than all else in a recovery. */
 void spares_tell(const struct plan *plan, MPI_Comm base, size_t size)
 {
@@ -64,8 +65,10 @@ static void hear_of_room(MPI_Comm base)
     MPI_Status status;
     if (TRY(MPI_Iprobe(MPI_ANY_SOURCE, TAG_ROOM, base, &flag, &status)) && flag &&
         TRY(MPI_Recv(&room, 1, MPI_UNSIGNED_LONG, status.MPI_SOURCE, TAG_ROOM, base,
-                     MPI_STATUS_IGNORE)))
+                     MPI_STATUS_IGNORE))) {
         held_reserve(room);
+        ahead_reserve(room);
+    }
 }
 
 /* Returns when the base communicator was revoked, or the MPI library knows that a rank's player is dead
@@ -77,7 +80,7 @@ void spare_wait(const struct plan *plan, MPI_Comm base)
     int count = watch(plan, list), died = 0;
     int pause = count == plan->ranks ? ALL_SEEN : SOME_SEEN, quick = 0;
     for (int revoked = 0; !revoked && !died;) {
-        int more = !quick && held_reserve_more();
+        int more = !quick && (held_reserve_more() || ahead_more());
         if (poll(list, (nfds_t)count, more ? 0 : quick ? DEATH_KNOWN : pause) > 0) {
             for (int i = 0; i < count; i++)
                 if (list[i].revents) {

@@ -2,12 +2,11 @@
  *
  *   1. Every rank lists the versions it has files of: in the node's own folder, in the job's. The
  *      newest that all ranks have is tried (candidates.c).
- *   2. Each rank opens its file, and those it is based on, and verifies every byte, and the files
- *      that its other pages come from, before anything of it is used. If one rank cannot, all try
- *      the next older version that all have.
- *   3. All agree that all could. Only then memory is mapped and filled, threads are brought back,
- *      and the registers are loaded. The upper half then rebuilds its MPI objects
- *      (upper/life/stop.c).
+ *   2. Each rank opens its file, and those it is based on, and the files that its other pages come
+ *      from, and reads every page to its place; every byte that is read is verified (images/fill.c).
+ *      If one rank cannot, all remove what is there and try the next older version that all have.
+ *   3. All agree that all could. Only then threads are brought back, and the registers are loaded.
+ *      The upper half then rebuilds its MPI objects (upper/life/stop.c).
  */
 #include "versions/restart.h"
 #include "ground/settings.h"
@@ -86,14 +85,19 @@ void restart(const char *dir, mend_version_t version, int argc, char **argv)
     for (;;) { /* step 2 */
         rc = candidates_open(&c, at, rank, &l.image);
         if (rc == 0)
-            rc = loaded_tables(&l, dir, 1);
+            rc = loaded_tables(&l, dir);
         if (rc == 0)
             rc = files_open(&l, 0);
+        int filling = rc == 0;
+        if (filling)
+            rc = loaded_fill(&l);
         if (rc)
             fprintf(stderr, "mend: rank %d: version %lld: %s\n", rank,
                     (long long)c.list[at].version, mend_error_text());
         if (!agree(rc))
             break;
+        if (filling)
+            loaded_unmap(&l);
         loaded_free(&l);
         damaged_add(&damaged, c.list[at].version);
         if (++at == c.count && argc && version < 0)
@@ -104,7 +108,6 @@ void restart(const char *dir, mend_version_t version, int argc, char **argv)
                            : 0);
     }
     settings_adopt(&mend_image_info(l.image)->job);
-    loaded_fill(&l);
     double filled = seconds_now();
     version = c.list[at].version;
     free(c.list);

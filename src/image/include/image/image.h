@@ -167,6 +167,13 @@ int mend_image_chain(const mend_image *image);
 /* Read a piece of the stream through all bases; checked. MEND_ERR_DAMAGED names the block. */
 int mend_image_read(mend_image *image, uint64_t at, void *to, size_t count);
 
+/* Another reader of the same image and its bases, for another thread: each has a block of its own in the making. The
+ * image outlives it; mend_image_close() ends it. MEND_ERR_NO_MEMORY. */
+int mend_image_share(const mend_image *image, mend_image **reader);
+
+/* Where the stream begins in the file, if it is there in one piece; 0: it is not. */
+uint64_t mend_image_raw_at(const mend_image *image);
+
 /* Read and check every block of this image and its bases. */
 int mend_image_verify(mend_image *image);
 

@@ -1,0 +1,76 @@
+/* ahead.c - pages for an upper half that is yet to come.
+ *
+ * The first touch of a page costs several times what it takes to copy its content. A spare has time before it is
+ * needed, and knows how large an image is:
+ *   1. it makes as many pages, part by part, so that the ranks beside it keep the core (ahead_more);
+ *   2. when it takes over a rank, pages go to where that rank has its memory, by mremap(): where both addresses lie
+ *      alike in their page tables, whole tables are moved (ahead_take);
+ *   3. what is left is given back (ahead_free).
+ */
+#include "start/ahead.h"
+#include "ground/ground.h"
+
+#include <stdint.h>
+#include <sys/mman.h>
+
+enum {
+    TABLE = 2 << 20, /* what one page table spans, where pages are of 4 KiB */
+    PART = 16 << 20,
+};
+
+static struct {
+    char *at;
+    size_t room, done; /* bytes from `at` on, of which so many are pages */
+} pool;
+static size_t wanted;
+
+void ahead_reserve(size_t bytes)
+{
+    wanted = bytes;
+}
+
+int ahead_more(void)
+{
+    if (wanted > pool.room) {
+        ahead_free();
+        void *at = mmap(NULL, wanted, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (at == MAP_FAILED)
+            return wanted = 0; /* without it all works, only slower */
+        pool.at = at;
+        pool.room = wanted;
+    }
+    if (pool.done >= pool.room)
+        return 0;
+    size_t part = pool.room - pool.done < PART ? pool.room - pool.done : PART;
+    if (madvise(pool.at + pool.done, part, MADV_POPULATE_WRITE)) {
+        ahead_free();
+        return wanted = 0;
+    }
+    pool.done += part;
+    return 1;
+}
+
+int ahead_take(void *to, size_t bytes)
+{
+    size_t skip = ((uintptr_t)to - (uintptr_t)pool.at) % TABLE;
+    if (bytes < TABLE || !pool.at || skip + bytes > pool.done)
+        return 0;
+    char *from = pool.at + skip;
+    if (mremap(from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED)
+        return 0;
+    if (skip)
+        munmap(pool.at, skip);
+    pool.at = from + bytes;
+    pool.room -= skip + bytes;
+    pool.done -= skip + bytes;
+    return 1;
+}
+
+void ahead_free(void)
+{
+    if (pool.at)
+        munmap(pool.at, pool.room);
+    pool.at = NULL;
+    pool.room = pool.done = 0;
+}
