@@ -59,12 +59,12 @@ static void report(int rank, int activity, int waiting_for, uint64_t door, int n
     va_list list;
     c->activity = (uint64_t)activity;
     c->waiting_for = (uint64_t)waiting_for;
-    c->door = door;
     c->count = (uint64_t)n;
     va_start(list, n);
     for (int i = 0; i < n; i++) {
         c->clock[i].id = (uint64_t)va_arg(list, int);
         c->clock[i].begun = (uint64_t)va_arg(list, int);
+        c->clock[i].at_door = door && c->clock[i].id == door;
     }
     va_end(list);
     take_clocks(&the.member[rank], c, bytes);
@@ -133,10 +133,10 @@ static void lies_are_dropped(void **state)
     (void)state;
     begin(1);
     uint64_t words[8] = {0};
-    words[3] = 3;
+    words[2] = 3;
     take_clocks(&the.member[0], words, sizeof words);
     assert_int_equal(the.member[0].reported, 0);
-    words[3] = 1ull << 60;
+    words[2] = 1ull << 60;
     take_clocks(&the.member[0], words, sizeof(struct control_clocks));
     assert_int_equal(the.member[0].reported, 0);
     take_clocks(&the.member[0], words, 3);
@@ -153,7 +153,7 @@ static void many_communicators(void **state)
     c->count = MANY;
     for (int rank = 0; rank < 2; rank++) {
         for (uint64_t i = 0; i < MANY; i++)
-            c->clock[i] = (struct control_clock){(i + 1) * 64, i};
+            c->clock[i] = (struct control_clock){(i + 1) * 64, i, 0};
         take_clocks(&the.member[rank], c, bytes);
     }
     assert_int_equal(stops, 2);
