@@ -235,6 +235,7 @@ typedef struct mend_flow_part {
     uint64_t offset, total; /* total > 0: a part of a global array */
 } mend_flow_part;
 typedef struct mend_flow_store {
+    size_t struct_size; /* sizeof(mend_flow_store): later versions may add functions */
     void *arg;
     int (*bind)(void *arg, MPI_Comm comm, int rank); /* first and after every repair */
     int (*save)(void *arg, mend_version_t version, const mend_flow_part *parts, int count,
@@ -255,6 +256,7 @@ typedef struct mend_flow_store {
  * that continue. Collective over those. A process that it starts or wakes opens its context with
  * `joining` set. */
 typedef struct mend_flow_repair {
+    size_t struct_size; /* sizeof(mend_flow_repair) */
     void *arg;
     int (*repair)(void *arg, MPI_Comm broken, MPI_Comm *repaired);
     int (*is_failure)(void *arg, int mpi_error_code);
@@ -292,7 +294,7 @@ static inline int mend_flow_defaults(mend_flow_options *options)
  * a peer dies inside, open recovers with the repair of the options or, without one, returns
  * MEND_ERR_PEER_FAILED; close returns MEND_ERR_PEER_FAILED and the context is gone.
  * Errors: MEND_ERR_ARGUMENT (no communicator, no place for the handle, options not from
- * mend_flow_defaults()), MEND_ERR_CONFIG, MEND_ERR_UNSUPPORTED, MEND_ERR_NO_MEMORY, MEND_ERR_MPI,
+ * mend_flow_defaults(), a table of functions without its size), MEND_ERR_CONFIG, MEND_ERR_UNSUPPORTED, MEND_ERR_NO_MEMORY, MEND_ERR_MPI,
  * MEND_ERR_PEER_FAILED, MEND_ERR_PROGRAM; those of mend_store_open() and mend_store_save(). */
 MEND_API int mend_flow_open(MPI_Comm comm, const mend_flow_options *options, mend_flow **flow);
 MEND_API int mend_flow_close(mend_flow *flow);

@@ -75,6 +75,7 @@ typedef enum mend_plan_write {
 } mend_plan_write;
 
 typedef struct mend_plan_model {
+    size_t size; /* sizeof(mend_plan_model), set by mend_plan_model_init() and the readers */
     double work; /* seconds of work on one core, without any failure */
     mend_plan_speedup speedup;
     double cores;                /* 0: free between min_cores and max_cores */
@@ -97,20 +98,37 @@ typedef struct mend_plan_model {
     char name[MEND_PLAN_LEVELS][16];
 } mend_plan_model;
 
-/* A model with a free number of cores, no level yet and the defaults above. */
-MEND_API void mend_plan_model_init(mend_plan_model *model);
+/* A model with a free number of cores, no level yet and the defaults above. Every model begins with
+ * this, or is read. */
+MEND_API void mend_plan_model_init_sized(mend_plan_model *model, size_t size);
+static inline void mend_plan_model_init(mend_plan_model *model)
+{ /* here and below: the sizes that this header gives structures, so that a library that was built with others refuses
+     them (MEND_ERR_UNSUPPORTED) */
+    mend_plan_model_init_sized(model, sizeof *model);
+}
 
-/* Check every number of the model. Errors: MEND_ERR_CONFIG (names the first that is wrong). */
+/* Check every number of the model. Errors: MEND_ERR_CONFIG (names the first that is wrong),
+ * MEND_ERR_UNSUPPORTED (a model of another size, or one that did not begin with mend_plan_model_init()). */
 MEND_API int mend_plan_model_check(const mend_plan_model *model);
 
 /* Read a model from an INI file (see mend-plan(1)). Messages name file and line.
- * Errors: MEND_ERR_IO, MEND_ERR_NOT_FOUND, MEND_ERR_PERMISSION, MEND_ERR_CONFIG, MEND_ERR_NO_MEMORY. */
-MEND_API int mend_plan_model_read(mend_plan_model *model, const char *path);
+ * Errors: MEND_ERR_IO, MEND_ERR_NOT_FOUND, MEND_ERR_PERMISSION, MEND_ERR_CONFIG, MEND_ERR_NO_MEMORY,
+ * MEND_ERR_UNSUPPORTED. */
+MEND_API int mend_plan_model_read_sized(mend_plan_model *model, size_t size, const char *path);
+static inline int mend_plan_model_read(mend_plan_model *model, const char *path)
+{
+    return mend_plan_model_read_sized(model, sizeof *model, path);
+}
 
 /* The same from memory; `name` stands for the file in messages. The text cannot name other files.
- * Errors: MEND_ERR_CONFIG, MEND_ERR_NO_MEMORY. */
-MEND_API int mend_plan_model_parse(mend_plan_model *model, const char *name, const char *text,
-                                   size_t bytes);
+ * Errors: MEND_ERR_CONFIG, MEND_ERR_NO_MEMORY, MEND_ERR_UNSUPPORTED. */
+MEND_API int mend_plan_model_parse_sized(mend_plan_model *model, size_t size, const char *name,
+                                         const char *text, size_t bytes);
+static inline int mend_plan_model_parse(mend_plan_model *model, const char *name, const char *text,
+                                        size_t bytes)
+{
+    return mend_plan_model_parse_sized(model, sizeof *model, name, text, bytes);
+}
 
 /* Seconds, and speedup, on `cores` cores. */
 MEND_API double mend_plan_cost_at(const mend_plan_cost *cost, double cores);
@@ -196,18 +214,29 @@ typedef struct mend_plan {
  * expected time of any plan is simulated.
  * Errors: MEND_ERR_CONFIG, MEND_ERR_ARGUMENT (unknown method or objective), MEND_ERR_INFEASIBLE (no
  * plan leaves a millionth of the time for work, or meets the deadline; other methods than best:
- * mend_plan_load is 1 or more), MEND_ERR_NO_MEMORY. */
-MEND_API int mend_plan_make(const mend_plan_model *model, const mend_plan_request *request,
-                            mend_plan *plan);
+ * mend_plan_load is 1 or more), MEND_ERR_NO_MEMORY, MEND_ERR_UNSUPPORTED. */
+MEND_API int mend_plan_make_sized(const mend_plan_model *model, const mend_plan_request *request,
+                                  size_t request_size, mend_plan *plan, size_t plan_size);
+static inline int mend_plan_make(const mend_plan_model *model, const mend_plan_request *request,
+                                 mend_plan *plan)
+{
+    return mend_plan_make_sized(model, request, sizeof *request, plan, sizeof *plan);
+}
 
 /* Seconds of work between checkpoints of `level` (from 1) or higher. */
 MEND_API double mend_plan_period(const mend_plan_model *model, const mend_plan *plan, int level);
 
 /* The exact expected outcome of plan->cores, intervals, first, last and nested.
  * Errors: MEND_ERR_CONFIG (not a plan for this model), MEND_ERR_INFEASIBLE (the expected
- * time is beyond what a double can hold). */
-MEND_API int mend_plan_expect(const mend_plan_model *model, const mend_plan *plan,
-                              mend_plan_outcome *outcome);
+ * time is beyond what a double can hold), MEND_ERR_UNSUPPORTED. */
+MEND_API int mend_plan_expect_sized(const mend_plan_model *model, const mend_plan *plan,
+                                    size_t plan_size, mend_plan_outcome *outcome,
+                                    size_t outcome_size);
+static inline int mend_plan_expect(const mend_plan_model *model, const mend_plan *plan,
+                                   mend_plan_outcome *outcome)
+{
+    return mend_plan_expect_sized(model, plan, sizeof *plan, outcome, sizeof *outcome);
+}
 
 /* The paper's first-order expected time of the same plan, a / (1 - h); infinity when h >= 1. Failures
  * of an unused level count for the next higher level that is used. */
@@ -267,9 +296,17 @@ typedef struct mend_plan_sample {
 
 /* Simulate the plan `runs` times. The same seed gives the same result on every machine.
  * Errors: MEND_ERR_CONFIG, MEND_ERR_INFEASIBLE (a run did not end within ten million
- * failures), MEND_ERR_NO_MEMORY. */
-MEND_API int mend_plan_simulate(const mend_plan_model *model, const mend_plan *plan,
-                                const mend_plan_trial *trial, mend_plan_sample *sample);
+ * failures), MEND_ERR_NO_MEMORY, MEND_ERR_UNSUPPORTED. */
+MEND_API int mend_plan_simulate_sized(const mend_plan_model *model, const mend_plan *plan,
+                                      size_t plan_size, const mend_plan_trial *trial,
+                                      size_t trial_size, mend_plan_sample *sample,
+                                      size_t sample_size);
+static inline int mend_plan_simulate(const mend_plan_model *model, const mend_plan *plan,
+                                     const mend_plan_trial *trial, mend_plan_sample *sample)
+{
+    return mend_plan_simulate_sized(model, plan, sizeof *plan, trial, sizeof *trial, sample,
+                                    sizeof *sample);
+}
 
 /* ---- while the job runs ---------------------------------------------------------------------- */
 
@@ -312,9 +349,16 @@ typedef struct mend_plan_online {
 /* Every `now` is in seconds of one clock that never runs back (for example MPI_Wtime of the rank
  * that decides). A `now` before the last one counts as the last one. */
 
-/* Start to follow a job that begins its work now, and make a first plan. Errors: MEND_ERR_CONFIG. */
-MEND_API int mend_plan_online_start(mend_plan_online *online,
-                                    const mend_plan_online_options *options, double now);
+/* Start to follow a job that begins its work now, and make a first plan. Errors: MEND_ERR_CONFIG,
+ * MEND_ERR_UNSUPPORTED. */
+MEND_API int mend_plan_online_start_sized(mend_plan_online *online, size_t size,
+                                          const mend_plan_online_options *options,
+                                          size_t options_size, double now);
+static inline int mend_plan_online_start(mend_plan_online *online,
+                                         const mend_plan_online_options *options, double now)
+{
+    return mend_plan_online_start_sized(online, sizeof *online, options, sizeof *options, now);
+}
 
 /* Is a save due now? Returns its level, or 0. Never negative. Ask at every safe point: from the mean
  * time between two questions it chooses the safe point nearest to the due time. */

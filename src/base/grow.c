@@ -27,3 +27,13 @@ void mend_result_give(void *given, size_t size, const void *own, size_t own_size
     if (size > own_size)
         memset((char *)given + own_size, 0, size - own_size);
 }
+
+int mend_size_same(const char *name, size_t size, size_t own_size)
+{
+    if (size == own_size)
+        return MEND_OK;
+    return mend_fail(MEND_ERR_UNSUPPORTED,
+                     "%s has %zu bytes in the program and %zu in this library: build the program "
+                     "with the headers of this Mend",
+                     name, size, own_size);
+}

@@ -130,9 +130,18 @@ static int make_store(const char *name, const char *suffix, mend_flow_store *mad
         free(b);
         return rc;
     }
-    *made = (mend_flow_store){b,           store_bind,        store_save,        store_newest,
-                              store_begin, store_size,        store_read,        store_end,
-                              store_close, store_saved_ranks, store_redistribute};
+    *made = (mend_flow_store){.struct_size = sizeof *made,
+                              .arg = b,
+                              .bind = store_bind,
+                              .save = store_save,
+                              .newest = store_newest,
+                              .begin = store_begin,
+                              .size = store_size,
+                              .read = store_read,
+                              .end = store_end,
+                              .close = store_close,
+                              .saved_ranks = store_saved_ranks,
+                              .redistribute = store_redistribute};
     return 0;
 }
 
@@ -246,7 +255,7 @@ int backing_process(mend_flow *f, int spares, bool required, bool *released)
     }
     f->process = p;
     f->comm = now->comm;
-    f->repair = (mend_flow_repair){p, process_repair, process_is_failure};
+    f->repair = (mend_flow_repair){sizeof f->repair, p, process_repair, process_is_failure};
     f->has_repair = true;
     return 0;
 }

@@ -71,7 +71,8 @@ int context_open(mend_flow *f)
     if (f->has_repair)
         catching = f;
     if (f->options.store)
-        f->store = *f->options.store;
+        rc = mend_options_take(&f->store, sizeof f->store, f->options.store,
+                               f->options.store->struct_size, "mend_flow_store");
     else
         rc = backing_store(f);
     if (!rc)
@@ -158,10 +159,12 @@ int mend_flow_open(MPI_Comm comm, const mend_flow_options *options, mend_flow **
     f->comm = comm;
     f->open = true;
     if (f->options.repair) {
-        f->repair = *f->options.repair;
-        f->has_repair = true;
+        rc = mend_options_take(&f->repair, sizeof f->repair, f->options.repair,
+                               f->options.repair->struct_size, "mend_flow_repair");
+        f->has_repair = rc == 0;
     }
-    rc = f->name ? context_open(f) : mend_fail(MEND_ERR_NO_MEMORY, "no memory for a context");
+    if (!rc)
+        rc = f->name ? context_open(f) : mend_fail(MEND_ERR_NO_MEMORY, "no memory for a context");
     if (!rc)
         rc = recover_meet(f, false);
     if (rc) {

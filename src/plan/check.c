@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include <base/fail.h>
+#include <base/grow.h>
 
 #include "search/site.h"
 
@@ -66,6 +67,9 @@ static int check_speedup(const mend_plan_speedup *speedup)
 
 int mend_plan_model_check(const mend_plan_model *model)
 {
+    if (mend_size_same("the model (mend_plan_model_init() sets its size)", model->size,
+                       sizeof *model))
+        return MEND_ERR_UNSUPPORTED;
     if (!is_usable(model->work) || model->work <= 0)
         return mend_fail(MEND_ERR_CONFIG, "the work must be above 0");
     if (model->work > most_work)

@@ -6,9 +6,15 @@
 
 #include "search/site.h"
 
-void mend_plan_model_init(mend_plan_model *model)
+/* Of another size it is refused where it is used. */
+void mend_plan_model_init_sized(mend_plan_model *model, size_t size)
 {
-    memset(model, 0, sizeof *model);
+    memset(model, 0, size);
+    if (size < sizeof *model) {
+        memcpy(model, &size, sizeof size);
+        return;
+    }
+    model->size = size;
     model->speedup.curve = MEND_PLAN_LINEAR;
     model->speedup.slope = 1;
     model->min_cores = 1;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <base/fail.h>
+#include <base/grow.h>
 
 #include "search/search.h"
 
@@ -142,9 +143,13 @@ static void replan(mend_plan_online *online)
     adopt(online, &ladder, interval);
 }
 
-int mend_plan_online_start(mend_plan_online *online, const mend_plan_online_options *options,
-                           double now)
+int mend_plan_online_start_sized(mend_plan_online *online, size_t size,
+                                 const mend_plan_online_options *options, size_t options_size,
+                                 double now)
 {
+    if (mend_size_same("mend_plan_online", size, sizeof *online) ||
+        mend_size_same("mend_plan_online_options", options_size, sizeof *options))
+        return MEND_ERR_UNSUPPORTED;
     if (check_options(options))
         return MEND_ERR_CONFIG;
     memset(online, 0, sizeof *online);

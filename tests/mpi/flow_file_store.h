@@ -131,7 +131,8 @@ static int file_store_close(void *arg)
 static inline mend_flow_store file_store_table(struct file_store *s, const char *folder)
 {
     snprintf(s->folder, sizeof s->folder, "%s", folder);
-    return (mend_flow_store){.arg = s,
+    return (mend_flow_store){.struct_size = sizeof(mend_flow_store),
+                             .arg = s,
                              .bind = file_store_bind,
                              .save = file_store_save,
                              .newest = file_store_newest,

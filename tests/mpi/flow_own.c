@@ -208,7 +208,7 @@ static void work_on(const struct parts *parts)
 static void with_own_repair(struct parts *parts, int rank)
 {
     struct team t;
-    mend_flow_repair table = {&t, own_repair, is_failure};
+    mend_flow_repair table = {sizeof table, &t, own_repair, is_failure};
     int done = 1;
     MPI_Comm_dup(MPI_COMM_WORLD, &t.all);
     MPI_Comm_set_errhandler(t.all, MPI_ERRORS_RETURN);
@@ -234,7 +234,7 @@ static void with_mends_repair(struct parts *parts)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     const mend_repair *now = mend_process_state(p);
-    mend_flow_repair table = {p, mends_repair, is_failure};
+    mend_flow_repair table = {sizeof table, p, mends_repair, is_failure};
     if (now->role != MEND_ROLE_RELEASED) {
         parts->comm = now->comm;
         parts->joining = now->role == MEND_ROLE_RECOVERED;

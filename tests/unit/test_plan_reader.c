@@ -332,6 +332,42 @@ static void test_traces(void **state)
     }
 }
 
+/* A program that was built with other headers is refused before anything is read or written beyond its structures. */
+static void test_other_sizes_are_refused(void **state)
+{
+    (void)state;
+    mend_plan_model model;
+    mend_plan_request request = {0};
+    mend_plan plan;
+    mend_plan_outcome outcome;
+    mend_plan_trial trial = {.runs = 1};
+    mend_plan_sample sample;
+    mend_plan_online online;
+    mend_plan_online_options options = {.levels = 1, .mtbf = {1000}};
+    memset(&model, 0, sizeof model); /* not begun with mend_plan_model_init() */
+    assert_int_equal(mend_plan_model_check(&model), MEND_ERR_UNSUPPORTED);
+    assert_non_null(strstr(mend_error_text(), "0 bytes in the program"));
+    memset(&model, 0xee, sizeof model);
+    mend_plan_model_init_sized(&model, sizeof model - 8); /* an older header */
+    assert_int_equal(((unsigned char *)&model)[sizeof model - 8], 0xee);
+    assert_int_equal(mend_plan_make(&model, &request, &plan), MEND_ERR_UNSUPPORTED);
+    mend_plan_model_init(&model);
+    assert_int_equal(mend_plan_make_sized(&model, &request, sizeof request, &plan, sizeof plan + 8),
+                     MEND_ERR_UNSUPPORTED);
+    assert_non_null(strstr(mend_error_text(), "mend_plan has"));
+    assert_int_equal(mend_plan_expect_sized(&model, &plan, sizeof plan, &outcome, 8),
+                     MEND_ERR_UNSUPPORTED);
+    assert_int_equal(mend_plan_simulate_sized(&model, &plan, sizeof plan, &trial, sizeof trial,
+                                              &sample, sizeof sample - 8),
+                     MEND_ERR_UNSUPPORTED);
+    assert_int_equal(
+        mend_plan_online_start_sized(&online, sizeof online, &options, sizeof options + 8, 0),
+        MEND_ERR_UNSUPPORTED);
+    assert_int_equal(mend_plan_online_start(&online, &options, 0), 0);
+    assert_int_equal(mend_plan_model_parse_sized(&model, 16, "m", "", 0), MEND_ERR_UNSUPPORTED);
+    assert_int_equal(mend_plan_model_read_sized(&model, 16, "m"), MEND_ERR_UNSUPPORTED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_odd_bytes),
         cmocka_unit_test(test_measurements),
         cmocka_unit_test(test_traces),
+        cmocka_unit_test(test_other_sizes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

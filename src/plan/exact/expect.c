@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <base/fail.h>
+#include <base/grow.h>
 
 #include "search/pattern.h"
 #include "exact/schedule.h"
@@ -47,8 +48,9 @@ int mend_plan_pattern(const mend_plan_model *model, const mend_plan *plan, patte
 {
     double sum = 0;
     memset(pattern, 0, sizeof *pattern);
-    if (mend_plan_model_check(model))
-        return MEND_ERR_CONFIG;
+    int code = mend_plan_model_check(model);
+    if (code)
+        return code;
     if (!(plan->cores >= 1 && plan->cores <= mend_plan_speedup_peak(&model->speedup)))
         return mend_fail(MEND_ERR_CONFIG, "%.10g cores are below 1 or beyond the speedup's peak",
                          plan->cores);
@@ -112,15 +114,19 @@ void mend_plan_written(const site *site, const pattern *pattern, double *checkpo
     }
 }
 
-int mend_plan_expect(const mend_plan_model *model, const mend_plan *plan,
-                     mend_plan_outcome *outcome)
+int mend_plan_expect_sized(const mend_plan_model *model, const mend_plan *plan, size_t plan_size,
+                           mend_plan_outcome *outcome, size_t outcome_size)
 {
+    if (mend_size_same("mend_plan", plan_size, sizeof *plan) ||
+        mend_size_same("mend_plan_outcome", outcome_size, sizeof *outcome))
+        return MEND_ERR_UNSUPPORTED;
     site site;
     pattern pattern;
     double written[MEND_PLAN_LEVELS];
     weights watts = {model->watts_compute, model->watts_io, model->watts_idle, model->watts_io};
-    if (mend_plan_pattern(model, plan, &pattern))
-        return MEND_ERR_CONFIG;
+    int code = mend_plan_pattern(model, plan, &pattern);
+    if (code)
+        return code;
     memset(outcome, 0, sizeof *outcome);
     mend_plan_site(model, plan->cores, &site);
     outcome->seconds = mend_plan_settle(model, &site, &pattern);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <base/fail.h>
+#include <base/grow.h>
 
 static int enter(reader *reader, enum section section, int *line, const char *name)
 {
@@ -94,13 +95,18 @@ static int parse(mend_plan_model *model, const char *name, const char *folder, c
     return mend_plan_keys_finish(&reader);
 }
 
-int mend_plan_model_parse(mend_plan_model *model, const char *name, const char *text, size_t bytes)
+int mend_plan_model_parse_sized(mend_plan_model *model, size_t size, const char *name,
+                                const char *text, size_t bytes)
 {
+    if (mend_size_same("mend_plan_model", size, sizeof *model))
+        return MEND_ERR_UNSUPPORTED;
     return parse(model, name, NULL, text, bytes);
 }
 
-int mend_plan_model_read(mend_plan_model *model, const char *path)
+int mend_plan_model_read_sized(mend_plan_model *model, size_t size, const char *path)
 {
+    if (mend_size_same("mend_plan_model", size, sizeof *model))
+        return MEND_ERR_UNSUPPORTED;
     char *text, folder[1024];
     size_t bytes;
     const char *slash = strrchr(path, '/');

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <base/fail.h>
+#include <base/grow.h>
 
 #include "search/algorithm1.h"
 #include "search/pattern.h"
@@ -194,8 +195,9 @@ static int make_best(const mend_plan_model *model, mend_plan_objective objective
 
 static int check_request(const mend_plan_model *model, const mend_plan_request *request)
 {
-    if (mend_plan_model_check(model))
-        return MEND_ERR_CONFIG;
+    int code = mend_plan_model_check(model);
+    if (code)
+        return code;
     if (!mend_plan_method_name(request->method) || !mend_plan_objective_name(request->objective))
         return mend_fail(MEND_ERR_ARGUMENT, "the method or objective is not known");
     if (request->objective != MEND_PLAN_TIME && request->method != MEND_PLAN_BEST)
@@ -240,8 +242,12 @@ static void nest_if_long(const mend_plan_model *model, mend_plan *plan)
     plan->model_seconds = 0;
 }
 
-int mend_plan_make(const mend_plan_model *model, const mend_plan_request *request, mend_plan *plan)
+int mend_plan_make_sized(const mend_plan_model *model, const mend_plan_request *request,
+                         size_t request_size, mend_plan *plan, size_t plan_size)
 {
+    if (mend_size_same("mend_plan_request", request_size, sizeof *request) ||
+        mend_size_same("mend_plan", plan_size, sizeof *plan))
+        return MEND_ERR_UNSUPPORTED;
     int code = check_request(model, request);
     if (code)
         return code;

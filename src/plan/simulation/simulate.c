@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <base/fail.h>
+#include <base/grow.h>
 
 #include "simulation/course.h"
 #include "read/failures.h"
@@ -223,9 +224,14 @@ static int play_all(const mend_plan_model *model, const course *course, failures
     return 0;
 }
 
-int mend_plan_simulate(const mend_plan_model *model, const mend_plan *plan,
-                       const mend_plan_trial *trial, mend_plan_sample *sample)
+int mend_plan_simulate_sized(const mend_plan_model *model, const mend_plan *plan, size_t plan_size,
+                             const mend_plan_trial *trial, size_t trial_size,
+                             mend_plan_sample *sample, size_t sample_size)
 {
+    if (mend_size_same("mend_plan", plan_size, sizeof *plan) ||
+        mend_size_same("mend_plan_trial", trial_size, sizeof *trial) ||
+        mend_size_same("mend_plan_sample", sample_size, sizeof *sample))
+        return MEND_ERR_UNSUPPORTED;
     site site;
     pattern pattern;
     course course;
@@ -233,15 +239,16 @@ int mend_plan_simulate(const mend_plan_model *model, const mend_plan *plan,
     double written[MEND_PLAN_LEVELS];
     if (trial->runs < 1)
         return mend_fail(MEND_ERR_CONFIG, "the number of runs must be at least 1");
-    if (mend_plan_pattern(model, plan, &pattern))
-        return MEND_ERR_CONFIG;
+    int code = mend_plan_pattern(model, plan, &pattern);
+    if (code)
+        return code;
     memset(sample, 0, sizeof *sample);
     mend_plan_site(model, plan->cores, &site);
     mend_plan_settle(model, &site, &pattern);
     if (mend_plan_failures_init(&failures, model, &site, trial->trace))
         return MEND_ERR_CONFIG;
     mend_plan_written(&site, &pattern, written);
-    int code = mend_plan_course_make(&course, &site, &pattern);
+    code = mend_plan_course_make(&course, &site, &pattern);
     if (code)
         return code;
     code = play_all(model, &course, &failures, trial, written, sample);

@@ -12,4 +12,7 @@ int mend_options_take(void *own, size_t own_size, const void *given, size_t size
 /* Give the caller as much of ours as its structure of `size` bytes holds; the rest of it is zeroed. */
 void mend_result_give(void *given, size_t size, const void *own, size_t own_size);
 
+/* For structures that the program and the library must see alike. Errors: MEND_ERR_UNSUPPORTED (another size). */
+int mend_size_same(const char *name, size_t size, size_t own_size);
+
 #endif
