@@ -2,7 +2,7 @@
  * undone here: a log may name any file.) */
 #include "../../src/capsule/lower/undo/apply.c"
 
-char undo_folder[PATH_MAX];
+struct undo_log undo_log;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

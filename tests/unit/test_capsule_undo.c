@@ -60,9 +60,9 @@ static void assert_content(const char *name, const char *wanted)
     assert_string_equal(have, wanted);
 }
 
-static void go_back(int version)
+static void go_back(mend_version_t version)
 {
-    for (int v = undo_newest(0); v >= version; v--) {
+    for (mend_version_t v = undo_newest(0); v >= version; v--) {
         undo_contents(0, v);
         undo_others(0, v);
         undo_lengths(0, v);
@@ -156,7 +156,7 @@ static void a_record_that_is_cut_short(void **state)
     undo_begin(0, 30);
     write_by_call(in_scratch("short"), O_WRONLY, "A", 0);
     write_by_call(in_scratch("short"), O_WRONLY, "B", 5);
-    snprintf(log, sizeof log, "%s/0/30", undo_folder);
+    snprintf(log, sizeof log, "%s/0/30", undo_log.folder);
     struct stat st;
     assert_int_equal(stat(log, &st), 0);
     assert_int_equal(truncate(log, st.st_size - 1), 0);
@@ -168,12 +168,12 @@ static void what_was_not_kept_is_refused(void **state)
 {
     (void)state;
     put_file(in_scratch("large"), "more than may be kept");
-    uint64_t limit = log_limit;
-    log_limit = 40;
+    uint64_t limit = undo_log.limit;
+    undo_log.limit = 40;
     undo_begin(0, 40);
     write_by_call(in_scratch("large"), O_WRONLY, "overwritten", 0);
     assert_non_null(undo_impossible(0, 40));
-    log_limit = limit;
+    undo_log.limit = limit;
     undo_remove(0, 40);
 }
 
@@ -189,6 +189,52 @@ static void nobody_goes_behind_what_is_forgotten(void **state)
     assert_non_null(undo_impossible(0, 50));
     assert_null(undo_impossible(0, 51));
     undo_remove_floor(0);
+}
+
+/* The floor is kept as 32 bits; beyond them no log is forgotten. */
+static void numbers_beyond_32_bits(void **state)
+{
+    (void)state;
+    const mend_version_t first = 5000000000;
+    put_file(in_scratch("large"), "one");
+    undo_begin(0, first);
+    write_by_call(in_scratch("large"), O_WRONLY, "two", 0);
+    undo_begin(0, first + 1);
+    write_by_call(in_scratch("large"), O_WRONLY, "three", 0);
+    undo_forget(0, first + 1);
+    assert_int_equal(undo_floor(0), 0);
+    assert_int_equal(undo_newest(0), first + 1);
+    assert_null(undo_impossible(0, first));
+    go_back(first);
+    assert_content("large", "one");
+    assert_int_equal(undo_newest(0), -1);
+}
+
+/* More files than are remembered at a time, each changed twice, in turn. */
+static void many_files(void **state)
+{
+    (void)state;
+    enum { FILES = 2560 };
+    char name[32];
+    for (int i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "many%d", i);
+        if (i % 3)
+            put_file(in_scratch(name), "first");
+    }
+    undo_begin(0, 70);
+    for (int turn = 0; turn < 2; turn++)
+        for (int i = 0; i < FILES; i++) {
+            snprintf(name, sizeof name, "many%d", i);
+            write_by_call(in_scratch(name), O_CREAT | O_WRONLY, turn ? "and longer" : "other",
+                          turn * 3);
+        }
+    go_back(70);
+    for (int i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "many%d", i);
+        assert_content(name, i % 3 ? "first" : NULL);
+        if (i % 3)
+            unlink(in_scratch(name));
+    }
 }
 
 /* Any calls on four files: going back gives what was there. */
@@ -281,6 +327,8 @@ int main(void)
         cmocka_unit_test(a_record_that_is_cut_short),
         cmocka_unit_test(what_was_not_kept_is_refused),
         cmocka_unit_test(nobody_goes_behind_what_is_forgotten),
+        cmocka_unit_test(numbers_beyond_32_bits),
+        cmocka_unit_test(many_files),
         cmocka_unit_test(random_calls),
         cmocka_unit_test(a_log_of_another_job_is_refused),
     };

@@ -28,63 +28,72 @@
 
 #define HELD_MAX (256ul << 20) /* more than that is not held back: it is written at once */
 
-int output_held;
-static char folder[4096];
-static int direct, playing;
-static volatile int lock;
-static int trouble; /* errno of the last write that failed */
-static struct stream {
+struct stream {
     char *held; /* bytes from..to-1 */
     uint64_t from, to;
     int file;
     char last[4224]; /* the path of RANK.out.last */
     int settled;     /* nothing is there */
-} streams[2] = {{.file = -1}, {.file = -1}};
+};
+
+static struct {
+    int held; /* output is held back in this job */
+    int direct, playing;
+    volatile int lock;
+    int trouble; /* errno of the last write that failed */
+    char folder[4096];
+    struct stream stream[2];
+} output = {.stream = {{.file = -1}, {.file = -1}}};
+
+int output_is_held(void)
+{
+    return output.held;
+}
 
 void output_open(const char *dir)
 {
-    snprintf(folder, sizeof folder, "%s/output", dir);
-    if (mkdir(folder, 0700) && errno != EEXIST)
-        die("cannot make %s: %s", folder, strerror(errno));
+    snprintf(output.folder, sizeof output.folder, "%s/output", dir);
+    if (mkdir(output.folder, 0700) && errno != EEXIST)
+        die("cannot make %s: %s", output.folder, strerror(errno));
     for (int i = 0; i < 2; i++) {
-        streams[i].held = mmap(NULL, HELD_MAX, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (streams[i].held == MAP_FAILED)
+        output.stream[i].held = mmap(NULL, HELD_MAX, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (output.stream[i].held == MAP_FAILED)
             die("no memory to hold back output: %s", strerror(errno));
     }
-    output_held = 1;
+    output.held = 1;
 }
 
 void output_play(int rank)
 {
     char path[4200];
-    if (!output_held)
+    if (!output.held)
         return;
-    playing = rank;
+    output.playing = rank;
     for (int i = 0; i < 2; i++) {
-        if (streams[i].file >= 0)
-            close(streams[i].file);
-        snprintf(path, sizeof path, "%s/%d.%s", folder, rank, i ? "err" : "out");
-        streams[i].file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (streams[i].file < 0)
+        if (output.stream[i].file >= 0)
+            close(output.stream[i].file);
+        snprintf(path, sizeof path, "%s/%d.%s", output.folder, rank, i ? "err" : "out");
+        output.stream[i].file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (output.stream[i].file < 0)
             die("cannot open %s: %s", path, strerror(errno));
-        snprintf(streams[i].last, sizeof streams[i].last, "%s.last", path);
-        streams[i].settled = 0;
+        snprintf(output.stream[i].last, sizeof output.stream[i].last, "%s.last", path);
+        output.stream[i].settled = 0;
     }
-    direct = 0;
+    output.direct = 0;
 }
 
 void output_resume(const uint64_t printed[2])
 {
     for (int i = 0; i < 2; i++)
-        streams[i].from = streams[i].to = printed[i];
+        output.stream[i].from = output.stream[i].to = printed[i];
 }
 
 void output_start(void)
 {
     for (int i = 0; i < 2; i++)
-        streams[i].from = streams[i].to = 0;
-    lock = 0;
+        output.stream[i].from = output.stream[i].to = 0;
+    output.lock = 0;
 }
 
 /* By threads of either half, or their copies in a child. One may have been ended while it had the lock, which is its
@@ -92,19 +101,20 @@ void output_start(void)
 static void take(void)
 {
     int me = (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), holder = 0;
-    for (unsigned i = 1;
-         !__atomic_compare_exchange_n(&lock, &holder, me, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    for (unsigned i = 1; !__atomic_compare_exchange_n(&output.lock, &holder, me, 0,
+                                                      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
          i++, holder = 0) {
         long pid = i % 1000 ? 0 : raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
         if (pid && raw_syscall(SYS_tgkill, pid, holder, 0, 0, 0, 0) == -ESRCH)
-            __atomic_compare_exchange_n(&lock, &holder, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+            __atomic_compare_exchange_n(&output.lock, &holder, 0, 0, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED);
         raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
     }
 }
 
 static void give(void)
 {
-    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&output.lock, 0, __ATOMIC_RELEASE);
 }
 
 static void flush_to(struct stream *s, uint64_t end)
@@ -116,7 +126,7 @@ static void flush_to(struct stream *s, uint64_t end)
         if (n == -EINTR || n == -EAGAIN)
             continue;
         if (n <= 0) { /* a full disk: keep the bytes and try at the next commit */
-            trouble = n < 0 ? (int)-n : ENOSPC;
+            output.trouble = n < 0 ? (int)-n : ENOSPC;
             break;
         }
         at += (uint64_t)n;
@@ -136,20 +146,21 @@ static void flush(struct stream *s)
 
 void output_commit(void)
 {
-    if (!output_held)
+    if (!output.held)
         return;
     take();
     for (int i = 0; i < 2; i++)
-        flush(&streams[i]);
+        flush(&output.stream[i]);
     give();
 }
 
 int output_direct(void)
 {
     output_commit();
-    direct = 1;
-    errno = trouble;
-    return !output_held || (streams[0].from == streams[0].to && streams[1].from == streams[1].to);
+    output.direct = 1;
+    errno = output.trouble;
+    return !output.held || (output.stream[0].from == output.stream[0].to &&
+                            output.stream[1].from == output.stream[1].to);
 }
 
 static int write_held(const struct stream *s, const char *path)
@@ -158,13 +169,13 @@ static int write_held(const struct stream *s, const char *path)
     long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)path,
                           O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600, 0, 0);
     if (fd < 0) {
-        trouble = (int)-fd;
+        output.trouble = (int)-fd;
         return 0;
     }
     long n = raw_syscall(SYS_writev, fd, (long)part, 2, 0, 0, 0);
     raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
     if (n != (long)(part[0].iov_len + part[1].iov_len))
-        trouble = n < 0 ? (int)-n : ENOSPC;
+        output.trouble = n < 0 ? (int)-n : ENOSPC;
     return n == (long)(part[0].iov_len + part[1].iov_len);
 }
 
@@ -172,26 +183,27 @@ static int write_held(const struct stream *s, const char *path)
 int output_last(void)
 {
     int ok = 1;
-    for (int i = 0; output_held && i < 2; i++)
-        if (streams[i].to > streams[i].from && streams[i].last[0]) {
-            streams[i].settled = 0;
-            ok &= write_held(&streams[i], streams[i].last);
+    for (int i = 0; output.held && i < 2; i++)
+        if (output.stream[i].to > output.stream[i].from && output.stream[i].last[0]) {
+            output.stream[i].settled = 0;
+            ok &= write_held(&output.stream[i], output.stream[i].last);
         }
     return ok;
 }
 
 int output_end(void)
 {
-    for (int i = 0; output_held && i < 2; i++)
-        unlink(streams[i].last); /* of a launch before */
+    for (int i = 0; output.held && i < 2; i++)
+        unlink(output.stream[i].last); /* of a launch before */
     int ok = output_last();
-    errno = trouble;
+    errno = output.trouble;
     return ok;
 }
 
 static void aside_path(char *path, size_t size, int stream, int capture)
 {
-    snprintf(path, size, "%s/%d.%s.%d", folder, playing, stream ? "err" : "out", capture);
+    snprintf(path, size, "%s/%d.%s.%d", output.folder, output.playing, stream ? "err" : "out",
+             capture);
 }
 
 int output_aside(int capture, uint64_t mark[2])
@@ -199,11 +211,11 @@ int output_aside(int capture, uint64_t mark[2])
     int ok = 1;
     char path[4200];
     for (int i = 0; i < 2; i++) {
-        mark[i] = streams[i].to;
-        if (!output_held || streams[i].to == streams[i].from)
+        mark[i] = output.stream[i].to;
+        if (!output.held || output.stream[i].to == output.stream[i].from)
             continue;
         aside_path(path, sizeof path, i, capture);
-        ok &= write_held(&streams[i], path);
+        ok &= write_held(&output.stream[i], path);
     }
     return ok;
 }
@@ -211,14 +223,14 @@ int output_aside(int capture, uint64_t mark[2])
 void output_settle(int capture, const uint64_t mark[2])
 {
     char path[4200];
-    if (!output_held)
+    if (!output.held)
         return;
     take();
     for (int i = 0; i < 2; i++) {
-        if (mark[i] > streams[i].from)
-            flush_to(&streams[i], mark[i]);
+        if (mark[i] > output.stream[i].from)
+            flush_to(&output.stream[i], mark[i]);
         aside_path(path, sizeof path, i, capture);
-        if (streams[i].from >= mark[i])
+        if (output.stream[i].from >= mark[i])
             unlink(path);
     }
     give();
@@ -226,12 +238,12 @@ void output_settle(int capture, const uint64_t mark[2])
 
 static void aside_remove(void)
 {
-    DIR *d = opendir(folder);
+    DIR *d = opendir(output.folder);
     for (struct dirent *e; d && (e = readdir(d));) {
         int rank, capture;
         char name[8], rest;
         if (sscanf(e->d_name, "%d.%3[a-z].%d%c", &rank, name, &capture, &rest) == 3 &&
-            rank == playing)
+            rank == output.playing)
             unlinkat(dirfd(d), e->d_name, 0);
     }
     if (d)
@@ -242,7 +254,7 @@ void output_take_back(int capture)
 {
     char path[4200], bytes[1 << 16];
     uint64_t at;
-    if (!output_held)
+    if (!output.held)
         return;
     for (int i = 0; i < 2; i++) {
         aside_path(path, sizeof path, i, capture);
@@ -251,8 +263,8 @@ void output_take_back(int capture)
             continue;
         ssize_t n = read(fd, &at, sizeof at);
         while (n > 0 && (n = read(fd, bytes, sizeof bytes)) > 0) {
-            if (pwrite(streams[i].file, bytes, (size_t)n, (off_t)at) != n)
-                die("cannot write to %s: %s", folder, strerror(errno));
+            if (pwrite(output.stream[i].file, bytes, (size_t)n, (off_t)at) != n)
+                die("cannot write to %s: %s", output.folder, strerror(errno));
             at += (uint64_t)n;
         }
         close(fd);
@@ -262,7 +274,7 @@ void output_take_back(int capture)
 
 long output_write(int fd, const char *bytes, size_t count)
 {
-    struct stream *s = &streams[fd == 2];
+    struct stream *s = &output.stream[fd == 2];
     take();
     if (count > HELD_MAX)
         count = HELD_MAX;
@@ -276,7 +288,7 @@ long output_write(int fd, const char *bytes, size_t count)
             lower.upper->printed[fd == 2] = s->to;
         result = (long)count;
     }
-    if (direct)
+    if (output.direct)
         flush(s);
     give();
     return result;
@@ -286,23 +298,23 @@ struct output_state output_state(void)
 {
     struct output_state state;
     for (int i = 0; i < 2; i++) {
-        state.from[i] = streams[i].from;
-        state.to[i] = streams[i].to;
+        state.from[i] = output.stream[i].from;
+        state.to[i] = output.stream[i].to;
     }
     return state;
 }
 
 const char *output_bytes(int stream)
 {
-    return streams[stream].held;
+    return output.stream[stream].held;
 }
 
 void output_restore(const struct output_state *state, const char *out, const char *err)
 {
     output_start();
     for (int i = 0; i < 2; i++) {
-        streams[i].from = state->from[i];
-        streams[i].to = state->to[i];
-        memcpy(streams[i].held, i ? err : out, state->to[i] - state->from[i]);
+        output.stream[i].from = state->from[i];
+        output.stream[i].to = state->to[i];
+        memcpy(output.stream[i].held, i ? err : out, state->to[i] - state->from[i]);
     }
 }

@@ -4,7 +4,7 @@
 #include "ground/ground.h"
 
 /* --- output.c: what the application prints, held back until it cannot be rolled back --- */
-extern int output_held;
+int output_is_held(void); /* in this job */
 void output_open(const char *dir);
 void output_resume(const uint64_t printed[2]);
 void output_play(int rank); /* this process plays that rank from now on */

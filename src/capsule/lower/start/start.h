@@ -9,7 +9,6 @@ struct steering {        /* what a restart must know of it */
     uintptr_t break_now; /* emulated program break */
 };
 extern struct steering steering;
-extern unsigned long steering_traps; /* system calls redirected so far */
 long arena_mmap(size_t length, int prot, int flags, int fd, long offset);
 void steering_install(void);
 

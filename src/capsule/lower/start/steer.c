@@ -29,7 +29,6 @@
 #include "start/start.h"
 
 struct steering steering = {UPPER_ARENA, UPPER_BREAK};
-unsigned long steering_traps;
 
 /* mmap() somewhere in the arena.  Addresses only grow, and wrap at the end. */
 long arena_mmap(size_t len, int prot, int flags, int fd, long off)
@@ -119,7 +118,7 @@ static void upper_exit(int status)
 
 static int printed(unsigned long fd)
 {
-    return output_held && (fd == 1 || fd == 2);
+    return output_is_held() && (fd == 1 || fd == 2);
 }
 
 static long output_writev(unsigned long fd, const struct iovec *part, unsigned long count)
@@ -163,7 +162,6 @@ static void on_sigsys(int sig, siginfo_t *si, void *context)
         break;
     default: r = file_call(si, context);
     }
-    steering_traps++;
     trap_result(context, r);
 #undef A
 }
@@ -219,15 +217,15 @@ static void filter_build(struct filter *f)
 #endif
                                    SYS_ftruncate, SYS_fallocate};
     static const long at_place[] = {SYS_pwrite64, SYS_pwritev, SYS_pwritev2};
-    int undo = undo_folder[0] != 0;
+    int undo = undo_log.folder[0] != 0;
     emit(f, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
     emit(f, BPF_JMP | BPF_JEQ | BPF_K, ARCH_AUDIT, 1, 0);
     emit(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
     emit(f, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
     for (size_t i = 0; i < sizeof address / sizeof *address; i++)
         rule(f, address[i], ALWAYS, 0);
-    if (output_held || undo) {
-        enum condition c = !undo ? STANDARD_OUTPUT : !output_held ? ANY_FILE : BOTH;
+    if (output_is_held() || undo) {
+        enum condition c = !undo ? STANDARD_OUTPUT : !output_is_held() ? ANY_FILE : BOTH;
         rule(f, SYS_write, c, 0);
         rule(f, SYS_writev, c, 0);
     }

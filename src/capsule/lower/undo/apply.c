@@ -77,7 +77,7 @@ static int read_log(int rank, mend_version_t version, struct log *log)
     char path[PATH_MAX + 64];
     struct stat st;
     *log = (struct log){.version = version};
-    snprintf(path, sizeof path, "%s/%d/%lld", undo_folder, rank, (long long)version);
+    snprintf(path, sizeof path, "%s/%d/%lld", undo_log.folder, rank, (long long)version);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 && errno == ENOENT)
         return 0;
@@ -104,8 +104,8 @@ static mend_version_t newest_below(int rank, mend_version_t limit)
     char folder[PATH_MAX + 32], rest;
     struct stat st;
     mend_version_t newest = -1;
-    snprintf(folder, sizeof folder, "%s/%d", undo_folder, rank);
-    DIR *d = undo_folder[0] ? opendir(folder) : NULL;
+    snprintf(folder, sizeof folder, "%s/%d", undo_log.folder, rank);
+    DIR *d = undo_log.folder[0] ? opendir(folder) : NULL;
     for (struct dirent *e; d && (e = readdir(d));) {
         long long v;
         if (sscanf(e->d_name, "%lld%c", &v, &rest) == 1 && v > newest && v < limit &&
@@ -127,7 +127,7 @@ mend_version_t undo_newest(int rank)
 static int names_lock(void)
 {
     char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/lock", undo_folder);
+    snprintf(path, sizeof path, "%s/lock", undo_log.folder);
     int fd = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd >= 0)
         flock(fd,
@@ -148,7 +148,7 @@ struct copied {
 static int copies_open(int flags)
 {
     char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/copies", undo_folder);
+    snprintf(path, sizeof path, "%s/copies", undo_log.folder);
     return open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
@@ -179,7 +179,7 @@ static void note_copy(int copy, const char *path, uint64_t of)
 void undo_copies_done(void)
 {
     char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/copies", undo_folder);
+    snprintf(path, sizeof path, "%s/copies", undo_log.folder);
     unlink(path);
 }
 
@@ -269,8 +269,8 @@ static void undo_one(const struct log *log, int rank, const struct undo_record *
     case UNDO_BYTES: put_bytes(path, bytes, r); break;
     case UNDO_CREATED: remove_made(path); break;
     case UNDO_KEPT:
-        snprintf(kept, sizeof kept, "%s/%d/%lld.%llu", undo_folder, rank, (long long)log->version,
-                 (unsigned long long)r->offset);
+        snprintf(kept, sizeof kept, "%s/%d/%lld.%llu", undo_log.folder, rank,
+                 (long long)log->version, (unsigned long long)r->offset);
         bring_back(kept, path, r);
         break;
     case UNDO_MOVED:
@@ -288,7 +288,7 @@ typedef void undo_visit(const struct log *log, int rank, const struct undo_recor
 static void backwards(int rank, mend_version_t version, undo_visit *visit)
 {
     struct log log;
-    if (!undo_folder[0] || !read_log(rank, version, &log))
+    if (!undo_log.folder[0] || !read_log(rank, version, &log))
         return;
     for (int k = log.count - 1; k >= 0; k--) {
         struct undo_record r;
@@ -352,14 +352,14 @@ static void cut_to_lengths(void)
 static int floor_open(int rank, int flags)
 {
     char path[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%s/%d/floor", undo_folder, rank);
+    snprintf(path, sizeof path, "%s/%d/floor", undo_log.folder, rank);
     return open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
 mend_version_t undo_floor(int rank)
 {
     int32_t version = 0; /* the file's width */
-    int fd = undo_folder[0] ? floor_open(rank, O_RDONLY) : -1;
+    int fd = undo_log.folder[0] ? floor_open(rank, O_RDONLY) : -1;
     if (fd >= 0 && pread(fd, &version, sizeof version, 0) != sizeof version)
         version = 0;
     if (fd >= 0)
@@ -381,8 +381,8 @@ static int raise_floor(int rank, mend_version_t to)
 void undo_remove_floor(int rank)
 {
     char path[PATH_MAX + 32];
-    snprintf(path, sizeof path, "%s/%d/floor", undo_folder, rank);
-    if (undo_folder[0])
+    snprintf(path, sizeof path, "%s/%d/floor", undo_log.folder, rank);
+    if (undo_log.folder[0])
         unlink(path);
 }
 
@@ -431,7 +431,7 @@ void undo_lengths(int rank, mend_version_t version)
 static void remove_logs(int rank, mend_version_t from, mend_version_t to)
 {
     char folder[PATH_MAX + 32], path[PATH_MAX + 300], rest;
-    snprintf(folder, sizeof folder, "%s/%d", undo_folder, rank);
+    snprintf(folder, sizeof folder, "%s/%d", undo_log.folder, rank);
     DIR *d = opendir(folder);
     for (mend_version_t newest = 0; d && newest >= 0;) {
         newest = -1;
@@ -458,13 +458,13 @@ static void remove_logs(int rank, mend_version_t from, mend_version_t to)
 
 void undo_remove(int rank, mend_version_t version)
 {
-    if (undo_folder[0])
+    if (undo_log.folder[0])
         remove_logs(rank, version, INT64_MAX);
 }
 
 void undo_forget(int rank, mend_version_t version)
 {
     mend_version_t newest = newest_below(rank, version);
-    if (undo_folder[0] && (newest < 0 || raise_floor(rank, newest + 1)))
+    if (undo_log.folder[0] && (newest < 0 || raise_floor(rank, newest + 1)))
         remove_logs(rank, 0, version);
 }

@@ -104,7 +104,7 @@ static int later(const char *name, struct aiocb *call)
 
 OURS int aio_write(struct aiocb *call)
 {
-    if (!undo_folder[0])
+    if (!undo_log.folder[0])
         return later("aio_write", call);
     return done(call, pwrite(call->aio_fildes, (const void *)call->aio_buf, call->aio_nbytes,
                              call->aio_offset));
@@ -112,7 +112,7 @@ OURS int aio_write(struct aiocb *call)
 
 OURS int aio_read(struct aiocb *call)
 {
-    if (!undo_folder[0])
+    if (!undo_log.folder[0])
         return later("aio_read", call);
     return done(call,
                 pread(call->aio_fildes, (void *)call->aio_buf, call->aio_nbytes, call->aio_offset));

@@ -15,14 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-char undo_folder[PATH_MAX];
-uint64_t log_at, log_limit;
-int log_rank;
-mend_version_t log_version;
-static int log_fd = -1;
-static volatile int lock;
-static int owner; /* the process whose log it is */
-static uint64_t meeting;
+struct undo_log undo_log = {.fd = -1};
 
 size_t log_length(const char *s)
 {
@@ -35,14 +28,15 @@ size_t log_length(const char *s)
 int log_bytes(const void *bytes, size_t count)
 {
     for (size_t done = 0; done < count;) {
-        long n = CALL(pwrite64, log_fd, (const char *)bytes + done, count - done, log_at + done);
+        long n = CALL(pwrite64, undo_log.fd, (const char *)bytes + done, count - done,
+                      undo_log.at + done);
         if (n == -EINTR)
             continue;
         if (n <= 0)
             return 0;
         done += (size_t)n;
     }
-    log_at += count;
+    undo_log.at += count;
     return 1;
 }
 
@@ -57,8 +51,8 @@ int log_record(enum undo_kind kind, const char *path, uint64_t inode, uint64_t o
 /* A record is whole or not there: what follows an incomplete one would be lost with it. */
 void log_back_to(uint64_t at)
 {
-    CALL(ftruncate, log_fd, at, 0, 0);
-    log_at = at;
+    CALL(ftruncate, undo_log.fd, at, 0, 0);
+    undo_log.at = at;
 }
 
 char *log_number(char *end, int64_t n)
@@ -107,16 +101,16 @@ int log_absolute(int dir, const char *name, char *path)
 /* 0: nothing is noted now, or not here: a forked child has no log. */
 int undo_take(void)
 {
-    if (log_fd < 0 || CALL(getpid, 0, 0, 0, 0) != owner)
+    if (undo_log.fd < 0 || CALL(getpid, 0, 0, 0, 0) != undo_log.owner)
         return 0;
-    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
+    while (__atomic_exchange_n(&undo_log.lock, 1, __ATOMIC_ACQUIRE))
         raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
     return 1;
 }
 
 void undo_give(void)
 {
-    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&undo_log.lock, 0, __ATOMIC_RELEASE);
 }
 
 static uint64_t machine_number(void)
@@ -135,19 +129,19 @@ static uint64_t machine_number(void)
 
 void undo_open(const char *dir)
 {
-    log_limit = mend_setting_bytes(MEND_KEY_ONLINE_UNDO);
-    if (log_limit == 0)
+    undo_log.limit = mend_setting_bytes(MEND_KEY_ONLINE_UNDO);
+    if (undo_log.limit == 0)
         return;
-    snprintf(undo_folder, sizeof undo_folder, "%.4000s/undo", dir);
-    if (mkdir(undo_folder, 0700) && errno != EEXIST)
-        die("cannot make %s: %s", undo_folder, strerror(errno));
+    snprintf(undo_log.folder, sizeof undo_log.folder, "%.4000s/undo", dir);
+    if (mkdir(undo_log.folder, 0700) && errno != EEXIST)
+        die("cannot make %s: %s", undo_log.folder, strerror(errno));
     shared_machine(machine_number());
 }
 
 /* Of another meeting or version: nobody adds to them any more. */
 static void remove_indexes(const char *but)
 {
-    DIR *d = opendir(undo_folder);
+    DIR *d = opendir(undo_log.folder);
     for (struct dirent *e; d && (e = readdir(d));)
         if (strncmp(e->d_name, "index.", 6) == 0 && strcmp(e->d_name, but) != 0)
             unlinkat(dirfd(d), e->d_name, 0);
@@ -157,7 +151,7 @@ static void remove_indexes(const char *but)
 
 void undo_meeting(uint64_t id)
 {
-    meeting = id;
+    undo_log.meeting = id;
 }
 
 /* Its threads may have been ended in any step of a note. */
@@ -169,34 +163,35 @@ void undo_leave(void)
 void undo_begin(int rank, mend_version_t version)
 {
     char path[PATH_MAX + 64], index[64];
-    if (!undo_folder[0])
+    if (!undo_log.folder[0])
         return;
-    if (log_fd >= 0)
-        CALL(close, log_fd, 0, 0, 0);
-    if (log_fd >= 0 && !log_at && version != log_version) { /* nothing was changed */
-        snprintf(path, sizeof path, "%s/%d/%lld", undo_folder, log_rank, (long long)log_version);
+    if (undo_log.fd >= 0)
+        CALL(close, undo_log.fd, 0, 0, 0);
+    if (undo_log.fd >= 0 && !undo_log.at && version != undo_log.version) { /* nothing was changed */
+        snprintf(path, sizeof path, "%s/%d/%lld", undo_log.folder, undo_log.rank,
+                 (long long)undo_log.version);
         unlink(path);
     }
-    snprintf(path, sizeof path, "%s/%d", undo_folder, rank);
+    snprintf(path, sizeof path, "%s/%d", undo_log.folder, rank);
     if (mkdir(path, 0700) && errno != EEXIST)
         die("cannot make %s: %s", path, strerror(errno));
-    snprintf(path, sizeof path, "%s/%d/%lld", undo_folder, rank, (long long)version);
-    log_fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (log_fd < 0)
+    snprintf(path, sizeof path, "%s/%d/%lld", undo_log.folder, rank, (long long)version);
+    undo_log.fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (undo_log.fd < 0)
         die("cannot open %s: %s", path, strerror(errno));
-    log_rank = rank;
-    log_version = version;
-    log_at = 0;
-    lock = 0;
+    undo_log.rank = rank;
+    undo_log.version = version;
+    undo_log.at = 0;
+    undo_log.lock = 0;
     undo_note_again();
-    snprintf(index, sizeof index, "index.%llu.%lld", (unsigned long long)meeting,
+    snprintf(index, sizeof index, "index.%llu.%lld", (unsigned long long)undo_log.meeting,
              (long long)version);
-    snprintf(path, sizeof path, "%s/%s", undo_folder, index);
+    snprintf(path, sizeof path, "%s/%s", undo_log.folder, index);
     shared_begin(path);
     if (rank == 0) {
         remove_indexes(index);
         undo_copies_done();
     }
-    owner = getpid();
+    undo_log.owner = getpid();
     undo_outside_begin();
 }

@@ -61,7 +61,8 @@ static int told_before(const char *path)
 void undo_file_opening(const char *name, int amode, int first)
 {
     char path[PATH_MAX];
-    if (!undo_folder[0] || !(amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)) || !absolute(name, path))
+    if (!undo_log.folder[0] || !(amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)) ||
+        !absolute(name, path))
         return;
     absent = undo_note_length(path);
     if (!first || again || undo_library_heard() || told_before(path))
@@ -77,7 +78,7 @@ void undo_file_opened(const char *name, int amode, handle_t file)
 {
     struct outside o = {.file = file};
     struct stat st;
-    if (!undo_folder[0] || !(amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)) ||
+    if (!undo_log.folder[0] || !(amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)) ||
         !absolute(name, o.path) || stat(o.path, &st) || !undo_take())
         return;
     o.device = st.st_dev;
@@ -117,7 +118,7 @@ int outside_has(const struct stat *st)
 void undo_file_deleting(const char *name)
 {
     char path[PATH_MAX];
-    if (undo_folder[0] && absolute(name, path))
+    if (undo_log.folder[0] && absolute(name, path))
         undo_note_gone(path);
 }
 

@@ -36,7 +36,7 @@ static int file_count;
 
 static void lose(struct touched *t, const char *path)
 {
-    uint64_t start = log_at;
+    uint64_t start = undo_log.at;
     if (t && t->lost++)
         return;
     if (!log_record(UNDO_LOST, path, 0, 0, 0))
@@ -70,7 +70,7 @@ static struct touched *add(const struct stat *st)
 static struct touched *touch(const struct stat *st, const char *path)
 {
     struct touched *t = known(st);
-    uint64_t start = log_at;
+    uint64_t start = undo_log.at;
     if (t)
         return t;
     t = add(st);
@@ -85,7 +85,7 @@ static struct touched *touch(const struct stat *st, const char *path)
 static struct touched *touch_shared(const struct stat *st, const char *path)
 {
     struct touched *t = known(st);
-    uint64_t start = log_at;
+    uint64_t start = undo_log.at;
     if (t && t->shared)
         return t;
     if (!t)
@@ -141,7 +141,7 @@ static int reader_of(struct touched *t, const char *path)
 static int log_content(int fd, const struct touched *t, const char *path, uint64_t from,
                        uint64_t to)
 {
-    int ok = log_at + (to - from) <= log_limit &&
+    int ok = undo_log.at + (to - from) <= undo_log.limit &&
              log_record(UNDO_BYTES, path, t->inode, from, to - from);
     for (uint64_t at = from; ok && at < to;) {
         size_t want = to - at < sizeof piece ? to - at : sizeof piece;
@@ -167,7 +167,7 @@ static int keep_shared(int fd, const struct touched *t, const char *path, uint64
         return 1;
     int ok = fd >= 0 && shared_lock();
     for (a = from; ok && (b = to, shared_next(t->key, &a, &b)); a = b) {
-        uint64_t start = log_at;
+        uint64_t start = undo_log.at;
         ok = log_content(fd, t, path, a, b);
         if (!ok)
             log_back_to(start);
@@ -181,7 +181,7 @@ static int keep_shared(int fd, const struct touched *t, const char *path, uint64
  * of the application, if there is one. */
 static void keep(int own, struct touched *t, const char *path, uint64_t from, uint64_t to)
 {
-    uint64_t start = log_at;
+    uint64_t start = undo_log.at;
     to = to < t->size ? to : t->size;
     if (from >= to || t->lost || (!t->shared && noted(t, from, to)))
         return;
@@ -240,7 +240,7 @@ static void before_cut_by_name(int dir, const char *name, uint64_t size)
 static int before_open(int dir, const char *name, long flags)
 {
     struct stat st;
-    uint64_t start = log_at;
+    uint64_t start = undo_log.at;
     long rc = CALL(newfstatat, dir, name, &st, 0);
     if (rc == 0 && S_ISREG(st.st_mode) && flags & O_TRUNC)
         before_cut_by_name(dir, name, 0);
@@ -263,7 +263,7 @@ static void after_creation(int fd)
 /* Where a second name cannot be given: another file system, or one without links. */
 static int copy(int dir, const char *name, uint64_t size, const char *to)
 {
-    if (size > log_limit || log_at + copied > log_limit - size)
+    if (size > undo_log.limit || undo_log.at + copied > undo_log.limit - size)
         return 0;
     long in = CALL(openat, dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0), n = -1;
     long out = CALL(openat, AT_FDCWD, to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
@@ -297,7 +297,7 @@ static void before_gone(int dir, const char *name)
 {
     struct stat st;
     char digits[32], rank_digits[16];
-    uint64_t start = log_at;
+    uint64_t start = undo_log.at;
     if (CALL(newfstatat, dir, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
         !log_absolute(dir, name, one_path))
         return;
@@ -306,10 +306,10 @@ static void before_gone(int dir, const char *name)
     char *at = log_number(digits + sizeof digits, kept_files);
     *--at = '.';
     char *tail = at;
-    for (mend_version_t v = log_version; tail == at || v; v /= 10)
+    for (mend_version_t v = undo_log.version; tail == at || v; v /= 10)
         *--at = (char)('0' + v % 10);
-    if (!log_join(other_path, undo_folder,
-                  log_number(rank_digits + sizeof rank_digits, log_rank)) ||
+    if (!log_join(other_path, undo_log.folder,
+                  log_number(rank_digits + sizeof rank_digits, undo_log.rank)) ||
         !log_join(other_path, other_path, at))
         return;
     long linked = raw_syscall(SYS_linkat, dir, (long)name, AT_FDCWD, (long)other_path, 0, 0);
@@ -326,7 +326,7 @@ static void before_gone(int dir, const char *name)
 static void before_rename(int dir, const char *name, int to_dir, const char *to)
 {
     struct stat st;
-    uint64_t start = log_at;
+    uint64_t start = undo_log.at;
     if (CALL(newfstatat, dir, name, &st, AT_SYMLINK_NOFOLLOW))
         return; /* it will fail */
     before_gone(to_dir, to);
@@ -396,7 +396,7 @@ int undo_note_length(const char *path)
     struct stat st;
     if (!undo_take())
         return 0;
-    uint64_t start = log_at;
+    uint64_t start = undo_log.at;
     long rc = CALL(newfstatat, AT_FDCWD, path, &st, 0);
     if (rc == 0 && S_ISREG(st.st_mode))
         touch_shared(&st, path);
@@ -469,7 +469,7 @@ long undo_call(long number, const unsigned long a[6])
 {
     int creates = 0;
     if (undo_take()) {
-        uint64_t start = log_at;
+        uint64_t start = undo_log.at;
         creates = note(number, a);
         if (renames(number)) { /* one that fails has moved nothing: to undo it would */
             long rc = raw_syscall(number, (long)a[0], (long)a[1], (long)a[2], (long)a[3],

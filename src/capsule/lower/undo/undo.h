@@ -44,10 +44,17 @@ void undo_give(void);
 int log_record(enum undo_kind kind, const char *path, uint64_t inode, uint64_t offset,
                uint64_t bytes);
 int log_bytes(const void *bytes, size_t count);
-void log_back_to(uint64_t at);     /* a record is whole or not there */
-extern uint64_t log_at, log_limit; /* its bytes, and how many it may have with the copies */
-extern int log_rank;
-extern mend_version_t log_version;
+void log_back_to(uint64_t at); /* a record is whole or not there */
+extern struct undo_log {
+    char folder[PATH_MAX]; /* DIR/undo; "": nothing is noted */
+    int rank;
+    mend_version_t version;
+    int fd;             /* -1: none is open */
+    uint64_t at, limit; /* its bytes, and how many it may have with the copies */
+    volatile int lock;
+    int owner;        /* the process whose log it is */
+    uint64_t meeting; /* of those who note together */
+} undo_log;
 size_t log_length(const char *text);
 char *log_number(char *end, int64_t n);                      /* in decimals, before `end` */
 int log_join(char *path, const char *dir, const char *name); /* into path[PATH_MAX] */
@@ -83,8 +90,6 @@ int shared_note_created(uint64_t key); /* it was not there at the version */
 int shared_created(uint64_t key);
 
 void undo_copies_done(void);
-
-extern char undo_folder[PATH_MAX]; /* DIR/undo; "": nothing is noted */
 
 /* --- undo/: files that the application has changed are put back, see undo.h --- */
 void undo_open(const char *dir);
