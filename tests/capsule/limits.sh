@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# limits.sh: a time limit, files that grew since the image, images of other machines.
+# limits.sh: a time limit, files that grew since the image, images of other machines, and one more of everything than the
+# man page allows (apps/many.c has ten times what tables of old could hold).
 set -uo pipefail
 build=$MEND_BUILD mend=$MEND_BUILD/bin/mend tests=$MEND_BUILD/tests/capsule
 . "$(dirname "$0")/scratch.sh"
@@ -29,4 +30,15 @@ for what in arch:"another CPU architecture" version:"another version of Mend" pa
     within 100 "$mend" restart "$work/f" >"$work/o" 2>"$work/e"; rc=$?
     [ $rc != 0 ] && [ $rc -lt 124 ] && grep -q "${what#*:}" "$work/e" && [ ! -s "$work/o" ]; ok $? "refused: $(grep -m1 mend: "$work/e" | sed 's/.*: //' | cut -c1-110)"
 done
+
+# one operation, thread and timer too many, and a path that no call takes: each has its sentence, and the program goes on
+mkdir "$work/deep"
+MEND_CAPSULE_AT=1000 within 150 mpirun.openmpi --oversubscribe -n 1 "$mend" exec --dir "$work/c" "$tests/capped" "$work/deep" >"$work/o" 2>"$work/e"
+ok $? "a program at the limits ends well"
+[ "$(head -1 "$work/o")" = "capped: 1024 operations, 4095 threads, 4097 timers" ] && [ "$(tail -1 "$work/o")" = "capped: done" ]
+ok $? "$(head -1 "$work/o")"
+for sentence in "MPI_Op_create: more than 1024 operations at once" "more than 4096 threads at once" "at most 4096 timers" "path of an open file is too long"; do
+    grep -q "$sentence" "$work/e"; ok $? "said: $(grep -m1 "$sentence" "$work/e" | cut -c1-110)"
+done
+ls "$work"/c/versions/*-v1-* >/dev/null 2>&1; ok $? "and there is an image"
 exit $fail
