@@ -201,6 +201,7 @@ int view_get(const view *v, void *to);
 int view_set(const view *v, const void *from);
 int view_clear(const view *v);
 int view_resize(const view *v, size_t bytes);
+int parts_room(mend_flow *f, int need);    /* for so many in f->parts */
 int views_parts(mend_flow *f, int *count); /* fills f->parts: the saved views */
 
 /* meta.c */

@@ -366,16 +366,23 @@ int views_arrange(views *v)
     return 0;
 }
 
+int parts_room(mend_flow *f, int need)
+{
+    if (f->part_room >= need)
+        return 0;
+    mend_flow_part *parts = realloc(f->parts, (size_t)need * sizeof *parts);
+    if (!parts)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d parts", need);
+    f->parts = parts;
+    f->part_room = need;
+    return 0;
+}
+
 int views_parts(mend_flow *f, int *count)
 {
-    int n = 0, need = f->views.count + 1;
-    if (f->part_room < need) {
-        mend_flow_part *parts = realloc(f->parts, (size_t)need * sizeof *parts);
-        if (!parts)
-            return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d parts", need);
-        f->parts = parts;
-        f->part_room = need;
-    }
+    int n = 0;
+    if (parts_room(f, f->views.count + 1))
+        return MEND_ERR_NO_MEMORY;
     for (int i = 0; i < f->views.count; i++) {
         view *w = f->views.all[i];
         if (w->fate == FATE_SAVED)

@@ -19,36 +19,7 @@
 
 #include "../../src/store/internal.h"
 
-static char dir[64];
-
-static int set_up(void **state)
-{
-    (void)state;
-    strcpy(dir, "/tmp/mend-store-XXXXXX");
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", dir);
-    return system(command);
-}
-
-static mend_store_options plain(void)
-{
-    static char local[96], global[96];
-    mend_store_options o;
-    assert_int_equal(mend_store_defaults(&o), 0);
-    snprintf(local, sizeof local, "%s/local", dir);
-    snprintf(global, sizeof global, "%s/global", dir);
-    o.local_dir = local;
-    o.global_dir = global;
-    o.level[MEND_LEVEL_LOCAL] = (mend_level_options){.every = 1, .keep = 3};
-    o.level[MEND_LEVEL_GLOBAL].every = 0;
-    return o;
-}
+#include "store_folder.h"
 
 static mend_store *open_plain(const mend_store_options *o)
 {
@@ -63,7 +34,7 @@ static mend_store *open_plain(const mend_store_options *o)
 static void exact_deltas(mend_delta mode, int rounds, int compress)
 {
     static uint8_t *history[64];
-    mend_store_options o = plain();
+    mend_store_options o = folder_options();
     o.delta = mode;
     o.delta_chain = 4;
     o.level[MEND_LEVEL_LOCAL].compress = compress;
@@ -135,7 +106,7 @@ static void delta_bytes(void **state)
     mend_delta modes[] = {MEND_DELTA_HASH, MEND_DELTA_CMP, MEND_DELTA_PAGES};
     (void)state;
     for (int i = 0; i < 3; i++) {
-        mend_store_options o = plain();
+        mend_store_options o = folder_options();
         mend_store_stats before, after;
         size_t bytes = 16 << 20;
         uint8_t *data =
@@ -181,7 +152,7 @@ static int list_files(const char *sub, char names[][512], int room)
  */
 static int restore_after_damage(void)
 {
-    mend_store_options o = plain();
+    mend_store_options o = folder_options();
     uint64_t data[200];
     long version = -1;
     mend_store *s = open_plain(&o);
@@ -201,7 +172,7 @@ static void every_byte_of_a_version(void **state)
 {
     static char names[8][512];
     (void)state;
-    mend_store_options o = plain();
+    mend_store_options o = folder_options();
     uint64_t data[200];
     mend_store *s = open_plain(&o);
     assert_int_equal(mend_store_region(s, 1, "data", data, sizeof data), 0);
@@ -262,7 +233,7 @@ static int produce(mend_store_sink *sink, void *arg)
 static void streams(void **state)
 {
     (void)state;
-    mend_store_options o = plain();
+    mend_store_options o = folder_options();
     mend_store *s = open_plain(&o);
     int pieces = 500, fixed = 3, count = 0;
     size_t bytes = 0;
@@ -296,7 +267,7 @@ static void streams(void **state)
 static void wrong_use(void **state)
 {
     (void)state;
-    mend_store_options o = plain();
+    mend_store_options o = folder_options();
     mend_store *s = NULL;
     int x = 0, y = 0;
     long version;
@@ -305,10 +276,10 @@ static void wrong_use(void **state)
     assert_int_equal(mend_store_open_single("..", &o, &s), MEND_ERR_ARGUMENT);
     o.level[MEND_LEVEL_LOCAL].keep = 0;
     assert_int_equal(mend_store_open_single("unit", &o, &s), MEND_ERR_CONFIG);
-    o = plain();
+    o = folder_options();
     o.block = 5000;
     assert_int_equal(mend_store_open_single("unit", &o, &s), MEND_ERR_CONFIG);
-    o = plain();
+    o = folder_options();
     s = open_plain(&o);
     assert_int_equal(mend_store_save(NULL, 1), MEND_ERR_ARGUMENT);
     assert_int_equal(mend_store_save(s, -1), MEND_ERR_VERSION);
@@ -346,7 +317,7 @@ static void files_are_private(void **state)
     char path[200];
     int x = 1;
     (void)state;
-    mend_store_options o = plain();
+    mend_store_options o = folder_options();
     umask(0);
     mend_store *s = open_plain(&o);
     assert_int_equal(mend_store_region(s, 1, "x", &x, sizeof x), 0);
@@ -384,7 +355,7 @@ static void folder_is_swapped(void **state)
     int x = 1;
     long version = 0;
     (void)state;
-    mend_store_options o = plain();
+    mend_store_options o = folder_options();
     mend_store *s = open_plain(&o);
     assert_int_equal(mend_store_region(s, 1, "x", &x, sizeof x), 0);
     assert_int_equal(mend_store_save(s, 1), 0);
@@ -410,7 +381,7 @@ static void kept_and_pruned(void **state)
 {
     static char names[64][512];
     (void)state;
-    mend_store_options o = plain();
+    mend_store_options o = folder_options();
     long versions[16], v = 0;
     int count;
     mend_store *s = open_plain(&o);
@@ -436,7 +407,7 @@ static void kept_and_pruned(void **state)
 static void slow_disk(void **state)
 {
     (void)state;
-    mend_store_options o = plain();
+    mend_store_options o = folder_options();
     size_t bytes = 4 << 20;
     char *data = calloc(1, bytes);
     int done = 1;
@@ -459,7 +430,7 @@ static void slow_disk(void **state)
 static void full_disk(void **state)
 {
     (void)state;
-    mend_store_options o = plain();
+    mend_store_options o = folder_options();
     char command[256];
     size_t bytes = 2 << 20;
     char *data = calloc(1, bytes);
@@ -499,57 +470,12 @@ static void full_disk(void **state)
     free(data);
 }
 
-/* ---- who helps whom -------------------------------------------------------------------------- */
-
-static void places(void **state)
-{
-    (void)state;
-    for (int domains = 2; domains <= 6; domains++)
-        for (int each = 1; each <= 4; each++) {
-            int n = domains * each, partner[24], held[24] = {0};
-            struct home homes[24] = {0};
-            bool apart;
-            for (int r = 0; r < n; r++)
-                snprintf(homes[r].domain, 64, "n%d", r / each);
-            placement_partners(homes, n, partner, &apart);
-            assert_true(apart);
-            for (int r = 0; r < n; r++) {
-                assert_true(strcmp(homes[r].domain, homes[partner[r]].domain) != 0);
-                assert_int_equal(held[partner[r]]++, 0); /* each holds one */
-            }
-            for (int m = 1; m < domains; m++) { /* groups of one rank per node */
-                int seen[24] = {0};
-                for (int r = 0; r < n; r++) {
-                    struct group g;
-                    placement_groups(homes, n, domains - m, m, r, &g, &apart);
-                    assert_true(apart && g.size == domains && g.parity == m &&
-                                g.member[g.index] == r);
-                    for (int i = 0; i < g.size; i++)
-                        for (int j = 0; j < i; j++)
-                            assert_true(
-                                strcmp(homes[g.member[i]].domain, homes[g.member[j]].domain) != 0);
-                    seen[r]++;
-                }
-            }
-        }
-    /* one large node: as good as can be, and still a permutation */
-    struct home homes[5] = {
-        {.domain = "a"}, {.domain = "a"}, {.domain = "a"}, {.domain = "a"}, {.domain = "b"}};
-    int partner[5], sum = 0;
-    bool apart;
-    placement_partners(homes, 5, partner, &apart);
-    assert_false(apart);
-    for (int r = 0; r < 5; r++)
-        sum += partner[r];
-    assert_int_equal(sum, 10);
-}
-
 /* A copy that several threads verify: a bit that falls over is found wherever it is. */
 static void damage_in_a_large_copy(void **state)
 {
     (void)state;
     const size_t bytes = (size_t)50 << 20, at[] = {0, 17 << 20, (25 << 20) + 1, bytes - 1};
-    mend_store_options o = plain();
+    mend_store_options o = folder_options();
     o.level[MEND_LEVEL_LOCAL].every = 0;
     o.level[MEND_LEVEL_MEMORY] = (mend_level_options){.every = 1, .keep = 1};
     uint8_t *data = malloc(bytes);
@@ -576,20 +502,19 @@ static void damage_in_a_large_copy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(damage_in_a_large_copy, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(deltas_by_hash, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(deltas_by_comparison, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(deltas_by_pages, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(delta_bytes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(every_byte_of_a_version, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(streams, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(wrong_use, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(files_are_private, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(folder_is_swapped, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(kept_and_pruned, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(slow_disk, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(full_disk, set_up, tear_down),
-        cmocka_unit_test(places),
+        cmocka_unit_test_setup_teardown(damage_in_a_large_copy, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(deltas_by_hash, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(deltas_by_comparison, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(deltas_by_pages, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(delta_bytes, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(every_byte_of_a_version, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(streams, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(wrong_use, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(files_are_private, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(folder_is_swapped, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(kept_and_pruned, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(slow_disk, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(full_disk, folder_set_up, folder_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,14 +16,13 @@
 #include <mend/store.h>
 
 #include "../harness/driver/gpu.h"
+#include "store_folder.h"
 
 #define PAGE   4096u
 #define LARGE  (90 * PAGE + 123) /* edges that are no whole pages */
 #define SECOND (40 * PAGE)
 #define SMALL  1000u
 #define ALL    (LARGE + SECOND + 3 * SMALL)
-
-static char dir[64];
 
 /* The program's data: on device 0 (not at the beginning of a page), on device 1, managed, pinned,
  * and on the host. `is` is what they should hold. */
@@ -110,16 +109,8 @@ static void change(int writes)
 
 static mend_store_options plain(void)
 {
-    static char local[96], global[96];
-    mend_store_options o;
-    assert_int_equal(mend_store_defaults(&o), 0);
-    snprintf(local, sizeof local, "%s/local", dir);
-    snprintf(global, sizeof global, "%s/global", dir);
-    o.local_dir = local;
-    o.global_dir = global;
+    mend_store_options o = folder_options();
     o.level[MEND_LEVEL_MEMORY] = (mend_level_options){.every = 1, .keep = 1};
-    o.level[MEND_LEVEL_LOCAL] = (mend_level_options){.every = 1, .keep = 3};
-    o.level[MEND_LEVEL_GLOBAL].every = 0;
     return o;
 }
 
@@ -137,22 +128,17 @@ static mend_store *opened(const mend_store_options *o)
 
 static int set_up(void **state)
 {
-    (void)state;
-    strcpy(dir, "/tmp/mend-device-XXXXXX");
     srand(7);
-    return mkdtemp(dir) ? 0 : -1;
+    return folder_set_up(state);
 }
 
 static int tear_down(void **state)
 {
-    char command[256];
-    (void)state;
     gpu.fake->heal();
     gpu.fake->kernels(1);
     gpu.fake->limit(0, (size_t)1 << 30);
     gpu.fake->limit(1, (size_t)1 << 30);
-    snprintf(command, sizeof command, "rm -rf %s", dir);
-    return system(command);
+    return folder_tear_down(state);
 }
 
 /* Saves with changes between them; now and then the store is opened anew, and all that it has is

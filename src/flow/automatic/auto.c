@@ -134,14 +134,8 @@ static int add_part(mend_flow *f, int id, const char *label, char *from, size_t 
 int auto_parts(mend_flow *f, int *count)
 {
     struct automatic *a = &the_automatic;
-    int need = ID_DATA - FIRST_ID + AUTO_DATA_MAX + 1;
-    if (f->part_room < need) {
-        mend_flow_part *parts = realloc(f->parts, (size_t)need * sizeof *parts);
-        if (!parts)
-            return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d parts", need);
-        f->parts = parts;
-        f->part_room = need;
-    }
+    if (parts_room(f, ID_DATA - FIRST_ID + AUTO_DATA_MAX + 1))
+        return MEND_ERR_NO_MEMORY;
     fflush(stdout); /* what was printed before a version stays printed */
     int rc = describe(f, &a->now);
     if (!rc && !a->checked)
