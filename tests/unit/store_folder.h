@@ -9,14 +9,14 @@
 
 static char dir[64];
 
-static inline int folder_set_up(void **state)
+static inline int set_up(void **state)
 {
     (void)state;
     strcpy(dir, "/tmp/mend-store-XXXXXX");
     return mkdtemp(dir) ? 0 : -1;
 }
 
-static inline int folder_tear_down(void **state)
+static inline int tear_down(void **state)
 {
     char command[128];
     (void)state;
@@ -24,7 +24,7 @@ static inline int folder_tear_down(void **state)
     return system(command);
 }
 
-static inline mend_store_options folder_options(void)
+static inline mend_store_options plain(void)
 {
     static char local[96], global[96];
     mend_store_options o;

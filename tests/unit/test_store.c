@@ -34,7 +34,7 @@ static mend_store *open_plain(const mend_store_options *o)
 static void exact_deltas(mend_delta mode, int rounds, int compress)
 {
     static uint8_t *history[64];
-    mend_store_options o = folder_options();
+    mend_store_options o = plain();
     o.delta = mode;
     o.delta_chain = 4;
     o.level[MEND_LEVEL_LOCAL].compress = compress;
@@ -106,7 +106,7 @@ static void delta_bytes(void **state)
     mend_delta modes[] = {MEND_DELTA_HASH, MEND_DELTA_CMP, MEND_DELTA_PAGES};
     (void)state;
     for (int i = 0; i < 3; i++) {
-        mend_store_options o = folder_options();
+        mend_store_options o = plain();
         mend_store_stats before, after;
         size_t bytes = 16 << 20;
         uint8_t *data =
@@ -152,7 +152,7 @@ static int list_files(const char *sub, char names[][512], int room)
  */
 static int restore_after_damage(void)
 {
-    mend_store_options o = folder_options();
+    mend_store_options o = plain();
     uint64_t data[200];
     long version = -1;
     mend_store *s = open_plain(&o);
@@ -172,7 +172,7 @@ static void every_byte_of_a_version(void **state)
 {
     static char names[8][512];
     (void)state;
-    mend_store_options o = folder_options();
+    mend_store_options o = plain();
     uint64_t data[200];
     mend_store *s = open_plain(&o);
     assert_int_equal(mend_store_region(s, 1, "data", data, sizeof data), 0);
@@ -233,7 +233,7 @@ static int produce(mend_store_sink *sink, void *arg)
 static void streams(void **state)
 {
     (void)state;
-    mend_store_options o = folder_options();
+    mend_store_options o = plain();
     mend_store *s = open_plain(&o);
     int pieces = 500, fixed = 3, count = 0;
     size_t bytes = 0;
@@ -267,7 +267,7 @@ static void streams(void **state)
 static void wrong_use(void **state)
 {
     (void)state;
-    mend_store_options o = folder_options();
+    mend_store_options o = plain();
     mend_store *s = NULL;
     int x = 0, y = 0;
     long version;
@@ -276,10 +276,10 @@ static void wrong_use(void **state)
     assert_int_equal(mend_store_open_single("..", &o, &s), MEND_ERR_ARGUMENT);
     o.level[MEND_LEVEL_LOCAL].keep = 0;
     assert_int_equal(mend_store_open_single("unit", &o, &s), MEND_ERR_CONFIG);
-    o = folder_options();
+    o = plain();
     o.block = 5000;
     assert_int_equal(mend_store_open_single("unit", &o, &s), MEND_ERR_CONFIG);
-    o = folder_options();
+    o = plain();
     s = open_plain(&o);
     assert_int_equal(mend_store_save(NULL, 1), MEND_ERR_ARGUMENT);
     assert_int_equal(mend_store_save(s, -1), MEND_ERR_VERSION);
@@ -317,7 +317,7 @@ static void files_are_private(void **state)
     char path[200];
     int x = 1;
     (void)state;
-    mend_store_options o = folder_options();
+    mend_store_options o = plain();
     umask(0);
     mend_store *s = open_plain(&o);
     assert_int_equal(mend_store_region(s, 1, "x", &x, sizeof x), 0);
@@ -355,7 +355,7 @@ static void folder_is_swapped(void **state)
     int x = 1;
     long version = 0;
     (void)state;
-    mend_store_options o = folder_options();
+    mend_store_options o = plain();
     mend_store *s = open_plain(&o);
     assert_int_equal(mend_store_region(s, 1, "x", &x, sizeof x), 0);
     assert_int_equal(mend_store_save(s, 1), 0);
@@ -381,7 +381,7 @@ static void kept_and_pruned(void **state)
 {
     static char names[64][512];
     (void)state;
-    mend_store_options o = folder_options();
+    mend_store_options o = plain();
     long versions[16], v = 0;
     int count;
     mend_store *s = open_plain(&o);
@@ -407,7 +407,7 @@ static void kept_and_pruned(void **state)
 static void slow_disk(void **state)
 {
     (void)state;
-    mend_store_options o = folder_options();
+    mend_store_options o = plain();
     size_t bytes = 4 << 20;
     char *data = calloc(1, bytes);
     int done = 1;
@@ -430,7 +430,7 @@ static void slow_disk(void **state)
 static void full_disk(void **state)
 {
     (void)state;
-    mend_store_options o = folder_options();
+    mend_store_options o = plain();
     char command[256];
     size_t bytes = 2 << 20;
     char *data = calloc(1, bytes);
@@ -475,7 +475,7 @@ static void damage_in_a_large_copy(void **state)
 {
     (void)state;
     const size_t bytes = (size_t)50 << 20, at[] = {0, 17 << 20, (25 << 20) + 1, bytes - 1};
-    mend_store_options o = folder_options();
+    mend_store_options o = plain();
     o.level[MEND_LEVEL_LOCAL].every = 0;
     o.level[MEND_LEVEL_MEMORY] = (mend_level_options){.every = 1, .keep = 1};
     uint8_t *data = malloc(bytes);
@@ -502,19 +502,19 @@ static void damage_in_a_large_copy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(damage_in_a_large_copy, folder_set_up, folder_tear_down),
-        cmocka_unit_test_setup_teardown(deltas_by_hash, folder_set_up, folder_tear_down),
-        cmocka_unit_test_setup_teardown(deltas_by_comparison, folder_set_up, folder_tear_down),
-        cmocka_unit_test_setup_teardown(deltas_by_pages, folder_set_up, folder_tear_down),
-        cmocka_unit_test_setup_teardown(delta_bytes, folder_set_up, folder_tear_down),
-        cmocka_unit_test_setup_teardown(every_byte_of_a_version, folder_set_up, folder_tear_down),
-        cmocka_unit_test_setup_teardown(streams, folder_set_up, folder_tear_down),
-        cmocka_unit_test_setup_teardown(wrong_use, folder_set_up, folder_tear_down),
-        cmocka_unit_test_setup_teardown(files_are_private, folder_set_up, folder_tear_down),
-        cmocka_unit_test_setup_teardown(folder_is_swapped, folder_set_up, folder_tear_down),
-        cmocka_unit_test_setup_teardown(kept_and_pruned, folder_set_up, folder_tear_down),
-        cmocka_unit_test_setup_teardown(slow_disk, folder_set_up, folder_tear_down),
-        cmocka_unit_test_setup_teardown(full_disk, folder_set_up, folder_tear_down),
+        cmocka_unit_test_setup_teardown(damage_in_a_large_copy, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(deltas_by_hash, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(deltas_by_comparison, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(deltas_by_pages, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(delta_bytes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_byte_of_a_version, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(streams, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wrong_use, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(files_are_private, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(folder_is_swapped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(kept_and_pruned, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slow_disk, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(full_disk, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,9 +107,9 @@ static void change(int writes)
     to_devices();
 }
 
-static mend_store_options plain(void)
+static mend_store_options with_memory(void)
 {
-    mend_store_options o = folder_options();
+    mend_store_options o = plain();
     o.level[MEND_LEVEL_MEMORY] = (mend_level_options){.every = 1, .keep = 1};
     return o;
 }
@@ -126,19 +126,19 @@ static mend_store *opened(const mend_store_options *o)
     return s;
 }
 
-static int set_up(void **state)
+static int devices_set_up(void **state)
 {
     srand(7);
-    return folder_set_up(state);
+    return set_up(state);
 }
 
-static int tear_down(void **state)
+static int devices_tear_down(void **state)
 {
     gpu.fake->heal();
     gpu.fake->kernels(1);
     gpu.fake->limit(0, (size_t)1 << 30);
     gpu.fake->limit(1, (size_t)1 << 30);
-    return folder_tear_down(state);
+    return tear_down(state);
 }
 
 /* Saves with changes between them; now and then the store is opened anew, and all that it has is
@@ -148,7 +148,7 @@ static void exact(mend_delta delta, bool cow)
     enum { ROUNDS = 10 };
     static uint8_t history[ROUNDS][ALL];
     size_t before = gpu.fake->in_use(0) + gpu.fake->in_use(1);
-    mend_store_options o = plain();
+    mend_store_options o = with_memory();
     o.delta = delta;
     o.delta_chain = 3;
     o.copy_on_write = cow;
@@ -234,7 +234,7 @@ static void without_pinning(void **state)
 static void after_queued_work(void **state)
 {
     (void)state;
-    mend_store_options o = plain();
+    mend_store_options o = with_memory();
     mend_store *s = opened(&o);
     void *stream;
     GPU_OK(gpu.stream(&stream, 1));
@@ -271,7 +271,7 @@ static void only_changes(void **state)
     (void)state;
     enum { PAGES = 1000 };
     static uint8_t now[PAGES * PAGE], back[PAGES * PAGE];
-    mend_store_options o = plain();
+    mend_store_options o = with_memory();
     mend_store *s = NULL;
     mend_store_stats stats[2];
     int fresh = 0;
@@ -318,7 +318,7 @@ static void only_changes(void **state)
 static void to_the_other_side(void **state)
 {
     (void)state;
-    mend_store_options o = plain();
+    mend_store_options o = with_memory();
     o.delta = MEND_DELTA_HASH;
     static uint8_t host[LARGE];
     mend_store *s = opened(&o);
@@ -411,7 +411,7 @@ static void every_failure(void **state)
                                             "cuModuleGetFunction",
                                             "cuLaunchKernel",
                                             "cuMemcpyHtoDAsync"};
-    mend_store_options o = plain();
+    mend_store_options o = with_memory();
     o.delta = MEND_DELTA_HASH;
     o.level[MEND_LEVEL_LOCAL].keep = 2;
     int failures = 0;
@@ -438,7 +438,7 @@ static void every_failure(void **state)
 static void lost_device(void **state)
 {
     (void)state;
-    mend_store_options o = plain();
+    mend_store_options o = with_memory();
     static uint8_t host[ALL];
     mend_store *s = opened(&o);
     change(100);
@@ -470,16 +470,16 @@ int main(void)
         return 1;
     make_data();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(by_snapshot, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(without_room, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(room_on_one, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(without_kernels, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(without_pinning, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(after_queued_work, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(only_changes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(to_the_other_side, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(every_failure, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(lost_device, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(by_snapshot, devices_set_up, devices_tear_down),
+        cmocka_unit_test_setup_teardown(without_room, devices_set_up, devices_tear_down),
+        cmocka_unit_test_setup_teardown(room_on_one, devices_set_up, devices_tear_down),
+        cmocka_unit_test_setup_teardown(without_kernels, devices_set_up, devices_tear_down),
+        cmocka_unit_test_setup_teardown(without_pinning, devices_set_up, devices_tear_down),
+        cmocka_unit_test_setup_teardown(after_queued_work, devices_set_up, devices_tear_down),
+        cmocka_unit_test_setup_teardown(only_changes, devices_set_up, devices_tear_down),
+        cmocka_unit_test_setup_teardown(to_the_other_side, devices_set_up, devices_tear_down),
+        cmocka_unit_test_setup_teardown(every_failure, devices_set_up, devices_tear_down),
+        cmocka_unit_test_setup_teardown(lost_device, devices_set_up, devices_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
