@@ -1,5 +1,5 @@
-/* Inside `mend run`: what was asked for (run.c), its folder (run_folder.c), how it is launched (run_launch.c, run_node.c), what it says
- * while it runs (run_follow.c). */
+/* Inside `mend run`: what was asked for (run.c, levels.c), its folder (folder.c), how it is launched (launch_job.c, node.c), what
+ * it says while it runs (follow.c) and how it ends (ends.c, summary.c). */
 #ifndef MEND_TOOL_RUN_H
 #define MEND_TOOL_RUN_H
 
@@ -184,7 +184,7 @@ bool run_command(const struct run_job *job, bool resume, char ***command);
 /* mixed: its output and the program's are one. *report: what our own launcher has to tell, to read. */
 pid_t run_start(char **command, bool mixed, int *report);
 
-/* Our own launcher (run_node.c). */
+/* Our own launcher (node.c). */
 enum { RUN_REPORT_FD = 3 };
 bool run_is_ours(const struct run_job *job);
 bool run_node_command(const struct run_job *job, struct run_words *w);
