@@ -278,7 +278,9 @@ MEND_API void *mend_store_put_room(mend_store_sink *sink, size_t count);
 
 /* An opaque region of one save. `bytes` must be exact. produce() returns 0, or a negative code that
  * fails the save on all ranks with MEND_ERR_STREAM. Of the store's functions it may call only
- * mend_store_put() and mend_store_put_room(). */
+ * mend_store_put() and mend_store_put_room(); other collective ones fail with MEND_ERR_STATE, in the
+ * producer as in another thread. If it leaves the save by a jump, that save has failed: the other ranks
+ * wait for it until the store is rebound. */
 typedef struct mend_store_stream {
     int id;
     const char *label;

@@ -62,9 +62,12 @@ int mend_store_discard(mend_store *store)
 {
     if (!store)
         return mend_fail(MEND_ERR_ARGUMENT, "no store");
+    int rc = guard_check(store, "mend_store_discard", FRAME);
+    if (rc)
+        return rc;
     mend_store_end_restore(store);
     engine_hold(store);
-    int rc = discard(store);
+    rc = discard(store);
     engine_release(store);
     return rc;
 }

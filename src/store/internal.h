@@ -170,7 +170,20 @@ struct region {
     uint64_t global_offset, global_total;
 };
 
+/* The call that is under way; see guard.c. */
+struct guard {
+    pthread_mutex_t lock;
+    const char *call; /* NULL: none */
+    pthread_t by;
+    uintptr_t frame; /* of its stack */
+    /* what a save holds */
+    struct slot *slot;
+    struct job *job;
+    mend_image_region *regions;
+};
+
 struct mend_store {
+    struct guard guard;
     char name[MEND_IMAGE_NAME];
     mend_store_options options;
     char *local_dir, *global_dir, *domain, *topology; /* what options point to */
@@ -239,6 +252,13 @@ int layout_make(mend_store *store, const int *ids, int id_count, const mend_stor
                 int stream_count, mend_image_head *head);
 bool layout_same(const mend_image_head *a, const mend_image_head *b);
 struct region *region_find(mend_store *store, int id);
+
+/* ---- guard.c: one collective call of a store at a time ---- */
+int guard_enter(mend_store *store, const char *call, uintptr_t frame);
+void guard_leave(mend_store *store);
+/* For a call that does not take the guard itself: is it allowed now? */
+int guard_check(mend_store *store, const char *call, uintptr_t frame);
+#define FRAME ((uintptr_t)__builtin_frame_address(0))
 
 /* ---- engine.c ---- */
 int engine_start(mend_store *store);

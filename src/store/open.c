@@ -38,6 +38,7 @@ static int make_store(const char *name, const mend_store_options *options, mend_
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a store");
     strcpy(store->name, name);
     store->last = store->floor = -1;
+    pthread_mutex_init(&store->guard.lock, NULL);
     pthread_mutex_init(&store->lock, NULL);
     pthread_cond_init(&store->changed, NULL);
     delta_reset(store);
@@ -86,6 +87,7 @@ static void free_store(mend_store *store)
     drop_folder(&store->local);
     drop_folder(&store->global);
     pthread_cond_destroy(&store->changed);
+    pthread_mutex_destroy(&store->guard.lock);
     pthread_mutex_destroy(&store->lock);
     free(store);
 }
@@ -296,9 +298,12 @@ int mend_store_rebind(mend_store *store, MPI_Comm comm, int logical_rank)
         return mend_fail(
             MEND_ERR_ARGUMENT,
             "mend_store_rebind() needs a store on a communicator and a new communicator");
+    int rc = guard_check(store, "mend_store_rebind", FRAME);
+    if (rc)
+        return rc;
     mend_store_end_restore(store);
     unbind(store);
-    int rc = net_open(comm, logical_rank, &net);
+    rc = net_open(comm, logical_rank, &net);
     if (rc)
         return rc;
     net_close(store->net);
@@ -318,10 +323,13 @@ int mend_store_close(mend_store *store)
 {
     if (!store)
         return 0;
+    int rc = guard_check(store, "mend_store_close", FRAME);
+    if (rc)
+        return rc;
     mend_store_end_restore(store);
     engine_drain(store);
     engine_stop(store);
-    int rc = net_broken(store->net) ? MEND_ERR_PEER_FAILED : store->result;
+    rc = net_broken(store->net) ? MEND_ERR_PEER_FAILED : store->result;
     mend_event("store.close", ev_str("store", store->name),
                ev_int("saves", (long long)store->stats.saves),
                ev_int("commits", (long long)store->stats.commits),

@@ -257,7 +257,7 @@ static int copy_all(mend_store *store, struct making *m, const mend_save_options
     if (rc == 0 && !drain)
         pages_copied(store, m->slot, &m->head);
     m->slot->head = m->head; /* with the regions */
-    m->head.regions = NULL;
+    m->head.regions = store->guard.regions = NULL;
     if (drain)
         rc = device_snapshot_end(store, drain, m->slot, store->serial, begun ? begun : rc);
     return rc;
@@ -345,6 +345,14 @@ static int make_version(mend_store *store, struct making *m, int rc, const mend_
     return rc;
 }
 
+/* What goes back if the save is left by a jump of a producer. */
+static void hold(mend_store *store, struct slot *slot, struct job *job, mend_image_region *regions)
+{
+    store->guard.slot = slot;
+    store->guard.job = job;
+    store->guard.regions = regions;
+}
+
 int mend_store_save_sized(mend_store *store, mend_version_t version,
                           const mend_save_options *options, size_t size)
 {
@@ -353,8 +361,11 @@ int mend_store_save_sized(mend_store *store, mend_version_t version,
 
     if (!store)
         return mend_fail(MEND_ERR_ARGUMENT, "no store");
+    int rc = guard_enter(store, "mend_store_save", FRAME);
+    if (rc)
+        return rc;
     double start = mend_now();
-    int rc = mend_options_take(o, sizeof *o, options, size, "mend_save_options");
+    rc = mend_options_take(o, sizeof *o, options, size, "mend_save_options");
     if (rc == 0)
         rc = check_choice(store, o, version);
     cow_wait(store); /* of the save before; its failure is the engine's to tell */
@@ -365,7 +376,9 @@ int mend_store_save_sized(mend_store *store, mend_version_t version,
     m.head.version = version;
     if (m.job)
         m.job->version = version;
+    hold(store, m.slot, m.job, m.head.regions);
     rc = make_version(store, &m, rc, o);
+    hold(store, NULL, NULL, NULL);
     slot_release(store, m.slot);
     if (m.job) {
         pthread_mutex_lock(&store->lock);
@@ -377,6 +390,7 @@ int mend_store_save_sized(mend_store *store, mend_version_t version,
     mend_event("store.save", ev_str("store", store->name), ev_int("version", version),
                ev_str("error", rc ? mend_error_name(rc) : ""),
                ev_real("seconds", mend_now() - start));
+    guard_leave(store);
     if (rc == 0 && (o->sync || store->options.sync))
         rc = mend_store_wait(store);
     return rc;

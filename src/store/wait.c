@@ -20,6 +20,9 @@ int mend_store_wait(mend_store *store)
 {
     if (!store)
         return mend_fail(MEND_ERR_ARGUMENT, "no store");
+    int rc = guard_check(store, "mend_store_wait", FRAME);
+    if (rc)
+        return rc;
     engine_drain(store);
     int64_t worst =
         store->result; /* commits are agreed, so all have the same, unless somebody died */

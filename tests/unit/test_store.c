@@ -264,6 +264,58 @@ static void streams(void **state)
     assert_int_equal(mend_store_close(s), 0);
 }
 
+struct intruder {
+    mend_store *store;
+    jmp_buf out;
+    bool jump;
+    int codes[4];
+};
+
+static int intrude(mend_store_sink *sink, void *arg)
+{
+    struct intruder *i = arg;
+    long version;
+    memset(mend_store_put_room(sink, 1000), 7, 1000);
+    if (i->jump)
+        longjmp(i->out, 1);
+    i->codes[0] = mend_store_save(i->store, 50);
+    i->codes[1] = mend_store_restore_newest(i->store, &version);
+    i->codes[2] = mend_store_wait(i->store);
+    i->codes[3] = mend_store_close(i->store);
+    return 0;
+}
+
+/* Nothing of a store inside its save; and a save that a producer leaves by a jump is one that has failed: its copy, of
+ * which there are two, is not lost to the store. */
+static void inside_a_save(void **state)
+{
+    (void)state;
+    mend_store_options o = plain();
+    o.buffers = 2;
+    struct intruder i = {.store = open_plain(&o)};
+    long newest = -1;
+    int fixed = 3;
+    mend_store_stream stream = {
+        .id = 90, .label = "image", .bytes = 1000, .produce = intrude, .arg = &i};
+    mend_save_options with = {.streams = &stream, .stream_count = 1};
+    assert_int_equal(mend_store_region(i.store, 1, "fixed", &fixed, sizeof fixed), 0);
+    assert_int_equal(mend_store_save_with(i.store, 1, &with), 0);
+    for (int c = 0; c < 4; c++)
+        assert_int_equal(i.codes[c], MEND_ERR_STATE);
+    i.jump = true;
+    for (volatile int round = 0; round < 6; round++)
+        if (setjmp(i.out) == 0)
+            mend_store_save_with(i.store, 2, &with);
+    assert_int_equal(mend_store_newest(i.store, &newest), 0);
+    assert_int_equal(newest, 1);
+    i.jump = false;
+    assert_int_equal(mend_store_save_with(i.store, 2, &with), 0);
+    assert_int_equal(mend_store_wait(i.store), 0);
+    assert_int_equal(mend_store_newest(i.store, &newest), 0);
+    assert_int_equal(newest, 2);
+    assert_int_equal(mend_store_close(i.store), 0);
+}
+
 static void wrong_use(void **state)
 {
     (void)state;
@@ -509,6 +561,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(delta_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_byte_of_a_version, set_up, tear_down),
         cmocka_unit_test_setup_teardown(streams, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(inside_a_save, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_use, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_are_private, set_up, tear_down),
         cmocka_unit_test_setup_teardown(folder_is_swapped, set_up, tear_down),

@@ -110,8 +110,11 @@ static int restore_version(mend_store *store, mend_version_t version, const int 
 
     if (!store || count < 0)
         return mend_fail(MEND_ERR_ARGUMENT, "no store, or a negative count");
+    int rc = guard_check(store, "mend_store_restore", FRAME);
+    if (rc)
+        return rc;
     engine_hold(store);
-    int rc = restore_look(store, &inv, &attempts, &found);
+    rc = restore_look(store, &inv, &attempts, &found);
     if (rc == 0)
         rc = restore_find(store, &inv, version, &a);
     if (rc == 0)
@@ -162,8 +165,11 @@ int mend_store_restore_newest(mend_store *store, mend_version_t *version)
 {
     if (!store || !version)
         return mend_fail(MEND_ERR_ARGUMENT, "no store, or no place for the result (NULL)");
+    int rc = guard_check(store, "mend_store_restore_newest", FRAME);
+    if (rc)
+        return rc;
     engine_hold(store);
-    int rc = restore_newest(store, version);
+    rc = restore_newest(store, version);
     engine_release(store);
     return rc;
 }
