@@ -30,6 +30,10 @@ endif
 bench: all
 	@$(RUN) bench/run build bench/results.json
 
+# how times grow with ranks: make bench-scale [RANKS="2 4 8"]
+bench-scale: all
+	@$(RUN) bench/scale/run build bench/scale/results $(RANKS)
+
 demo:
 	@$(RUN) env/configure release build
 	@$(RUN) cmake build >/dev/null # a folder of an older clone does not know the target yet
@@ -54,9 +58,10 @@ help:
 	@echo "make check      all tests"
 	@echo "make check-quick  one test of every kind, in minutes"
 	@echo "make bench      speeds as ratios, into bench/results.json"
+	@echo "make bench-scale  how times grow with ranks: curves, into bench/scale/results"
 	@echo "make campaign   the long fault campaigns; HOURS=2: trials by seed for so long"
 	@echo "make install    PREFIX=$(PREFIX)"
 	@echo "make lint       clang-format, cppcheck, clang-tidy"
 	@echo "make format, make clean"
 
-.PHONY: all check check-quick campaign bench demo install format lint clean help
+.PHONY: all check check-quick campaign bench bench-scale demo install format lint clean help

@@ -68,8 +68,12 @@ for ((i = 0; i < (times + 1) / 2; i++)); do
     rm -rf job; "$mend" run -n 4 --spares 1 --every 1s --levels memory,partner --dir job -q -- "${program[@]}" >got & runner=$!
     wait_for '"checkpoint.commit"' job/events.jsonl 16 || break
     victim=$(grep '"rank":2,"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')
+    # what a rank holds for all versions: its own images and those of the rank whose partner it is
+    awk '/memfd:mend-image/ { in_it = 1; next } /^[0-9a-f]+-/ { in_it = 0 } in_it && /^Rss:/ { s += $2 } END { print 1024 * s }' "/proc/$victim/smaps" >>held
     k=$(now); kill -9 "$victim"; wait $runner
     cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
+    grep '"level":"memory"' job/events.jsonl | grep -o '"bytes":[0-9]*' | cut -d: -f2 >>bytes
+    grep '"level":"memory"' job/events.jsonl | grep -o '"seconds":[0-9.e-]*' | cut -d: -f2 >>pause
     grep '"how":"resumed"' job/events.jsonl | tee -a r.full | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>in_place
     by_relaunch || break
 done
@@ -77,3 +81,9 @@ done
 x=$(median <in_place) y=$(median <relaunch) ratio=$(awk -v a="$(median <in_place)" -v b="$(median <relaunch)" 'BEGIN{print a/b}')
 row online.kill_to_resumed_full "$x" s "$y" "$ratio" "<= 0.2 of a relaunch" "$(le "$ratio" 0.2)"
 for p in images load agree; do row online.full.$p "$(grep -o " \?$p=[0-9.]*" r.full | grep -o '[0-9.]*$' | median)" ms null null "" true; done
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { print b > 0 ? a / b : "null" }'; }
+written=$(((mib << 20) * 2)) # two arrays, written all over
+bytes=$(median <bytes) held=$(median <held)
+x=$(ratio "$bytes" $written); row online.image_bytes "$bytes" B $written "$x" "<= 1.1 of what was written" "$(le "$x" 1.1)"
+x=$(ratio "$held" "$bytes"); row online.held "$held" B "$bytes" "$x" "<= 2.2 images a rank" "$(le "$x" 2.2)"
+row online.version_pause "$(median <pause)" s null null "" true

@@ -213,6 +213,45 @@ static void deltas(void **state)
         free(files[v].at);
 }
 
+/* Several readers of one image and its base: each has what the first has, in whatever order they are asked. */
+static void readers(void **state)
+{
+    (void)state;
+    mend_image_head whole = sample(4), delta = sample(5);
+    delta.base_version = 4;
+    delta.base_id = whole.save_id;
+    uint64_t few = 1ull << 1 | 1ull << 6;
+    fill(3);
+    struct bytes a = image_bytes(&whole, 0, NULL);
+    for (size_t i = 0; i < sizeof stream; i++)
+        if (few >> (i / 4096) & 1)
+            stream[i] ^= 0x55;
+    struct bytes b = image_bytes(&delta, 1, &few);
+    mend_image *base, *image, *other;
+    uint8_t one[5000], two[5000];
+    assert_int_equal(mend_image_open(mend_source_memory(a.at, a.count), &base), 0);
+    assert_int_equal(mend_image_raw_at(base), mend_image_head_bytes(3));
+    assert_int_equal(mend_image_open(mend_source_memory(b.at, b.count), &image), 0);
+    assert_int_equal(mend_image_raw_at(image), 0); /* not all of it is there */
+    assert_int_equal(mend_image_set_base(image, base), 0);
+    assert_int_equal(mend_image_share(image, &other), 0);
+    assert_int_equal(mend_image_chain(other), 1);
+    for (uint64_t at = 0; at + sizeof one <= sizeof stream; at += 1234) {
+        uint64_t back = sizeof stream - sizeof two - at;
+        assert_int_equal(mend_image_read(image, at, one, sizeof one), 0);
+        assert_int_equal(mend_image_read(other, back, two, sizeof two), 0);
+        assert_memory_equal(one, stream + at, sizeof one);
+        assert_memory_equal(two, stream + back, sizeof two);
+    }
+    a.at[mend_image_raw_at(base) + 3 * 4096] ^= 1;
+    mend_image_close(other); /* the first one is as good as before */
+    assert_int_equal(mend_image_read(image, 0, one, sizeof one), 0);
+    assert_int_equal(mend_image_read(image, 3 * 4096, one, sizeof one), MEND_ERR_DAMAGED);
+    mend_image_close(image);
+    free(a.at);
+    free(b.at);
+}
+
 static void bad_heads(void **state)
 {
     (void)state;
@@ -420,11 +459,17 @@ static void bundles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),         cmocka_unit_test(every_byte_flipped),
-        cmocka_unit_test(every_truncation),   cmocka_unit_test(deltas),
-        cmocka_unit_test(bad_heads),          cmocka_unit_test(names),
-        cmocka_unit_test(strangers),          cmocka_unit_test(bundles),
-        cmocka_unit_test(another_byte_order), cmocka_unit_test(jobs),
+        cmocka_unit_test(round_trip),
+        cmocka_unit_test(every_byte_flipped),
+        cmocka_unit_test(every_truncation),
+        cmocka_unit_test(deltas),
+        cmocka_unit_test(bad_heads),
+        cmocka_unit_test(names),
+        cmocka_unit_test(strangers),
+        cmocka_unit_test(bundles),
+        cmocka_unit_test(another_byte_order),
+        cmocka_unit_test(jobs),
+        cmocka_unit_test(readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
