@@ -39,7 +39,7 @@ row capsule.request_to_stop "${stop:-0}" s 0.1 1
 # a restart, from opening the images until all memory is in its place and verified, against read() of the same files
 MEND_CAPSULE_DIR=$work/read MEND_CAPSULE_AT=40 MEND_CAPSULE_EXIT=1 MEND_CAPSULE_KEEP=1 run "$capsule" "$work/image" 128 "$work" >/dev/null
 files=("$work"/read/versions/*.img)
-for i in 1 2 3; do MEND_CAPSULE_KEEP=1 run "$capsule" --restart "$work/read" >/dev/null; done
+for i in 1 2 3; do MEND_CAPSULE_DIR=$work/read MEND_CAPSULE_KEEP=1 run "$capsule" --restart "$work/read" >/dev/null; done
 load=$(grep '"event":"restart"' "$work/read/events.jsonl" | grep -o '"load":[0-9.e-]*' | cut -d: -f2 | sort -g | head -1)
 plain=$(run "$work/image" 0 "$work" "${files[@]}" | awk '/^read/ { print $2 }')
 row capsule.restart_read "${load:-0}" s "${plain:-0}" 1.1
