@@ -135,15 +135,15 @@ struct comm_card;
 /* The former are made from table/functions.def, these are listed in table/services.def. */
 
 /* BELOW_ROW(Name, name, ...) is called for each row that has a function in the lower half. */
-#define BELOW_FORWARD(...)         BELOW_ROW(__VA_ARGS__)
-#define BELOW_COLLECTIVE(...)      BELOW_ROW(__VA_ARGS__)
-#define BELOW_CREATING(...)        BELOW_ROW(__VA_ARGS__)
-#define BELOW_NONBLOCKING(...)     BELOW_ROW(__VA_ARGS__)
-#define BELOW_BYHAND(...)          BELOW_ROW(__VA_ARGS__)
-#define BELOW_ATOMIC(...)          BELOW_ROW(__VA_ARGS__)
-#define BELOW_ONESIDED(...)        BELOW_ROW(__VA_ARGS__)
-#define BELOW_FILE_FORWARD(...)    BELOW_ROW(__VA_ARGS__)
-#define BELOW_FILE_COLLECTIVE(...) BELOW_ROW(__VA_ARGS__)
+#define BELOW_FORWARD(...)          BELOW_ROW(__VA_ARGS__)
+#define BELOW_COLLECTIVE(...)       BELOW_ROW(__VA_ARGS__)
+#define BELOW_CREATING(...)         BELOW_ROW(__VA_ARGS__)
+#define BELOW_NONBLOCKING(...)      BELOW_ROW(__VA_ARGS__)
+#define BELOW_BYHAND(...)           BELOW_ROW(__VA_ARGS__)
+#define BELOW_ATOMIC(...)           BELOW_ROW(__VA_ARGS__)
+#define BELOW_ONESIDED(...)         BELOW_ROW(__VA_ARGS__)
+#define BELOW_FILE_FORWARD(...)     BELOW_ROW(__VA_ARGS__)
+#define BELOW_FILE_COLLECTIVE(...)  BELOW_ROW(__VA_ARGS__)
 #define BELOW_FILE_NONBLOCKING(...) BELOW_ROW(__VA_ARGS__)
 #define BELOW_ABOVE(...)
 #define BELOW(class, ...) BELOW_##class(__VA_ARGS__)
@@ -154,7 +154,7 @@ struct lower {
     int thread_pointer_fast; /* see thread_pointer_choose */
     int rolls_back; /* 1: files that have grown are cut when an image is resumed; 2: that may happen
                      * at any time, in place */
-    int threads;                   /* MPI_THREAD_MULTIPLE is given (capsule.threads) */
+    int threads;    /* MPI_THREAD_MULTIPLE is given (capsule.threads) */
     int *tid_address;              /* &pd->tid of the upper half's main thread */
     struct upper *upper;           /* for callbacks: user-defined operations */
     handle_t predef[N_PREDEFINED]; /* real values, valid after Init_thread */
@@ -187,9 +187,10 @@ struct comm_card {
     uint64_t begun;            /* collectives this rank has begun on it; written by upper/ only */
     uint64_t reported, target; /* lower/round/agent.c's, under its lock */
     struct comm_card *next;
-    int at_door, door_turns; /* threads that wait at its door, and for how long (lower/round/agent.c) */
-    int freed;    /* by this rank; others may not be so far */
-    int released; /* as freed, but requests of this rank still hold it: nobody makes it again */
+    int at_door,
+        door_turns; /* threads that wait at its door, and for how long (lower/round/agent.c) */
+    int freed;      /* by this rank; others may not be so far */
+    int released;   /* as freed, but requests of this rank still hold it: nobody makes it again */
     int size, rank;
     const int *ranks; /* members as world ranks */
     int remote_size;  /* inter-communicators; else 0 */
@@ -251,8 +252,8 @@ struct upper {
     void *volatile thread_pointer_inside; /* of the thread that is inside the lower half */
     long *sent_to, *received_from;        /* messages to / from each world rank */
     volatile int stop_phase, activity, waiting_for;
-    volatile int wanted; /* threads that wait for the baton (upper/core/baton.h) */
-    int several;         /* threads may be inside MPI at once; the same on all ranks */
+    volatile int wanted;     /* threads that wait for the baton (upper/core/baton.h) */
+    int several;             /* threads may be inside MPI at once; the same on all ranks */
     volatile unsigned turns; /* of loops that wait for a message */
     unsigned creating;    /* odd: inside a call that makes a communicator, which has no card yet */
     void *thread_pointer; /* of the thread that took the image */

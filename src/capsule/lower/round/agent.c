@@ -56,8 +56,8 @@ static struct {
     struct upper *upper;
     uint32_t round;
     enum stop_phase phase;
-    int stopped;   /* it is in stop_now(), in this round */
-    int polls;     /* since then */
+    int stopped; /* it is in stop_now(), in this round */
+    int polls;   /* since then */
     int counts_sent, drained, drained_sent, saved, saved_sent, captured, captured_sent;
     int64_t save_code;
     uint64_t save_bytes, save_microseconds;
@@ -382,22 +382,22 @@ int agent_door(struct comm_card *card)
         in = door_of_several(card);
     else
         while (card->id && agent.phase > STOP_WATCH) {
-        if (card->begun <= card->reported)
-            break; /* others count on us */
-        if (agent.phase == STOP_HERE) {
+            if (card->begun <= card->reported)
+                break; /* others count on us */
+            if (agent.phase == STOP_HERE) {
+                card->begun--;
+                in = DOOR_STOP;
+                break;
+            }
+            if (is_behind(card))
+                break;
             card->begun--;
-            in = DOOR_STOP;
-            break;
+            card->at_door = 1;
+            wake_agent();
+            wait_for_change(10000);
+            card->at_door = 0;
+            card->begun++;
         }
-        if (is_behind(card))
-            break;
-        card->begun--;
-        card->at_door = 1;
-        wake_agent();
-        wait_for_change(10000);
-        card->at_door = 0;
-        card->begun++;
-    }
     pthread_mutex_unlock(&agent.lock);
     return in;
 }

@@ -312,7 +312,8 @@ static int members_meet(const object *c, const object *g, int tag)
                            TYPE_BYTE, g->group.ranks[(me + n - step) % n], tag, own_channel, NULL);
     return rc;
 }
-static int members_take_gates(const object *c, const object *g, int tag, struct gate *gate, uint64_t id)
+static int members_take_gates(const object *c, const object *g, int tag, struct gate *gate,
+                              uint64_t id)
 {
     int rc = members_meet(c, g, tag);
     int *members = need(malloc((size_t)g->group.size * sizeof *members));
@@ -335,7 +336,8 @@ int core_Comm_create_group(object *c, object *g, int tag, object **out)
         if (card && upper.several)
             rc = members_take_gates(c, g, tag, &gate, card->id);
         if (!rc)
-            rc = LOWER(comm_from_ranks, creation_channel->real, g->group.size, g->group.ranks, tag, &n);
+            rc = LOWER(comm_from_ranks, creation_channel->real, g->group.size, g->group.ranks, tag,
+                       &n);
         if (!rc)
             rc = new_comm(n, c, tag, out);
         gate_leave(&gate);

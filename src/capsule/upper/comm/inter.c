@@ -87,8 +87,8 @@ static int sides_take_gates(object *local, int leader, object *peer, int remote_
     int *members = need(malloc((size_t)(here + there) * sizeof *members));
     memcpy(members, local->comm.ranks, (size_t)here * sizeof *members);
     if (local->comm.rank == leader)
-        rc = core_Sendrecv(local->comm.ranks, here, type, remote_leader, tag, members + here, there, type,
-                           remote_leader, tag, peer, NULL);
+        rc = core_Sendrecv(local->comm.ranks, here, type, remote_leader, tag, members + here, there,
+                           type, remote_leader, tag, peer, NULL);
     if (!rc)
         rc = core_Bcast(members + here, there, type, leader, local);
     if (!rc)

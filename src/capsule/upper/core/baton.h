@@ -13,7 +13,8 @@
  *   3. A few calls have no form that does not wait: those that make communicators, windows and files, and
  *      collectives on files. They keep the baton; core/gate.c sees to it that of two such calls that share
  *      processes one comes first everywhere, so that none waits for a baton that the other one keeps.
- *   4. A checkpoint is spoken for by a thread that has the baton. All others are outside MPI or in the queue, that
+ *   4. A checkpoint is spoken for by the main thread, with the baton in hand; if it is outside MPI, a signal brings it in, and
+ *      the others leave the baton to it. All others are outside MPI or in the queue, that
  *      is, can be parked. The image holds baton and queue as they are: a resumed process goes on with them.
  *   5. When a repair rolls the process back, the thread that noticed it was the only one below.
  *
@@ -28,7 +29,8 @@
 void baton_take(void); /* within INSIDE; waits outside it */
 int baton_try(void);   /* by a signal's handler: 1: taken */
 void baton_give(void);
-void baton_pass(void); /* to whoever waits for it, and wait for it again; within INSIDE, where objects are whole */
+void baton_pass(
+    void); /* to whoever waits for it, and wait for it again; within INSIDE, where objects are whole */
 void baton_rest(void); /* the same for a while, also if nobody wants it */
 
 /* --- core/gate.c: calls that keep the baton while they wait for other processes --- */

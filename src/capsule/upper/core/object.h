@@ -152,7 +152,8 @@ static inline void collective_enter(const object *comm)
 /* Around a call that makes a communicator, from before it is counted until the new one has its card. Others
  * may have used and freed it by then: who is inside does not know yet how far it is behind them, and the
  * agent says so (see report_clocks). */
-void creations_of_several(int begins); /* several threads may be inside such calls: core/collectives.c */
+void creations_of_several(
+    int begins); /* several threads may be inside such calls: core/collectives.c */
 static inline void creation_begin(void)
 {
     if (__builtin_expect(upper.several, 0)) {

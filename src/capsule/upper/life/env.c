@@ -20,7 +20,8 @@ static int let_several_in(int required, int *provided)
     int wanted = required >= MULTIPLE, some = 0;
     if (!OF_LOWER(threads))
         return 0;
-    int rc = core_Allreduce(&wanted, &some, 1, predef[PRE_MPI_INT], predef[PRE_MPI_MAX], COMM_WORLD);
+    int rc =
+        core_Allreduce(&wanted, &some, 1, predef[PRE_MPI_INT], predef[PRE_MPI_MAX], COMM_WORLD);
     upper.several = some;
     books_changed(); /* the fast functions look there */
     if (!rc && wanted)

@@ -103,7 +103,10 @@ void stop_now(void)
 {
     uint64_t mask;
     baton_pass();
-    if (upper.stop_phase != STOP_HERE || upper.unsafe || in_library > 1 || child_is_awaited() || file_in_passing())
+    while (upper.stop_phase == STOP_HERE && !thread_may_speak() && in_library == 1 && !upper.unsafe)
+        baton_rest();
+    if (upper.stop_phase != STOP_HERE || !thread_may_speak() || upper.unsafe || in_library > 1 ||
+        child_is_awaited() || file_in_passing())
         return;
     block_signals(&mask);
     int role = LOWER(agent_stop_begin);

@@ -16,6 +16,7 @@ int signal_is_pending(int sig);                  /* blocked, and not yet taken *
 extern __thread volatile unsigned interruptions; /* of this thread by our signal, see os/waits.c */
 extern __thread volatile unsigned handled_signals; /* by handlers of the application */
 void park_threads(void);
+int thread_may_speak(void);
 void release_threads(void);
 void install_park_handler(void);
 void reinstall_signals(void);

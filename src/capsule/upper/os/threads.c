@@ -64,6 +64,16 @@ static void on_park(int sig, siginfo_t *si, void *uc)
         futex(&upper.release, FUTEX_WAIT_PRIVATE, turn, NULL);
 }
 
+/* Of several threads inside MPI the main one speaks for a checkpoint, as long as there is one: a restart lets the process's
+ * first thread play the one that spoke. If that ended before the others, the kernel would take the process for dead where
+ * others ask for its memory (process_vm_readv).
+ */
+int thread_may_speak(void)
+{
+    return !upper.several || my_slot == MAIN_SLOT ||
+           __atomic_load_n(&upper.threads[MAIN_SLOT].used, __ATOMIC_RELAXED) != ALIVE;
+}
+
 static void ask(const struct upper_thread *t)
 {
     raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), t->tid, SIGNAL_PARK, 0, 0,

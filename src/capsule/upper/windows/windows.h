@@ -15,7 +15,7 @@ struct attached {
 };
 struct window {
     struct gate gate; /* while it is made */
-    object *comm; /* a duplicate of our own: synchronisation speaks over it */
+    object *comm;     /* a duplicate of our own: synchronisation speaks over it */
     int flavor, unit;
     int flavor_out, model; /* as the ABI spells them */
     void *base;
