@@ -2,7 +2,7 @@
 install(DIRECTORY include/mend DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY include/compat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mend FILES_MATCHING PATTERN "*.h")
 install(TARGETS mend-tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY share/launch DESTINATION ${CMAKE_INSTALL_DATADIR}/mend)
+install(DIRECTORY share/launch share/events DESTINATION ${CMAKE_INSTALL_DATADIR}/mend)
 install(FILES ${CMAKE_BINARY_DIR}/share/mend/mpi DESTINATION ${CMAKE_INSTALL_DATADIR}/mend)
 install(FILES contrib/completion/mend.bash RENAME mend
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

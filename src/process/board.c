@@ -135,7 +135,7 @@ static void end_stopped(const struct mend_board *b, double own_delay)
         if (fd < 0)
             continue;
         if (start_time(pid) == atomic_load(&slot->started)) {
-            mend_event("process.hang", ev_int("pid", pid), ev_int("rank", atomic_load(&slot->rank)),
+            mend_event("process.hang", ev_int("pid", pid), ev_int("of", atomic_load(&slot->rank)),
                        ev_real("seconds", (double)(now_ms() - atomic_load(&slot->beat)) / 1e3));
             syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
         }

@@ -286,7 +286,7 @@ int mend_process_open_sized(MPI_Comm base, const mend_process_options *options, 
         destroy(p);
         return rc;
     }
-    mend_event("process.start", ev_int("rank", p->now.rank), ev_int("size", p->now.size),
+    mend_event("process.start", ev_int("of", p->now.rank), ev_int("size", p->now.size),
                ev_int("spares", p->now.spares), ev_int("generation", p->now.generation));
     *process = p;
     return 0;

@@ -234,7 +234,7 @@ static int open_on(struct net *net, bool alone, int made, mend_store *store, men
             free_store(store);
         return rc;
     }
-    mend_event("store.open", ev_str("store", store->name), ev_int("rank", store->rank),
+    mend_event("store.open", ev_str("store", store->name), ev_int("of", store->rank),
                ev_int("ranks", store->size), ev_int("levels", store->levels));
     *out = store;
     return 0;
@@ -314,7 +314,7 @@ int mend_store_rebind(mend_store *store, MPI_Comm comm, int logical_rank)
     rc = bind_net(store, net);
     if (rc)
         net_break(net);
-    mend_event("store.rebind", ev_str("store", store->name), ev_int("rank", store->rank),
+    mend_event("store.rebind", ev_str("store", store->name), ev_int("of", store->rank),
                ev_int("ranks", store->size), ev_str("error", rc ? mend_error_name(rc) : ""));
     return rc;
 }

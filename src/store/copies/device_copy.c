@@ -21,7 +21,7 @@ struct into {
 static void tell_once(mend_store *store, const char *why)
 {
     if (!store->gpu->told)
-        mend_event("store.device_slow", ev_str("store", store->name), ev_int("rank", store->rank),
+        mend_event("store.device_slow", ev_str("store", store->name), ev_int("of", store->rank),
                    ev_str("why", why), ev_str("error", mend_error_text()));
     store->gpu->told = true;
 }

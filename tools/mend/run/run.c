@@ -60,6 +60,7 @@ static const char help[] =
     "  --stop-before T    in a Slurm job: make a checkpoint and stop so long before its time "
     "limit\n"
     "                     (default 5 % of the time, 15s to 2min; 0: never)\n"
+    "  --metrics FILE     keep the job's figures there, for Prometheus; see mend metrics\n"
     "  --detach           continue in the background, without this terminal; see mend attach\n"
     "  --full-images      images hold all pages, also those of files that were not written to\n"
     "  --raw              print output at once, even if a rollback makes it appear twice\n"
@@ -144,6 +145,8 @@ static int take_option(struct run_job *job, const char *name, const char *value)
     else if (strcmp(name, "--node-timeout") == 0)
         ok = mend_parse_seconds(value, &job->node_timeout) == MEND_OK && job->node_timeout >= 0.2 &&
              job->node_timeout <= 3600;
+    else if (strcmp(name, "--metrics") == 0)
+        job->metrics = value;
     else if (strcmp(name, "--stop-before") == 0)
         ok = strcmp(value, "0") == 0 ? (job->stop_before = 0, true)
                                      : mend_parse_seconds(value, &job->stop_before) == MEND_OK;
@@ -260,6 +263,7 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
             kill(launcher, passed_on);
             passed_on = 0;
         }
+        follow_metrics(f, false);
         if (now - shown > 0.25) {
             follow_status(f);
             shown = now;
@@ -411,6 +415,7 @@ static int run(struct run_job *job, bool json)
                                                                    : "torn down");
     if (written)
         tool_failed("run", "the end of the job is not noted: %s", mend_error_text());
+    follow_metrics(&f, true);
     run_summary(&f, launches, mend_now() - began, code, json);
     if (outcome == CRASHED_AGAIN)
         return tool_failed("run",

@@ -5,6 +5,8 @@
 
 #include "slurm/slurm.h"
 
+#include "metrics/metrics.h"
+
 #include <mend/types.h>
 #include <image/image.h>
 
@@ -43,10 +45,11 @@ struct run_job {
     const char *launcher, *bind, *interface;
     double node_timeout; /* seconds of silence */
     struct slurm_allocation slurm;
-    bool placed;        /* nodes and launcher are those of Slurm's allocation */
-    double stop_before; /* seconds before the allocation ends; 0: not; < 0: nobody has said */
-    char avoid[4096];   /* nodes that were lost, with commas */
-    char **program;     /* and its arguments, NULL at the end */
+    bool placed;         /* nodes and launcher are those of Slurm's allocation */
+    const char *metrics; /* a file for Prometheus; NULL: none */
+    double stop_before;  /* seconds before the allocation ends; 0: not; < 0: nobody has said */
+    char avoid[4096];    /* nodes that were lost, with commas */
+    char **program;      /* and its arguments, NULL at the end */
 };
 
 /* What names the present launch of the job, in its events; "": none yet. */
@@ -152,12 +155,14 @@ struct run_follower {
     size_t part_size;
     char told[1024]; /* the same, of the launcher's reports */
     size_t told_size;
-    long long *printed; /* [ranks][2]: bytes of DIR/output that were printed */
-    int printed_fd;     /* where that is kept (printed.c) */
-    bool warned;        /* by Slurm, on some node */
-    bool leaving;       /* the job was asked to make a checkpoint and to stop */
-    bool *said;         /* [ranks]: that it has ended, in this launch */
-    int *waited;        /* the same: calls since an unfinished line stands there */
+    long long *printed;      /* [ranks][2]: bytes of DIR/output that were printed */
+    int printed_fd;          /* where that is kept (printed.c) */
+    struct metrics *metrics; /* with --metrics, and when they are due */
+    double metrics_at;
+    bool warned;  /* by Slurm, on some node */
+    bool leaving; /* the job was asked to make a checkpoint and to stop */
+    bool *said;   /* [ranks]: that it has ended, in this launch */
+    int *waited;  /* the same: calls since an unfinished line stands there */
     bool ending;
     bool unprinted; /* some of the output could not be written to standard output */
     struct run_interval interval;
@@ -214,6 +219,8 @@ void interval_tell(struct run_follower *f); /* those who save */
 /* The last line. */
 void run_summary(const struct run_follower *f, int launches, double seconds, int code, bool json);
 int run_parse_levels(struct run_job *job, const char *text); /* levels.c; an exit code */
+/* The file of --metrics; not more often than every ten seconds, unless it is the last time. */
+void follow_metrics(struct run_follower *f, bool last);
 void printed_begin(struct run_follower *f);
 void printed_note(struct run_follower *f, int rank, int stream);
 void printed_end(struct run_follower *f);
