@@ -43,6 +43,13 @@ demo:
 install: all
 	@$(RUN) cmake --install build --prefix $(PREFIX)
 
+VERSION = $(shell sed -n 's/^\#define MEND_VERSION_\(MAJOR\|MINOR\|PATCH\) *//p' include/mend/version.h | paste -sd.)
+# what is committed, as one file; the packages are made of it
+dist:
+	@mkdir -p build
+	@git archive --format=tar.gz --prefix=mend-$(VERSION)/ -o build/mend-$(VERSION).tar.gz HEAD
+	@echo build/mend-$(VERSION).tar.gz
+
 format:
 	@git ls-files '*.c' '*.h' ':!*/fortran/*' | xargs env/tools --lint clang-format -i
 
@@ -61,7 +68,8 @@ help:
 	@echo "make bench-scale  how times grow with ranks: curves, into bench/scale/results"
 	@echo "make campaign   the long fault campaigns; HOURS=2: trials by seed for so long"
 	@echo "make install    PREFIX=$(PREFIX)"
+	@echo "make dist       the source as one file, into build/"
 	@echo "make lint       clang-format, cppcheck, clang-tidy"
 	@echo "make format, make clean"
 
-.PHONY: all check check-quick campaign bench bench-scale demo install format lint clean help
+.PHONY: all check check-quick campaign bench bench-scale demo install dist format lint clean help

@@ -1,0 +1,9 @@
+#%Module1.0
+# The same for Environment Modules: mend/0.1.0
+set root /opt/mend/0.1.0
+module-whatis "Keeps MPI jobs alive when processes, nodes or storage die"
+prepend-path PATH $root/bin
+prepend-path MANPATH $root/share/man
+prepend-path LD_LIBRARY_PATH $root/lib
+prepend-path PKG_CONFIG_PATH $root/lib/pkgconfig
+prepend-path CMAKE_PREFIX_PATH $root
