@@ -12,7 +12,7 @@ has '^ok  ulfm *one of 3 ranks was killed'
 has '^ok  mpich'
 has 'copied at [0-9.]* GB/s'
 has "$scratch: [0-9.]* GB/s written"
-has 'userfaultfd' && has 'seccomp' && has 'namespaces' && has 'slurm' && has 'cores'
+has 'userfaultfd' && has 'seccomp' && has 'namespaces' && has 'slurm' && has "cores" && has "shm"
 has '^ok  gpu'
 [ "$(ls "$scratch")" = out ] || fail "files were left: $(ls "$scratch")"
 

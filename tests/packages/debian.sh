@@ -24,7 +24,7 @@ system "$build" build-essential debhelper cmake pkgconf gfortran scdoc libopenmp
     libisal-dev libxxhash-dev libzstd-dev libinih-dev libjansson-dev procps
 rm -rf "$build/source" "$build"/*.deb
 mkdir "$build/source"
-(cd "$MEND_SOURCE" && git ls-files -z | tar -c --null -T - --no-recursion) | tar -x -C "$build/source" || fail "the source cannot be copied"
+(cd "$MEND_SOURCE" && git ls-files -z | tar -cf - --no-recursion --null -T -) | tar -xf - -C "$build/source" || fail "the source cannot be copied"
 inside "$build" bash -c 'cd /source && dpkg-buildpackage -b -us -uc -j2' >"$base/build.log" 2>&1 || { tail -40 "$base/build.log"; fail "dpkg-buildpackage"; }
 for p in mend libmend0 libmend-dev mend-doc; do ls "$build/${p}_"*.deb >/dev/null || fail "no package $p"; done
 

@@ -139,6 +139,7 @@ static void check_here(doctor *d, const char *folder)
     else
         doctor_check_storage(d, getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     doctor_check_kernel(d);
+    doctor_check_container(d);
     doctor_check_gpu(d);
 }
 

@@ -33,6 +33,7 @@ void doctor_check_mpi(doctor *d);
 void doctor_open_mpi(char *number, size_t size);
 void doctor_check_machine(doctor *d);
 void doctor_check_kernel(doctor *d);
+void doctor_check_container(doctor *d);
 void doctor_check_gpu(doctor *d);
 /* Write and read speeds of a folder. */
 void doctor_check_storage(doctor *d, const char *folder);
