@@ -194,6 +194,12 @@ MEND_API int mend_flow_first(mend_flow *flow);
 typedef int mend_flow_builder(void *arg);
 MEND_API int mend_flow_rebuild(mend_flow *flow, mend_flow_builder *build, void *arg);
 
+/* Watch a communicator that the layer cannot see being made: by Fortran's MPI, or by a library with its
+ * own MPI symbols. It dies with the world. Call it where the communicator is made, in a builder. Not
+ * collective, but every member should call. Errors: MEND_ERR_STATE (before MPI_Init),
+ * MEND_ERR_ARGUMENT (MPI_COMM_NULL), MEND_ERR_MPI. */
+MEND_API int mend_flow_watch(mend_flow *flow, MPI_Comm comm);
+
 /* Save at the next safe point. All ranks call it between the same two points, but it does not
  * communicate: not collective. Errors: MEND_ERR_STATE (before MPI_Init). */
 MEND_API int mend_flow_save_now(mend_flow *flow);

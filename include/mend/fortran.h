@@ -24,6 +24,28 @@ MEND_API int mend_process_open_fortran(MPI_Fint base, int spares, int first_poli
 MEND_API void mend_process_state_fortran(const mend_process *p, MPI_Fint *comm, int *role,
                                          int *rank, int *size, int *generation, int *spares);
 
+/* Safe points: MPI_Init of mend/flow.h, work(), MPI_Finalize; and inside work() loops, each with a
+ * name of its own: body() is called until it says 0, with a safe point before each call. A process
+ * that comes back leaves body(), or work(), by a jump. Collective, deaths and errors: as MPI_Init,
+ * MPI_Finalize and mend_point() there. */
+typedef void mend_fortran_main(void);
+typedef int mend_fortran_body(void);
+MEND_API int mend_flow_main_fortran(mend_fortran_main *work);
+MEND_API void mend_flow_loop_fortran(const char *name, mend_fortran_body *body);
+
+/* As mend_view() and mend_view_global() for `bytes` bytes; offset and total count elements. Not
+ * collective. Errors: as those, and MEND_ERR_VIEW for an array that is not contiguous. */
+MEND_API int mend_flow_view_fortran(const char *label, void *address, size_t bytes, int contiguous,
+                                    int flags);
+MEND_API int mend_flow_view_global_fortran(const char *label, void *address, size_t bytes,
+                                           int contiguous, int64_t offset, int64_t total,
+                                           size_t element, int flags);
+
+/* As mend_rebuild(), mend_flow_world() and mend_flow_watch(): collectivity, deaths and errors as there. */
+MEND_API int mend_flow_rebuild_fortran(mend_fortran_main *build);
+MEND_API MPI_Fint mend_flow_world_fortran(void);
+MEND_API int mend_flow_watch_fortran(MPI_Fint comm);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,56 @@
+/* Loops with a safe point for languages without setjmp: the body is called from here, and this function is where a
+ * process comes back to. */
+#include <base/fail.h>
+#include <mend/fortran.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow.h"
+
+struct named_site {
+    mend_site site;
+    struct named_site *next;
+};
+
+/* Safe points are known by address and, from run to run, by what they are called. They are made by the one thread that
+ * may pass safe points, and live as long as the process. */
+static mend_site *site_of(const char *name)
+{
+    static struct named_site *sites;
+    for (struct named_site *s = sites; s; s = s->next)
+        if (strcmp(s->site.function, name) == 0)
+            return &s->site;
+    struct named_site *s = calloc(1, sizeof *s);
+    char *copy = strdup(name);
+    if (!s || !copy) {
+        free(s);
+        free(copy);
+        return NULL;
+    }
+    s->site = (mend_site){.file = "loop", .function = copy};
+    s->next = sites;
+    sites = s;
+    return &s->site;
+}
+
+/* One loop after the other has the same frame, which only the one at hand can be jumped to. */
+static void forget_others(const mend_site *site, const void *frame)
+{
+    for (place *p = flow_of(NULL)->places; p; p = p->next)
+        if (p->site != site && p->frame == frame)
+            p->frame = NULL;
+}
+
+void mend_flow_loop_fortran(const char *name, mend_fortran_body *body)
+{
+    mend_site *site = site_of(name);
+    if (!site) {
+        mend_flow_checked(mend_fail(MEND_ERR_NO_MEMORY, "no memory for the loop %s", name));
+        return;
+    }
+    forget_others(site, __builtin_frame_address(0));
+    while (mend_flow_arrive(NULL, site, __builtin_frame_address(0),
+                            _setjmp(*mend_flow_buffer(NULL))) &&
+           body())
+        continue;
+}
