@@ -36,7 +36,7 @@ static mend_site *site_of(const char *name)
 /* One loop after the other has the same frame, which only the one at hand can be jumped to. */
 static void forget_others(const mend_site *site, const void *frame)
 {
-    for (place *p = flow_of(NULL)->places; p; p = p->next)
+    for (safe_point *p = flow_of(NULL)->safe_points; p; p = p->next)
         if (p->site != site && p->frame == frame)
             p->frame = NULL;
 }
