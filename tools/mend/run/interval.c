@@ -97,7 +97,8 @@ static void cost_beside(struct run_interval *i, int level, double seconds)
 
 /* Written in the background: where the ranks have all the cores, it costs them that time all the same. A level that is
  * not planned is a part of what each version costs. */
-static void saved_beside(struct run_interval *i, mend_version_t versions, double seconds, double ended)
+static void saved_beside(struct run_interval *i, mend_version_t versions, double seconds,
+                         double ended)
 {
     int level = planned(i, RUN_GLOBAL);
     if (i->core_to_spare)

@@ -142,7 +142,7 @@ struct run_interval {
     bool fetched;                    /* from another level than memory, since the last recovery */
     bool slow_told;                  /* that the interval cannot be kept */
     bool core_to_spare;              /* for what is done in the background */
-    mend_version_t last[RUN_LEVELS];         /* the newest version there, by kind */
+    mend_version_t last[RUN_LEVELS]; /* the newest version there, by kind */
 };
 
 struct run_follower {
@@ -168,11 +168,11 @@ struct run_follower {
     struct run_interval interval;
     mend_version_t *written; /* [ranks]: the newest version that the rank has on disk; -1: none */
     mend_version_t on_disk;  /* the same, of all ranks: what a relaunch resumes from */
-    double torn_at;   /* the failure that a launch is to mend; 0: none */
-    bool line_shown;  /* the status line is on the terminal */
-    ino_t folder;     /* DIR, as it was at the start */
-    double looked_at; /* whether it is still there */
-    int missed;       /* times in a row that it was not */
+    double torn_at;          /* the failure that a launch is to mend; 0: none */
+    bool line_shown;         /* the status line is on the terminal */
+    ino_t folder;            /* DIR, as it was at the start */
+    double looked_at;        /* whether it is still there */
+    int missed;              /* times in a row that it was not */
 };
 
 struct run_words { /* an argument list */

@@ -28,7 +28,7 @@ void global_open(const char *dir, int versions);
 void global_begin(int ranks, mend_version_t version, uint64_t id);
 /* Write it in the background, if it is due. */
 void global_offer(struct held_image *image, uint64_t order);
-void global_flush(void); /* wait for the background */
+void global_flush(void);           /* wait for the background */
 mend_version_t global_floor(void); /* files will not be put back behind this version */
 int global_write(const struct held_image *image); /* now; 0: failed */
 int global_save_now(

@@ -16,12 +16,12 @@ enum state { IDLE, COLLECTING, STOPPING, SAVING };
 struct member {
     int fd, bye, reported, stopped, drained, captured, saved;
     struct control_clocks *clocks;
-    int64_t expected;     /* messages that were sent to it */
-    int behind, creating; /* collect.c: as of its last report */
-    uint64_t targets_sum; /* of the targets it was sent last */
+    int64_t expected;       /* messages that were sent to it */
+    int behind, creating;   /* collect.c: as of its last report */
+    uint64_t targets_sum;   /* of the targets it was sent last */
     mend_version_t flushed; /* newest version that is in the job's folder */
-    double asked_at;      /* whether it is there; 0: it has answered */
-    int silent;           /* it has not, and was named */
+    double asked_at;        /* whether it is there; 0: it has answered */
+    int silent;             /* it has not, and was named */
 };
 
 struct target {
