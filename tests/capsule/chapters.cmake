@@ -40,7 +40,7 @@ function(chapter_test name first np at rounds program)
     endif()
     mend_limited_test(NAME chapter.${name}.${first}.${np} TIMEOUT 900 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/chapter.sh
         ${first} ${np} ${at} ${rounds} ${CMAKE_BINARY_DIR}/tests/capsule/chapter-${program})
-    set_tests_properties(chapter.${name}.${first}.${np} PROPERTIES PROCESSORS 2
+    set_tests_properties(chapter.${name}.${first}.${np} PROPERTIES PROCESSORS 4
         LABELS "capsule;${ARG_LABELS}" ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR};${ARG_ENV}")
 endfunction()
 
@@ -56,7 +56,7 @@ foreach(source IN LISTS chapter_sources)
         if(name STREQUAL "refused")
             mend_limited_test(NAME chapter.${program} TIMEOUT 120 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/refused.sh ${mpi}
                 ${CMAKE_BINARY_DIR}/tests/capsule/chapter-${program})
-            set_tests_properties(chapter.${program} PROPERTIES PROCESSORS 2 LABELS capsule
+            set_tests_properties(chapter.${program} PROPERTIES PROCESSORS 4 LABELS capsule
                 ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR}")
             continue()
         endif()

@@ -16,6 +16,6 @@ foreach(mpi IN LISTS conform_mpis)
         DEPENDS ${conform_sources} ${conform}/conform.h ${conform_tables} VERBATIM)
     add_custom_target(capsule-conform-${mpi} ALL DEPENDS ${program})
     mend_limited_test(NAME capsule.conform.${mpi} TIMEOUT 240 COMMAND bash ${conform}/conform.sh ${mpi} ${program})
-    set_tests_properties(capsule.conform.${mpi} PROPERTIES PROCESSORS 2 LABELS capsule
+    set_tests_properties(capsule.conform.${mpi} PROPERTIES PROCESSORS 4 LABELS capsule
         ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR}")
 endforeach()

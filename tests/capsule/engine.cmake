@@ -42,7 +42,7 @@ function(capsule_roundtrip name first np at program)
     endif()
     mend_limited_test(NAME capsule.${name}.${first} TIMEOUT 1500 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/roundtrip.sh
         ${first} ${np} ${at} ${CMAKE_BINARY_DIR}/tests/capsule/${program} ${ARG_ARGS})
-    set_tests_properties(capsule.${name}.${first} PROPERTIES PROCESSORS 2
+    set_tests_properties(capsule.${name}.${first} PROPERTIES PROCESSORS 4
         SKIP_RETURN_CODE 77 LABELS "capsule;${ARG_LABELS}"
         ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR};${ARG_ENV}")
 endfunction()
@@ -107,7 +107,7 @@ endforeach()
 
 function(capsule_script name script timeout)
     mend_limited_test(NAME capsule.${name} TIMEOUT ${timeout} COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${ARGN})
-    set_tests_properties(capsule.${name} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77
+    set_tests_properties(capsule.${name} PROPERTIES PROCESSORS 4 SKIP_RETURN_CODE 77
         ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
 endfunction()
 capsule_script(commands commands.sh 1500)

@@ -15,12 +15,19 @@ if [ "${1:-}" != inside ]; then
     exit
 fi
 cd "$2" || exit 1
-mount -t tmpfs -o mode=1777 none /tmp || { echo "SKIP: no /tmp of our own"; exit 77; }
+# (what is needed and lies in /tmp is put into the new one)
+mkdir new && mount -t tmpfs -o mode=1777 none new || { echo "SKIP: no /tmp of our own"; exit 77; }
+for kept in "$MEND_SOURCE" "$MEND_BUILD" "${MEND_ENV_PREFIX:-}" "$(dirname "$MEND")"; do
+    case $kept in /tmp/*) mkdir -p "new/${kept#/tmp/}" && mount --rbind "$kept" "new/${kept#/tmp/}" || exit 1 ;; esac
+done
+mount --rbind new /tmp || exit 1
+cd "$2" || exit 1
 unset TMPDIR
 fail() { echo "FAIL: $*"; tail -5 err; exit 1; }
 mpicc.openmpi -O2 -o steady "$here/apps/steady.c" -pthread || exit 1
 folder=/tmp/mend-$(id -u)
-launch() { rm -rf job; "$MEND" run -n 2 --spares 0 --dir job --every 50ms --levels memory,local "$@" -- ./steady 300 64 >got 2>err; }
+. "$here/told.sh"
+launch() { rm -rf job enough; "$MEND" run -n 2 --spares 0 --dir job --every 50ms --levels memory,local "$@" -- ./steady ./enough 64 >got 2>err; }
 refused() { # WHAT SENTENCE: by mend run, and on a node that mend run does not look at by the ranks themselves
     launch; [ $? = 1 ] || fail "$1: not refused"
     grep -q "the node's folder for versions is refused: $2" err || fail "$1: not said"
@@ -40,7 +47,8 @@ fi
 mkdir "$folder"; chmod 777 "$folder"; refused "ours, open to all" ".*mode 0777"
 mkdir "$folder"; chmod 770 "$folder"; refused "ours, open to a group" ".*mode 0770"
 mkdir /tmp/elsewhere; ln -s /tmp/elsewhere "$folder"; refused "a link" ".*is a link"
-launch || fail "refused though nobody was there before"
+launch & runner=$!
+until grep -qs '"level":"local"' job/events.jsonl; do kill -0 $runner 2>/dev/null || fail "no version in the node's folder"; sleep 0.02; done
 [ "$(stat -c %a "$folder")" = 700 ] || fail "mode $(stat -c %a "$folder")"
-grep -q '"level":"local"' job/events.jsonl || fail "no version in the node's folder"
+tell; wait $runner || fail "refused though nobody was there before"
 echo "ok: ours"

@@ -55,6 +55,9 @@ if(TARGET capsule-openmpi)
                 "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
         endforeach()
     endforeach()
+    get_property(relaunches DIRECTORY PROPERTY TESTS)
+    list(FILTER relaunches INCLUDE REGEX "[.]mpich$")
+    set_tests_properties(${relaunches} online.use_mpich PROPERTIES PROCESSORS 4) # busily
     foreach(case early append rewrite outside refuse input threads) # Open MPI is seldom used so: those of MPICH go first
         set_tests_properties(online.relaunch_${case}.openmpi PROPERTIES LABELS "campaign;online")
     endforeach()

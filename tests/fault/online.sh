@@ -24,7 +24,11 @@ start() { # OPTIONS… -- PROGRAM…
 }
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 await() { # PATTERN N: until so many events are there; the job must not end before
-    until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done
+    until [ "$(count "$1")" -ge "$2" ]; do
+        kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"
+        case $1 in *'"how":'*) [ "$(count run.launch)" -le 1 ] || fail "launched again instead of $2 x $1" ;; esac
+        sleep 0.02
+    done
 }
 more() { await '"level":"memory"' $(($(count '"level":"memory"') + 4 * $1)); } # N more versions, of 4 ranks
 player() { grep "\"rank\":$1,\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
