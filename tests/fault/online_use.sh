@@ -113,6 +113,8 @@ stop) # mend checkpoint: on disk when it is answered; --stop: the run has not en
     grep -q 'stopped after a checkpoint' err || fail "no sentence"
     grep -q '"state": "stopped"' job/job.json || fail "the job's state: $(cat job/job.json)"
     v=$(grep -o '"version":[0-9]*' asked | grep -o '[0-9]*'); [ "$(ls job/images | grep -c "global-r.-v$v-")" = 2 ] || fail "version $v is not on disk"
+    "$MEND" restart job --mpi mpich >got 2>err && fail "a job that repairs itself was resumed on MPICH"
+    grep -q 'only on Open MPI (a job of mend run --no-online resumes on both)' err || fail "no sentence about the MPI"
     "$MEND" restart job >got 2>err || fail "restart: code $?"
     cmp got want || fail "the output differs"
     grep '"recover.playing"' job/events.jsonl | tail -1 | grep -q "\"version\":$v," || fail "not resumed from version $v" ;;

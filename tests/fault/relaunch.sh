@@ -93,7 +93,9 @@ stop) # by mend checkpoint; the run has not ended well, and goes on later from t
     grep -q '"state": "stopped"' job/job.json || fail "the job's state: $(cat job/job.json)"
     "$MEND" restart job --version 99 >got 2>&1 && fail "version 99 was resumed"
     grep -q 'no complete version 99' got || fail "no sentence: $(cat got)"
-    "$MEND" restart job --every 200ms >got 2>err & runner=$!
+    other=mpich; [ "$mpi" = mpich ] && other=openmpi
+    command -v "mpirun.$other" >/dev/null || other=$mpi
+    "$MEND" restart job --mpi "$other" --every 200ms >got 2>err & runner=$! # such a version is portable
     more 2; kill_one 2
     finish
     [ "$(count '"restart"')" = 2 ] || fail "not resumed twice" ;;

@@ -26,7 +26,11 @@ static const char help[] =
     "Resume the job whose folder is DIR from its newest complete version.\n\n"
     "  -n N                 number of ranks (default, and only possible: that of the images)\n"
     "  --version V          resume from this version instead\n"
-    "  --mpi openmpi|mpich  run on this MPI (default: the one it ran on; images work with both)\n"
+    "  --mpi openmpi|mpich  run on this MPI (default: the one it ran on). Images of jobs of mend "
+    "exec\n"
+    "                       and mend run --no-online work with both; a job that repairs itself "
+    "(the\n"
+    "                       default of mend run) resumes on Open MPI only\n"
     "  --every T            time between further checkpoints\n"
     "  --host, --hostfile   where to launch (default: where mend run was told to)\n"
     "  --rebuilt            go on although the program was rebuilt: with the one in the images\n"
@@ -118,7 +122,9 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
         return tool_failed("restart", "%s holds no complete version %s", dir, wish->version);
     if (online && wish->mpi && strcmp(wish->mpi, "openmpi") != 0)
         return tool_failed("restart",
-                           "the job in %s repairs itself: it can resume only on Open MPI", dir);
+                           "the job in %s repairs itself: it can resume only on Open MPI (a job of "
+                           "mend run --no-online resumes on both)",
+                           dir);
     struct words w = {calloc(json_array_size(program) + 64, sizeof *w.word), 0};
     const char *folder = jobfile_member(job, "folder");
     char *whole = realpath(dir, NULL);
