@@ -45,6 +45,8 @@ int core_Op_create(void *fn, int commute, int fortran, object **out)
 }
 int core_Op_free(object **o)
 {
+    if ((*o)->predefined)
+        return NEUTRAL_MPI_ERR_OP;
     int rc = LOWER(Op_free, (*o)->real);
     user_ops[(*o)->op.slot] = NULL;
     object_delete(*o);
