@@ -53,7 +53,8 @@ static int set(struct pairs *pairs, const char *key, const char *value)
         free(name);
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the SCR parameter %s", key);
     }
-    pairs->list[pairs->count++] = (struct pair){name, copy};
+    pairs->list[pairs->count].key = name;
+    pairs->list[pairs->count++].value = copy;
     return MEND_OK;
 }
 

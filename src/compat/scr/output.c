@@ -108,7 +108,7 @@ int mend_scr_save(struct scr_client *client, unsigned levels)
                                          .produce = produce_file,
                                          .arg = &client->files[i]};
     code = mend_face_agree(client->comm, code);
-    if (!code) {
+    if (!code && streams) {
         streams[client->file_count] = (mend_store_stream){.id = SCR_RECORD_ID,
                                                           .label = "record",
                                                           .bytes = record.size,
