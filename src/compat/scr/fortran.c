@@ -16,9 +16,9 @@ static char *from_fortran(const char *text, size_t length)
 
 static void to_fortran(const char *from, char *text, size_t length)
 {
-    size_t used = strlen(from) < length ? strlen(from) : length;
-    memcpy(text, from, used);
-    memset(text + used, ' ', length - used);
+    memset(text, ' ', length); /* a character variable has no end mark */
+    for (size_t i = 0; i < length && from[i]; i++)
+        text[i] = from[i];
 }
 
 EXPORT void scr_init_(int *ierror)
