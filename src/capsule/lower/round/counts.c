@@ -39,7 +39,8 @@ void add_counts(const struct control_count *list, size_t bytes)
         return;
     for (size_t i = 0; i < bytes / sizeof *list; i++)
         if (list[i].to < (uint64_t)the.ranks)
-            the.member[list[i].to].expected += list[i].more;
+            the.member[list[i].to].expected =
+                (int64_t)((uint64_t)the.member[list[i].to].expected + (uint64_t)list[i].more);
 }
 
 void take_stopped(struct member *m)
