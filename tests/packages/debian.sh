@@ -28,7 +28,7 @@ mkdir "$build/source"
 inside "$build" bash -c 'cd /source && dpkg-buildpackage -b -us -uc -j2' >"$base/build.log" 2>&1 || { tail -40 "$base/build.log"; fail "dpkg-buildpackage"; }
 for p in mend libmend0 libmend-dev mend-doc; do ls "$build/${p}_"*.deb >/dev/null || fail "no package $p"; done
 
-system "$use" gcc libc6-dev procps openmpi-bin libopenmpi-dev libpmix-dev libisal-dev libxxhash-dev libzstd-dev libinih-dev libjansson-dev pkgconf
+system "$use" gcc libc6-dev procps mpich openmpi-bin libopenmpi-dev libpmix-dev libisal-dev libxxhash-dev libzstd-dev libinih-dev libjansson-dev pkgconf
 cp "$build"/{mend,libmend0,libmend-dev,mend-doc}_*.deb "$use/tmp/"
 inside "$use" bash -c 'find / -xdev -path /tmp -prune -o -path /var -prune -o -path /proc -prune -o -print | sort >/tmp/before; dpkg -i /tmp/*.deb' >"$base/install.log" 2>&1 || { tail -20 "$base/install.log"; fail "dpkg -i"; }
 cp "$MEND_SOURCE/tests/fault/apps/steady.c" "$MEND_SOURCE/tests/packages/plain-user" "$use/tmp/"
