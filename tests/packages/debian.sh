@@ -15,7 +15,7 @@ inside() {
     local root=$1
     shift
     unshare --mount --pid --ipc --fork --kill-child -- bash -c 'set -e; root=$1; shift; mount --make-rprivate /
-        mount -t proc proc "$root/proc"; mkdir -p "$root/dev/shm"; mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+        mount -t proc proc "$root/proc"; mount --rbind /sys "$root/sys"; mkdir -p "$root/dev/shm"; mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
         exec chroot "$root" /usr/bin/env -i PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"' _ "$root" "$@"
 }
 
@@ -30,7 +30,7 @@ for p in mend libmend0 libmend-dev mend-doc; do ls "$build/${p}_"*.deb >/dev/nul
 
 system "$use" gcc libc6-dev procps mpich openmpi-bin libopenmpi-dev libpmix-dev libisal-dev libxxhash-dev libzstd-dev libinih-dev libjansson-dev pkgconf
 cp "$build"/{mend,libmend0,libmend-dev,mend-doc}_*.deb "$use/tmp/"
-inside "$use" bash -c 'find / -xdev -path /tmp -prune -o -path /var -prune -o -path /proc -prune -o -print | sort >/tmp/before; dpkg -i /tmp/*.deb' >"$base/install.log" 2>&1 || { tail -20 "$base/install.log"; fail "dpkg -i"; }
+inside "$use" bash -c 'dpkg -P mend libmend-dev libmend0 mend-doc; find / -xdev -path /tmp -prune -o -path /var -prune -o -path /proc -prune -o -print | sort >/tmp/before; dpkg -i /tmp/*.deb' >"$base/install.log" 2>&1 || { tail -20 "$base/install.log"; fail "dpkg -i"; }
 cp "$MEND_SOURCE/tests/fault/apps/steady.c" "$MEND_SOURCE/tests/packages/plain-user" "$use/tmp/"
 inside "$use" bash -c 'rm -rf /tmp/home; mkdir /tmp/home; chown 1000:1000 /tmp/home; cd /tmp/home && HOME=/tmp/home exec setpriv --reuid=1000 --regid=1000 --clear-groups bash /tmp/plain-user' >"$base/use.log" 2>&1 ||
     { tail -40 "$base/use.log"; fail "a plain user"; }
