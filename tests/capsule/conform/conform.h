@@ -14,7 +14,8 @@
 
 #define PARTS(PART)   \
     PART(collectives) \
-    PART(completion) PART(files) PART(comms) PART(groups) PART(types) PART(persistent) PART(windows)
+    PART(completion)  \
+    PART(files) PART(comms) PART(groups) PART(types) PART(persistent) PART(windows) PART(modes)
 
 #define PART(name) void part_##name(void);
 PARTS(PART)
