@@ -149,6 +149,32 @@ static void test_files(void)
     CHECK(VELOC_Restart_end(1) == VELOC_SUCCESS);
 }
 
+/* Names that differ only after what fits into a label. */
+static void test_long_names(void)
+{
+    static const char *const name[] = {"fields-of-the-whole-simulation-with-everything-in-it.a",
+                                       "fields-of-the-whole-simulation-with-everything-in-it.b"};
+    char routed[VELOC_MAX_NAME], line[64];
+    CHECK(VELOC_Checkpoint_begin("long", 1) == VELOC_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+        CHECK(VELOC_Route_file(name[i], routed) == VELOC_SUCCESS);
+        FILE *f = fopen(routed, "w");
+        CHECK(f && fprintf(f, "%d of rank %d\n", i, rank) > 0 && fclose(f) == 0);
+    }
+    CHECK(VELOC_Checkpoint_end(1) == VELOC_SUCCESS);
+    CHECK(VELOC_Checkpoint_wait() == VELOC_SUCCESS);
+    CHECK(VELOC_Restart_begin("long", 1) == VELOC_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "%d of rank %d\n", i, rank);
+        CHECK(VELOC_Route_file(name[i], routed) == VELOC_SUCCESS);
+        FILE *f = fopen(routed, "r");
+        CHECK(f && fgets(line, sizeof line, f) && strcmp(line, expected) == 0);
+        fclose(f);
+    }
+    CHECK(VELOC_Restart_end(1) == VELOC_SUCCESS);
+}
+
 static void test_named_regions(void)
 {
     int special = 1000 + rank;
@@ -301,6 +327,7 @@ int main(int argc, char **argv)
         test_phases_and_selection();
         test_no_success();
         test_files();
+        test_long_names();
         test_named_regions();
         test_clear();
         test_cleanup();

@@ -15,14 +15,17 @@
 #include <base/fail.h>
 #include <base/io.h>
 #include <device/device.h>
+#include <image/image.h>
 #include <veloc.h>
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 static void end_phase(struct veloc_client *client)
 {
@@ -164,6 +167,16 @@ static int route_new(struct veloc_client *client, const char *original, char *ro
     return code;
 }
 
+/* The label of a routed file in the store: its name, or what fits of it with a sum of the whole. */
+static const char *label_of(const char *name, char *label)
+{
+    if (strlen(name) < MEND_IMAGE_LABEL)
+        return name;
+    snprintf(label, MEND_IMAGE_LABEL, "%.*s~%016" PRIx64, MEND_IMAGE_LABEL - 18, name,
+             (uint64_t)XXH3_64bits(name, strlen(name)));
+    return label;
+}
+
 /* A file of a restart: it is the region with that label; write it out. */
 static int route_saved(struct veloc_client *client, const char *original, char *routed)
 {
@@ -171,11 +184,13 @@ static int route_saved(struct veloc_client *client, const char *original, char *
     int count, id = 0;
     size_t bytes = 0;
     const char *label = NULL;
+    char buffer[MEND_IMAGE_LABEL];
+    const char *wanted = label_of(original, buffer);
     int code = mend_store_saved_count(store, &count);
     int found = -1;
     for (int i = 0; i < count && !code && found < 0; i++) {
         code = mend_store_saved_region(store, i, &id, &bytes, &label);
-        if (!code && id <= VELOC_FILE_ID_FIRST && label && strcmp(label, original) == 0)
+        if (!code && id <= VELOC_FILE_ID_FIRST && label && strcmp(label, wanted) == 0)
             found = i;
     }
     if (!code && found < 0)
@@ -284,15 +299,20 @@ static int due_levels(struct veloc_client *client, unsigned *levels)
 static int save_pieces(struct veloc_client *client)
 {
     mend_store_stream *streams = calloc(client->piece_count + 1, sizeof *streams);
-    if (!streams)
+    char(*labels)[MEND_IMAGE_LABEL] = calloc(client->piece_count + 1, sizeof *labels);
+    if (!streams || !labels) {
+        free(streams);
+        free(labels);
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %zu regions", client->piece_count);
+    }
     for (size_t i = 0; i < client->piece_count; i++) {
         struct veloc_piece *piece = &client->pieces[i];
-        streams[i] = (mend_store_stream){.id = piece->id,
-                                         .label = piece->original,
-                                         .bytes = piece->bytes,
-                                         .produce = piece->routed ? produce_file : produce_memory,
-                                         .arg = piece};
+        streams[i] = (mend_store_stream){
+            .id = piece->id,
+            .label = piece->original ? label_of(piece->original, labels[i]) : NULL,
+            .bytes = piece->bytes,
+            .produce = piece->routed ? produce_file : produce_memory,
+            .arg = piece};
     }
     mend_save_options options = {.sync = client->config.sync,
                                  .ids = (const int[]){0},
@@ -303,6 +323,7 @@ static int save_pieces(struct veloc_client *client)
     if (!code)
         code = mend_store_save_with(client->current->store, client->version, &options);
     free(streams);
+    free(labels);
     return code;
 }
 
