@@ -20,7 +20,7 @@ enum {
 
 static struct {
     char *at;
-    size_t room, done; /* bytes from `at` on, of which so many are pages */
+    size_t room, done; /* bytes from `at` on, of which so many (at least `wanted`, in the end) are pages */
 } pool;
 static size_t wanted;
 
@@ -33,14 +33,15 @@ int ahead_more(void)
 {
     if (wanted > pool.room) {
         ahead_free();
-        void *at = mmap(NULL, wanted, PROT_READ | PROT_WRITE,
+        size_t room = (wanted + wanted / 4 + TABLE) / TABLE * TABLE; /* images grow */
+        void *at = mmap(NULL, room, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED)
             return wanted = 0; /* without it all works, only slower */
         pool.at = at;
-        pool.room = wanted;
+        pool.room = room;
     }
-    if (pool.done >= pool.room)
+    if (pool.done >= wanted)
         return 0;
     size_t part = pool.room - pool.done < PART ? pool.room - pool.done : PART;
     if (madvise(pool.at + pool.done, part, MADV_POPULATE_WRITE)) {
