@@ -13,14 +13,17 @@ cat >say.c <<'C'
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
-int main(int argc, char **argv)
+#include <unistd.h>
+int main(int argc, char **argv) /* [FILE: goes on until it is there] */
 {
     MPI_Init(&argc, &argv);
-    for (int i = 0; i < 3000; i++)
-        MPI_Barrier(MPI_COMM_WORLD);
-    const char *folder = getenv("TMPDIR");
-    int rank;
+    int rank, enough = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    while (!enough) {
+        enough = argc < 2 || access(argv[1], F_OK) == 0;
+        MPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    const char *folder = getenv("TMPDIR");
     if (rank == 0)
         printf("TMPDIR %s\n", folder ? folder : "none");
     return MPI_Finalize();
@@ -32,8 +35,10 @@ export TMPDIR=$scratch/plain
 # shellcheck disable=SC2016
 name=$(mpirun.openmpi --oversubscribe -n 1 sh -c 'basename "$PMIX_SERVER_TMPDIR"') # prterun.HOST.PID.UID
 user=${name##*.} name=${name%.*}
-mpirun.openmpi --oversubscribe -n 2 "$MEND" exec --dir "$scratch/images" --every 0.02 ./say >got 2>err || fail "mend exec"
-"$MEND" ls images | grep -q complete || fail "no version was saved"
+mpirun.openmpi --oversubscribe -n 2 "$MEND" exec --dir "$scratch/images" --every 0.02 ./say "$scratch/enough" >got 2>err & runner=$!
+until grep -q complete < <("$MEND" ls images 2>/dev/null); do kill -0 $runner 2>/dev/null || fail "mend exec"; sleep 0.02; done
+: >enough
+wait $runner || fail "mend exec ended with $?"
 
 set_trap() { # for the next ids, which go round at the limit
     local limit; read -r limit </proc/sys/kernel/pid_max

@@ -21,9 +21,8 @@
 
 static const char help[] =
     "Usage: mend checkpoint DIR [--stop] [--full-images] [--timeout SECONDS] [--json]\n"
-    "Ask the job whose folder is DIR for a checkpoint now, and wait until it is complete. It "
-    "resumes\n"
-    "on the MPI that the job runs on; that of mend exec or mend run --no-online on any.\n\n"
+    "Ask the job whose folder is DIR for a checkpoint now, and wait until it is complete.\n"
+    "A job that repairs itself (the default of mend run) resumes from it on Open MPI only.\n\n"
     "  --stop             then stop the job; `mend restart DIR` resumes it\n"
     "  --full-images      with all pages, also those of files that were not written to: the image\n"
     "                     can be resumed on a machine with other libraries\n"
