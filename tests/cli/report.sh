@@ -4,7 +4,8 @@
 set -uo pipefail
 scratch=$(mktemp -d) || exit 1 # (cd to an empty name would stay here, and here would be removed)
 cd "$scratch" || exit 1
-trap 'rm -rf "$scratch"' EXIT
+watcher=
+trap '[ -n "$watcher" ] && kill "$watcher" 2>/dev/null; rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; exit 1; }
 mkdir job
 cat >job/job.json <<'E'
@@ -27,7 +28,7 @@ E
 } >job/events.jsonl
 
 "$MEND" report job -o page.html || fail "report"
-for section in summary timeline time recoveries versions costs hindsight failures; do
+for section in summary timeline time cores recoveries versions costs hindsight failures; do
     grep -q "<section id='$section'>" page.html || fail "section $section is missing"
 done
 grep -q '&lt;b&gt;4&lt;/b&gt;' page.html || fail "the program's name is not escaped"
@@ -42,6 +43,12 @@ awk -v b="${best:-0}" 'BEGIN{exit !(b > 1.2 && b < 4)}' || fail "with hindsight:
 [ "$(grep -o "class='recover' x=" page.html | wc -l)" -ge 3 ] || fail "recoveries of 3 ranks are not in the timeline"
 "$MEND" report --json job >sums || fail "--json"
 grep -q '"versions":4,"recoveries":1,"saving":1.000000,"recovering":0.300000' sums || fail "sums: $(cat sums)"
+# 3 ranks and 1 spare for 10 s are 40 s of cores: 1 s of saving, 0.3 s of recovery and 0.5 s of work again (version 2 to
+# 1005.1) are lost by 3 ranks, 10 s were kept ready. By the failure, 5.1 s less 2 versions of work were done.
+hours() { awk -v s="$1" 'BEGIN{printf "%.9f", s / 3600}'; }
+want="\"core_hours\":{\"paid\":$(hours 40),\"worked\":$(hours 24.6),\"lost\":$(hours 5.4),\"ready\":$(hours 10),\"again\":$(hours 13.8),\"saved\":$(hours 11.4)}"
+grep -qF "$want" sums || fail "core-hours: $(cat sums), not $want"
+grep -qF '<tr><td>worked</td><td>0.006833</td>' page.html || fail "core-hours are not on the page"
 "$MEND" report 2>/dev/null; [ $? = 2 ] || fail "no folder is wrong use"
 "$MEND" report nowhere 2>/dev/null; [ $? = 1 ] || fail "a missing folder"
 mkdir empty; : >empty/events.jsonl; "$MEND" report empty 2>/dev/null; [ $? = 1 ] || fail "no events"
@@ -67,6 +74,9 @@ for fact in "<b>1</b><span>failure survived by relaunch" 'the job was torn down;
     grep -qF "$fact" torn.html || fail "not in the page of a job that was torn down: $fact"
 done
 grep -q '"launches":2,"relaunches":1,"down":2.500000' sums || fail "sums: $(cat sums)"
+# 2 ranks: 3.2 - 0.25 s of work by the first failure, of which 1.2 s are done again and 0.3 s pass; by the second, at
+# 4.0 s, 4.0 - 0.25 - 1.5 s of work, of which 2 s are done again and 2.5 s pass: it saved less than nothing
+grep -qF "\"again\":$(hours 10.4),\"saved\":$(hours -1.6)" sums || fail "core-hours: $(cat sums)"
 
 # whoever wrote the folder: no tag of theirs on the page, no number makes it large or endless
 mkdir foreign
@@ -77,6 +87,32 @@ echo '{"mend":1,"t":1e-320,"rank":0,"event":"plan.interval","seconds":-1e300}' >
 grep -qE '<script|<img|<svg>' foreign.html && fail "tags of the folder are on the page"
 grep -q '3 lines could not be read' foreign.html || fail "numbers that no job has are believed"
 [ "$(stat -c %s foreign.html)" -lt 200000 ] || fail "the page is large"
+
+# --watch: the page is written again with new events, and asks to be loaded again only while the job runs
+"$MEND" report job --watch --json 2>/dev/null; [ $? = 2 ] || fail "--watch --json is wrong use"
+timeout 60 "$MEND" report --watch nowhere 2>/dev/null; [ $? = 1 ] || fail "--watch of a missing folder"
+grep -q "http-equiv='refresh'" page.html && fail "a page that nobody writes again asks to be loaded again"
+mkdir live
+sed 's/"done"/"running"/' job/job.json >live/job.json
+grep -v run.end job/events.jsonl >live/events.jsonl
+"$MEND" report --watch live -o live.html & watcher=$!
+written() { # TEXT: now, or after a while
+    for _ in $(seq 300); do grep -qF "$1" live.html 2>/dev/null && return; sleep 0.1; done
+    fail "the page never has: $1"
+}
+written "http-equiv='refresh'"
+echo '{"mend":1,"t":1009.0,"rank":-1,"event":"chaos.fault","kind":"kill","hit":"rank 2 (pid 9)","result":"killed"}' >>live/events.jsonl
+written 'rank 2 (pid 9): killed'
+grep -q "http-equiv='refresh'" live.html || fail "the page does not follow a job that runs"
+kill -INT "$watcher"
+wait "$watcher" || fail "--watch does not end by a signal as asked"
+grep -q "http-equiv='refresh'" live.html && fail "a page that nobody writes any more asks to be loaded again"
+"$MEND" report --watch live -o live.html & watcher=$!
+written "http-equiv='refresh'"
+tail -1 job/events.jsonl >>live/events.jsonl
+wait "$watcher" || fail "--watch does not end with the job"
+watcher=
+grep -q "http-equiv='refresh'" live.html && fail "the page of a job that has ended asks to be loaded again"
 
 browser=$(command -v chromium chromium-browser google-chrome 2>/dev/null | head -1)
 if [ -z "$browser" ]; then echo "PASS (looked at by no browser: chromium is not installed)"; exit 0; fi

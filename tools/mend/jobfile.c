@@ -3,9 +3,13 @@
 #include <base/fail.h>
 #include <base/io.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 enum { LARGEST = 64 << 20 }; /* the kernel allows 2 MiB of arguments by default, 6 MiB at most */
 
@@ -112,4 +116,17 @@ int jobfile_write(const char *dir, json_t *job)
     int rc = mend_io_replace_file(path, text, strlen(text));
     free(text);
     return rc;
+}
+
+int jobfile_held(const char *dir)
+{
+    char path[4400];
+    snprintf(path, sizeof path, "%s/running", dir);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return -1;
+    int rc = flock(fd, LOCK_SH | LOCK_NB);
+    int held = rc == 0 ? 0 : errno == EWOULDBLOCK ? 1 : -1;
+    close(fd);
+    return held;
 }

@@ -22,5 +22,7 @@ int jobfile_read(const char *dir, json_t **job);
 int jobfile_parse(const char *text, size_t size, const char *path, json_t **job);
 /* Replace DIR/job.json as one step. */
 int jobfile_write(const char *dir, json_t *job);
+/* Does a mend run hold DIR/running? 1: yes, the job is there. 0: no, it has ended. -1: nobody knows. */
+int jobfile_held(const char *dir);
 
 #endif

@@ -263,8 +263,9 @@ void report_page(FILE *out, const struct report *r)
 {
     struct report_sums s = report_sum(r);
     fputs("<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-          "<meta name='viewport' content='width=device-width,initial-scale=1'><title>Mend: ",
+          "<meta name='viewport' content='width=device-width,initial-scale=1'>",
           out);
+    fputs(r->live ? "<meta http-equiv='refresh' content='5'><title>Mend: " : "<title>Mend: ", out);
     report_text(out, r->program[0] ? r->program : r->dir);
     fprintf(out, "</title><style>%s</style></head><body>", style);
     head(out, r, &s);
@@ -281,7 +282,9 @@ void report_page(FILE *out, const struct report *r)
           "<section id='time'><h2>Where the time went</h2>",
           out);
     report_time_bar(out, r);
-    fputs("</section><section id='recoveries'><h2>Recoveries and their phases</h2>", out);
+    fputs("</section>", out);
+    report_cores(out, r, &s);
+    fputs("<section id='recoveries'><h2>Recoveries and their phases</h2>", out);
     report_phases(out, r);
     fputs("</section>", out);
     levels(out, r);
@@ -299,14 +302,16 @@ void report_page(FILE *out, const struct report *r)
 void report_json(FILE *out, const struct report *r)
 {
     struct report_sums s = report_sum(r);
+    struct report_cores c = report_core_hours(r, &s);
     fprintf(
         out,
         "{\"mend\":1,\"ranks\":%d,\"spares\":%d,\"seconds\":%.6f,\"versions\":%d,\"recoveries\":%d,"
         "\"saving\":%.6f,\"recovering\":%.6f,\"lost\":%.6f,\"save_mean\":%.6f,\"recovery_mean\":%."
         "6f,"
-        "\"recovery_longest\":%.6f,\"launches\":%d,\"relaunches\":%d,\"down\":%.6f,\"events\":%d}"
-        "\n",
+        "\"recovery_longest\":%.6f,\"launches\":%d,\"relaunches\":%d,\"down\":%.6f,\"events\":%d,"
+        "\"core_hours\":{\"paid\":%.9f,\"worked\":%.9f,\"lost\":%.9f,\"ready\":%.9f,"
+        "\"again\":%.9f,\"saved\":%.9f}}\n",
         r->ranks, r->spares, s.seconds, s.versions, s.recoveries, s.saving, s.recovering, s.lost,
         s.save_mean, s.recovery_mean, s.recovery_longest, r->launches, s.relaunches, s.down,
-        r->lines);
+        r->lines, c.paid, c.worked, c.lost, c.ready, c.again, c.saved);
 }

@@ -192,6 +192,8 @@ static void note(struct report *r, const json_t *e)
     r->last = t;
     if (rank >= r->ranks)
         r->ranks = rank + 1;
+    if (r->also)
+        r->also(r->to, e);
 }
 
 void report_note_job(struct report *r, json_t *j)
@@ -298,8 +300,7 @@ int report_whole_recoveries(const struct report *r, int *index, int room)
     return n;
 }
 
-/* Work since the version that was gone back to, up to the moment of noticing. */
-static double lost_since(const struct report *r, mend_version_t version, double noticed)
+double report_lost_since(const struct report *r, mend_version_t version, double noticed)
 {
     double from = r->begin;
     for (int i = 0; i < r->saves && r->save[i].t < noticed; i++)
@@ -343,14 +344,14 @@ struct report_sums report_sum(const struct report *r)
         s.recovering += v->seconds;
         s.recovery_longest = fmax(s.recovery_longest, v->seconds);
         if (v->version >= 0)
-            s.lost += lost_since(r, v->version, v->t - v->seconds);
+            s.lost += report_lost_since(r, v->version, v->t - v->seconds);
     }
     for (int i = 0; i < r->relaunches; i++) {
         const struct report_relaunch *l = &r->relaunch[i];
         s.down += (l->up > l->t ? l->up : r->end) - l->t;
         s.relaunches += l->up > 0 && !l->stopped;
         if (l->up > 0)
-            s.lost += lost_since(r, l->version, l->t);
+            s.lost += report_lost_since(r, l->version, l->t);
     }
     s.recovery_mean = s.recoveries ? s.recovering / s.recoveries : 0;
     return s;

@@ -10,13 +10,16 @@
 #include <string.h>
 
 static const char help[] =
-    "Usage: mend report DIR [-o FILE] [--json]\n"
+    "Usage: mend report DIR [-o FILE] [--watch | --json]\n"
     "Write one self-contained page about the job in DIR (from DIR/events.jsonl): ranks over time,\n"
-    "recoveries and their phases, where the time went, costs against the plan.\n\n"
+    "recoveries and their phases, where the time and the core-hours went, costs against the "
+    "plan.\n\n"
     "  -o FILE   write to FILE (default DIR/report.html; - for standard output)\n"
+    "  --watch   write it again whenever there are new events, until the job ends; a browser that\n"
+    "            shows it follows by itself\n"
     "  --json    print the sums as JSON instead\n";
 
-static int write_page(const struct report *r, const char *path)
+int report_write(const struct report *r, const char *path)
 {
     char *text = NULL;
     size_t size = 0;
@@ -39,7 +42,7 @@ int mend_cmd_report(int argc, char **argv)
 {
     const char *dir = NULL, *output = NULL;
     char path[4400];
-    bool json = false;
+    bool json = false, watch = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0) {
             fputs(help, stdout);
@@ -47,6 +50,8 @@ int mend_cmd_report(int argc, char **argv)
         }
         if (strcmp(argv[i], "--json") == 0)
             json = true;
+        else if (strcmp(argv[i], "--watch") == 0)
+            watch = true;
         else if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
             output = argv[++i];
         else if (argv[i][0] == '-' || dir)
@@ -56,15 +61,19 @@ int mend_cmd_report(int argc, char **argv)
     }
     if (!dir)
         return tool_wrong_use("report", "name the job's folder");
+    if (watch && (json || (output && strcmp(output, "-") == 0)))
+        return tool_wrong_use("report", "--watch writes a page to a file");
+    snprintf(path, sizeof path, "%s/report.html", dir);
+    if (watch)
+        return report_watch(dir, output ? output : path);
     struct report r;
     if (report_read(&r, dir))
         return tool_failed("report", "%s", mend_error_text());
-    snprintf(path, sizeof path, "%s/report.html", dir);
     int rc = TOOL_OK;
     if (json)
         report_json(stdout, &r);
     else
-        rc = write_page(&r, output ? output : path);
+        rc = report_write(&r, output ? output : path);
     report_free(&r);
     return rc;
 }

@@ -1,5 +1,4 @@
-/* Inside `mend report`: what happened (report_read.c), drawn (report_svg.c), on a page
- * (report_page.c). */
+/* Inside `mend report`: what happened (read.c), drawn (svg.c), on a page (page.c). */
 #ifndef MEND_TOOL_REPORT_H
 #define MEND_TOOL_REPORT_H
 
@@ -60,6 +59,9 @@ struct report {
     int relaunches;
     double last; /* event, while reading */
     int saves, faults, recoveries, marks, lines, bad_lines;
+    bool live;                                   /* the page is written again while the job runs */
+    void (*also)(void *to, const json_t *event); /* is handed every event that can be believed */
+    void *to;
 };
 
 /* Read DIR/job.json (if there) and DIR/events.jsonl. 0 or a negative code. */
@@ -78,6 +80,22 @@ struct report_sums {
     double save_mean, recovery_mean, recovery_longest, bytes_mean;
 };
 struct report_sums report_sum(const struct report *r);
+/* Seconds of work since the version that was gone back to, up to the moment of noticing. */
+double report_lost_since(const struct report *r, mend_version_t version, double noticed);
+
+/* Core-hours (cores.c); a rank is one core. paid = worked + lost + ready. */
+struct report_cores {
+    double paid;   /* ranks and spares, from the first to the last event */
+    double worked; /* ranks at work that counts */
+    double lost;   /* ranks while they saved, recovered, did work again, or were torn down */
+    double ready;  /* spares */
+    double
+        again; /* what a relaunch from the beginning would have done again, at each failure by itself */
+    double saved; /* that, less what these failures did cost */
+};
+struct report_cores report_core_hours(const struct report *r, const struct report_sums *s);
+void report_cores(FILE *out, const struct report *r, const struct report_sums *s);
+
 /* Recoveries of the whole job: index of the slowest rank's entry of each; returns how many. */
 int report_whole_recoveries(const struct report *r, int *index, int room);
 
@@ -87,6 +105,9 @@ void report_phases(FILE *out, const struct report *r);
 /* The best plan for what happened, beside what was done (hindsight.c). */
 void report_hindsight(FILE *out, const struct report *r, const struct report_sums *s);
 void report_page(FILE *out, const struct report *r);
-void report_text(FILE *out, const char *text); /* escaped for HTML */
+/* Write it to a file now, and again whenever there are new events, until the job has ended (watch.c). An exit code. */
+int report_watch(const char *dir, const char *path);
+int report_write(const struct report *r, const char *path); /* "-": standard output */
+void report_text(FILE *out, const char *text);              /* escaped for HTML */
 void report_json(FILE *out, const struct report *r);
 #endif

@@ -2,6 +2,7 @@
  *
  * The job's own `mend run` goes on as a process of its own session; what it prints is in DIR/run.out and DIR/run.err.
  * It holds the lock of DIR/running as long as it lives, so whoever gets that lock knows that the job has ended. */
+#include "jobfile.h"
 #include "run.h"
 #include "tool.h"
 
@@ -10,7 +11,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,17 +52,6 @@ int run_detach(const struct run_job *job)
     dup2(fd[0], 1);
     dup2(fd[1], 2);
     return -1;
-}
-
-static bool has_ended(const char *dir)
-{
-    char path[4400];
-    snprintf(path, sizeof path, "%s/running", dir);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    bool ended = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0;
-    if (fd >= 0)
-        close(fd);
-    return ended;
 }
 
 static void print_new(const char *dir, int i, off_t *at)
@@ -110,7 +99,7 @@ int mend_cmd_attach(int argc, char **argv)
         return tool_failed("attach", "%s is not the folder of a job started with run --detach",
                            argv[1]);
     for (bool ended = false; !ended;) {
-        ended = has_ended(argv[1]);
+        ended = jobfile_held(argv[1]) == 0;
         for (int i = 0; i < 2; i++)
             print_new(argv[1], i, &at[i]);
         if (!ended)
