@@ -1,8 +1,9 @@
-/* What `mend report` makes of a job's folder that anybody may have written: job.json up to a line "---", then events.
- * The page has no tags but the report's own, no attribute ends early, its size follows that of the input, and the
- * JSON is JSON. */
+/* What `mend report` and `mend top` make of a job's folder that anybody may have written: job.json up to a line "---",
+ * then events. The page has no tags but the report's own, no attribute ends early, its size follows that of the input,
+ * and the JSON is JSON. What is shown on a terminal fits it and has nothing but printable characters. */
 #include "../../tools/mend/jobfile.h"
 #include "../../tools/mend/report/report.h"
+#include "../../tools/mend/top/top.h"
 
 #include <jansson.h>
 #include <stdint.h>
@@ -27,6 +28,41 @@ static void check_page(const char *page)
     }
 }
 
+static void check_picture(struct top *t, int rows, int columns)
+{
+    char *text = NULL;
+    size_t size = 0;
+    int lines = 0, width = 0;
+    struct top_page page = {.rows = rows, .columns = columns, .out = open_memstream(&text, &size)};
+    top_draw(&page, t, t->sums.end);
+    fclose(page.out);
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] != '\n' && (text[i] < ' ' || text[i] > '~'))
+            abort();
+        width = text[i] == '\n' ? 0 : width + 1;
+        lines += text[i] == '\n';
+        if (columns && width > columns)
+            abort();
+    }
+    if ((rows && lines > rows) || lines > 3000)
+        abort();
+    free(text);
+}
+
+static void look(char *events, json_t *job)
+{
+    struct top *t = malloc(sizeof *t);
+    top_begin(t, "the folder");
+    top_note_events(t, events);
+    if (job)
+        top_note_job(t, job);
+    check_picture(t, 0, 0);
+    check_picture(t, 24, 80);
+    check_picture(t, 3, 7);
+    top_end(t);
+    free(t);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1), *page = NULL, *json = NULL;
@@ -39,12 +75,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         events += 5;
     }
     struct report r = {.dir = "<the folder>"};
+    json_t *job = NULL;
+    if (events && jobfile_parse(text, strlen(text), "job.json", &job))
+        job = NULL;
+    char *again = strdup(events ? events : text); /* reading cuts it into lines */
+    look(again, job);
+    free(again);
     report_note_events(&r, events ? events : text);
-    json_t *job;
-    if (events && jobfile_parse(text, strlen(text), "job.json", &job) == 0) {
+    if (job)
         report_note_job(&r, job);
-        json_decref(job);
-    }
+    json_decref(job);
     FILE *out = open_memstream(&page, &page_size);
     report_page(out, &r);
     fclose(out);
