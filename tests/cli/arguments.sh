@@ -24,7 +24,7 @@ says 2 "unknown command" rnu
 # the order in which people need them
 "$MEND" --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | head -1 | grep -qx run || fail "mend --help does not begin with run"
 # every option of a --help is in the table, and the other way round
-for command in run exec checkpoint restart ls verify report doctor chaos; do
+for command in run exec checkpoint restart ls verify top report doctor chaos; do
     shown=$("$MEND" $command --help | grep -oE -- '--[a-z][a-z-]+' | sort -u | grep -vx -e --help)
     known=$(sed -n "s/^OPTION($command, *\"\([a-z-]*\)\".*/--\1/p" "$MEND_SOURCE/tools/mend/options.def" | sort -u)
     for option in $shown; do grep -qx -e "$option" <<<"$known" || fail "mend $command --help names $option, which is not in options.def"; done

@@ -5,10 +5,9 @@ set -uo pipefail
 scratch=$(mktemp -d) || exit 1
 cd "$scratch" || exit 1
 helper=
-trap 'exec 8>&- 9>&-; [ -n "$helper" ] && kill "$helper" 2>/dev/null; rm -rf "$scratch"' EXIT
+trap 'exec 9>&-; [ -n "$helper" ] && kill "$helper" 2>/dev/null; rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; exit 1; }
 has() { grep -qE -- "$2" "$1" || { head -60 "$1"; fail "$1 has no line like: $2"; }; }
-now=$(date +%s)
 event() { # AFTER RANK NAME FIELDS…: a line, AFTER seconds after the job's begin
     local t
     t=$(awk -v b="$begin" -v a="$1" 'BEGIN{printf "%.3f", b + a}')
@@ -75,13 +74,13 @@ has out '^ +7\.000 s +kill rank 1 \(pid 11\): killed$'
 cmp out out2 || fail "without a terminal it is not what --once prints"
 
 # one that runs: the next checkpoint; one rank has failed and the others know
-begin=$((now - 10))
+begin=$(($(date +%s) - 10))
 job runs running
 events >runs/events.jsonl
 "$MEND" top --once runs >out || fail "a job that runs"
-has out '^running for [0-9.]+ s$'
-has out '^Next checkpoint: (in [0-9.]+ m?s|due); every 2\.0 s$'
-has out '^ +2 +playing +[0-9.]+ m?s +12 +node0$'
+has out '^running for [0-9.]+ (s|min)$'
+has out '^Next checkpoint: (in [0-9.]+ (ms|s|min)|due); every 2\.0 s$'
+has out '^ +2 +playing +[0-9.]+ (ms|s|min) +12 +node0$'
 event 9.9 0 checkpoint.begin '"round":4' >>runs/events.jsonl
 "$MEND" top --once runs >out && has out '^Next checkpoint: being taken; every 2\.0 s$'
 event 9.95 2 recover.noticed '"how":"failure","call":"Recv"' >>runs/events.jsonl
@@ -94,6 +93,27 @@ event 9.99 -1 run.torn_down '"version":3' >>runs/events.jsonl
 "$MEND" top --once runs >out && has out '^torn down, to be launched again' && has out '^ +0 +torn down '
 : >runs/running # nobody holds it: the job's mend run was killed
 "$MEND" top --once runs >out && has out '^nobody runs this job any more'
+
+# by relaunch: one event stands for all ranks, and ranks are born with their numbers
+begin=$(($(date +%s) - 10))
+job relaunch running
+sed -i -e 's/"online":true/"online":false/' -e 's/"levels":"[^"]*",//' relaunch/job.json
+{
+    event 0 -1 run.launch '"launch":0,"ranks":3,"spares":0,"mpi":"mpich"'
+    for r in 0 1 2; do event 0.1 $r recover.born "\"pid\":2$r,\"host\":\"n$r\""; done
+    event 9 -1 checkpoint.begin '"round":1'
+    event 9.5 -1 checkpoint.commit '"version":1,"bytes":3145728,"ranks":3,"seconds":0.5'
+} >relaunch/events.jsonl
+"$MEND" top --once relaunch >out || fail "a job by relaunch"
+has out '^global +1 +[0-9.]+ (ms|s|min) +3\.0 MiB +6\.0 MiB/s +500 ms +2\.0 s +[0-9.]+ (ms|s|min) +0$'
+has out '^Next checkpoint: (in [0-9.]+ (ms|s|min)|due); every 2\.0 s$'
+has out '^ +2 +playing .* 22 +n2$'
+{
+    event 9.6 -1 run.torn_down '"version":1'
+    event 9.7 -1 run.launch '"launch":1,"ranks":3,"spares":0,"mpi":"mpich"'
+    event 9.8 0 restart '"version":1,"ranks":3,"mpi":"mpich"'
+} >>relaunch/events.jsonl
+"$MEND" top --once relaunch >out && has out ', launch 2$' && has out 'launched again, it works from version 1 on$' && has out ', 1 by relaunch$'
 
 # wrong use, and folders without a job
 "$MEND" top 2>/dev/null; [ $? = 2 ] || fail "no folder is wrong use"
@@ -141,7 +161,7 @@ if ! command -v script >/dev/null; then
     echo "SKIP: no terminal to be had: script(1) is not installed"
     exit 77
 fi
-begin=$((now - 10))
+begin=$(($(date +%s) - 10))
 job live running
 events >live/events.jsonl
 cat >on_terminal <<J
@@ -156,8 +176,9 @@ wait
 stty -a | sed 's/rows.*columns [0-9]*//' >after
 J
 chmod +x on_terminal
+after_a_while() { for _ in $(seq 900); do "$@" && return; sleep 0.1; done; return 1; }
 seen() { # TEXT: on the screen, by now or later
-    for _ in $(seq 300); do
+    for _ in $(seq 900); do
         grep -qaF -- "$1" screen 2>/dev/null && return
         kill -0 "$helper" 2>/dev/null || break
         sleep 0.1
@@ -170,8 +191,7 @@ start() {
     exec 9>keys
 }
 stop() { # what the terminal is like now is what it was like before
-    for _ in $(seq 300); do [ -s code ] && break; sleep 0.1; done
-    [ -s code ] || fail "it has not ended"
+    after_a_while test -s code || fail "it has not ended"
     exec 9>&-
     wait "$helper"; helper=
     cmp before after || fail "the terminal is not as it was"
@@ -191,14 +211,24 @@ touch resize # the next pictures fit the smaller window
 picture() { # the last one, a line each, without what is not shown
     awk 'BEGIN{RS="\033\\[H"} /\033\[J/{last=$0} END{print last}' screen | sed -e 's/\x1b\[J.*//' -e 's/\x1b\[[0-9;?]*[a-zA-Z]//g' -e 's/\r*$//'
 }
-for _ in $(seq 300); do [ "$(picture | awk '{if (length > w) w = length} END{print NR * 100 + w}')" -le 1239 ] && break; sleep 0.1; done
-picture | awk 'length > 39 {exit 1} END{if (NR > 12 || NR < 8) exit 1}' || { picture; fail "the picture does not fit the window"; }
+fits() { picture | awk 'length > 39 {bad = 1} END{exit bad || NR > 12 || NR < 8}'; }
+after_a_while fits || { picture; fail "the picture does not fit the window"; }
+# Ctrl-Z: the terminal is given back, and taken again when it goes on
+printf '\032' >&9
+is_stopped() { grep -q '^State:.T' "/proc/$(cat pid)/status"; }
+is_left() { tail -c 14 screen | grep -qaF $'\033[?25h\033[?1049l'; }
+is_drawn() { tail -c 3 screen | grep -qaF $'\033[J'; }
+after_a_while is_stopped || fail "Ctrl-Z does not stop it"
+after_a_while is_left || fail "it is stopped with the second screen up"
+kill -CONT "$(cat pid)"
+after_a_while is_drawn || fail "it does not go on"
 event 11 -1 run.end '"code":0,"seconds":11' >>live/events.jsonl
 stop
 has code '^code 0$'
 sed 's/.*\x1b\[?1049l//' screen | tail -8 >last
 has last 'ended after 11\.0 s: done, exit code 0'
-# q, and a signal, end it; the terminal is given back
+
+# q, Ctrl-C and a signal end it; the terminal is given back
 events >live/events.jsonl
 start
 seen 'running for'

@@ -115,15 +115,17 @@ static int read_events(struct top *t)
 
 int top_update(struct top *t)
 {
-    json_t *job;
-    bool free_before =
-        jobfile_held(t->dir) == 0; /* the last word is written before the lock is free */
-    int job_rc = jobfile_read(t->dir, &job), rc = read_events(t);
-    if (!job_rc) {
-        top_note_job(t, job);
-        json_decref(job);
-    }
-    t->gone = free_before && !t->sums.ended;
+    json_t *job = NULL;
+    bool is_free =
+        jobfile_held(t->dir) == 0; /* the last word is written before the lock is given back */
+    int job_rc = jobfile_read(t->dir, &job);
+    if (!job_rc)
+        top_note_job(t, job); /* whether the job repairs itself: events are read by that */
+    int rc = read_events(t);
+    if (!job_rc)
+        top_note_job(t, job); /* again: with another job's events all is forgotten */
+    json_decref(job);
+    t->gone = is_free && !t->sums.ended;
     return rc == MEND_ERR_NOT_FOUND && !job_rc && !t->gone ? MEND_OK : rc;
 }
 
