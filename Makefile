@@ -52,6 +52,11 @@ dist:
 	@git archive --format=tar.gz --prefix=mend-$(VERSION)/ -o build/mend-$(VERSION).tar.gz HEAD
 	@echo build/mend-$(VERSION).tar.gz
 
+# the guide, the manual pages and the headers as HTML, to be read without a network
+site:
+	@mkdir -p build
+	@python3 -B docs/site/build.py build/site
+
 format:
 	@git ls-files '*.c' '*.h' ':!*/fortran/*' | xargs env/tools --lint clang-format -i
 
@@ -71,7 +76,8 @@ help:
 	@echo "make campaign   the long fault campaigns; HOURS=2: trials by seed for so long"
 	@echo "make install    PREFIX=$(PREFIX)"
 	@echo "make dist       the source as one file, into build/"
+	@echo "make site       the guide, manual pages and API reference as HTML, into build/site"
 	@echo "make lint       clang-format, cppcheck, clang-tidy"
 	@echo "make format, make clean"
 
-.PHONY: all check check-quick campaign bench bench-scale demo install dist format lint clean help
+.PHONY: all check check-quick campaign bench bench-scale demo install dist site format lint clean help
