@@ -75,7 +75,8 @@ class Site:
             page = self.header_page(header) + ".html"
             self.names[header.name] = self.names[f"<{header.name}>"] = page
             for name, anchor in header.names.items():
-                self.names.setdefault(name, f"{page}#{anchor}")
+                if not name.startswith("MPI_"):  # flow.h defines some; elsewhere they mean MPI's
+                    self.names.setdefault(name, f"{page}#{anchor}")
         self.manual_text = [read("docs/man/" + f) for f in listed("docs/man", ".scd")] + [self.configuration()]
         for text in self.manual_text:
             name, section = re.match(r"([\w.-]+)\((\d)\)", text).groups()
@@ -160,7 +161,7 @@ class Site:
             overview.heading(2, escape(title))
             overview.add("<table><tbody>" + "".join(rows[kind]) + "</tbody></table>")
         overview.heading(2, "Every name")
-        names = sorted({n for h in self.headers for n in h.names if not n.isupper() and not n.startswith("__")}, key=str.lower)
+        names = sorted({n for h in self.headers for n in h.names if not n.isupper() and n in self.names}, key=str.lower)
         overview.html.append('<ul class="names">' + "".join(
             f'<li><a href="{escape(self.names[n])}"><code>{escape(n)}</code></a></li>' for n in names) + "</ul>")
         self.add("api", overview)
@@ -238,8 +239,12 @@ class Site:
         for page in [p.partition("#")[0] for _, entries in menu for p, _, _ in entries]:
             if page not in self.pages:
                 raise ValueError(f"docs/site/contents.py names {page}, and there is no such page")
+        order = list({page: (page, name) for _, entries in menu for page, name, _ in entries if "#" not in page}.values())
+        place = {page: i for i, (page, _) in enumerate(order)}
         for name, page in self.pages.items():
-            self.file(name + ".html", page.html(navigation(menu, name), version))
+            i = place.get(name)
+            near = (None, None) if i is None else (order[i - 1] if i else None, order[i + 1] if i + 1 < len(order) else None)
+            self.file(name + ".html", page.html(navigation(menu, name), version, near))
         for name in ("style.css", "icon.svg"):
             self.file(name, read("docs/site/" + name))
         self.file("search.js", self.search())

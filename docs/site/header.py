@@ -86,7 +86,7 @@ class Header:
 
         def linked(match):
             where = self.links.code(match.group(0))
-            return f'<a href="{escape(where)}">{match.group(0)}</a>' if where and "." not in match.group(0) else match.group(0)
+            return f'<a href="{escape(where)}">{match.group(0)}</a>' if where and "_" in match.group(0) else match.group(0)
         # names in declarations link to where they are declared; those in comments do, too
         return "<pre><code>" + re.sub(r"(?<![&\w])[A-Za-z_]\w{3,}(?![\w;])", linked, html) + "</code></pre>"
 

@@ -8,7 +8,8 @@ class Page:
     def __init__(self, name, document, about=""):
         self.name, self.document, self.about = name, document, about
 
-    def html(self, menu, version):
+    def html(self, menu, version, near):
+        """near: the pages before and after this one in the menu, as (name, title) or None."""
         document = self.document
         title = "Mend" if self.name == "index" else f"{escape(document.title)} · Mend"
         about = f'<p class="lead">{escape(self.about[0].upper() + self.about[1:])}.</p>' if self.about and self.name.endswith(
@@ -48,13 +49,20 @@ class Page:
 <h1>{document.title_html}</h1>
 {about}
 {body}
-</main>
+{turn(near)}</main>
 {aside}
 </div>
 <footer>Mend {version}. These pages need no network: copy the folder to wherever you read them.</footer>
 </body>
 </html>
 """
+
+
+def turn(near):
+    """To the page before and the one after, as in a book."""
+    links = "".join(f'<a class="{way}" href="{escape(page[0])}.html">{escape(page[1])}</a>'
+                    for way, page in zip(("before", "after"), near) if page)
+    return f'<p class="turn">{links}</p>\n' if links else ""
 
 
 def plain_links(markup):

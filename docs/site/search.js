@@ -34,7 +34,7 @@ function mendSnippet(text, terms) {
     const low = text.toLowerCase();
     const at = Math.max(0, Math.min(...terms.map(t => low.indexOf(t)).filter(i => i >= 0).concat(text.length)));
     const from = at === text.length ? 0 : Math.max(0, text.lastIndexOf(" ", Math.max(0, at - 40)) + 1);
-    const to = Math.min(text.length, from + 150);
+    const space = text.indexOf(" ", from + 150), to = space < 0 ? text.length : space;
     return (from ? "… " : "") + text.slice(from, to) + (to < text.length ? " …" : "");
 }
 
