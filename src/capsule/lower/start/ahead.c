@@ -20,7 +20,8 @@ enum {
 
 static struct {
     char *at;
-    size_t room, done; /* bytes from `at` on, of which so many (at least `wanted`, in the end) are pages */
+    size_t room,
+        done; /* bytes from `at` on, of which so many (at least `wanted`, in the end) are pages */
 } pool;
 static size_t wanted;
 
