@@ -6,6 +6,7 @@ short name, and a line about it. Pages of the guide that are named nowhere here 
 
 CONTENTS = [
     ("Start here", "From nothing to your own program that survives a kill.", [
+        ("quick-start", "Quick start in 15 minutes", "your own program, protected"),
         ("which-layer", "Which layer do I need?", "six questions that decide"),
         ("building", "Building Mend", "systems without apt, your own MPI"),
         ("packages", "Packages and containers", "Debian packages, recipes, modules, images"),

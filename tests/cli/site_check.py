@@ -106,7 +106,7 @@ class Check:
                 self.complain(f"{origin} is not in the site")
             elif page not in menu:
                 self.complain(f"{page} is not in the menu")
-        for page in ("which-layer", "online", "compat", "slurm", "how-often-should-i-checkpoint", "promises", "file-format",
+        for page in ("quick-start", "which-layer", "online", "compat", "slurm", "how-often-should-i-checkpoint", "promises", "file-format",
                      "limits", "api"):
             if page + ".html" not in start:
                 self.complain(f"the first page does not lead to {page}")
