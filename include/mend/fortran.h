@@ -1,4 +1,4 @@
-/* mend/fortran.h: for the module in bindings/fortran/mend.f90, not for C programs. */
+/* mend/fortran.h: for the bindings to other languages (bindings/), not for C programs. */
 #ifndef MEND_FORTRAN_H
 #define MEND_FORTRAN_H
 

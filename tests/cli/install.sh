@@ -13,7 +13,8 @@ usr=$scratch/usr lib=$(dirname "$(find "$scratch/usr" -name libmend.so | head -1
 export PKG_CONFIG_PATH=$lib/pkgconfig LD_LIBRARY_PATH=$lib
 pc=${PKG_CONFIG:-pkg-config}
 for f in bin/mend share/man/man1/mend.1 share/man/man1/mend-doctor.1 share/man/man5/mend.conf.5 \
-    share/mend/launch/openmpi share/bash-completion/completions/mend include/mend/error.h; do
+    share/mend/launch/openmpi share/bash-completion/completions/mend include/mend/error.h \
+    share/mend/python/mend/__init__.py share/mend/python/mend/_store.py; do
     [ -s "$usr/$f" ] || fail "$f is not installed"
 done
 find "$usr" -name '*.h' -not -path "$usr/include/mend/*" | grep . && fail "headers outside include/mend"
