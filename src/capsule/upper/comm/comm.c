@@ -287,7 +287,7 @@ int core_Comm_create(object *c, object *g, object **out)
  * 3. Each counts the call on the card. While a checkpoint is wanted, that is a door: it is passed only if
  *    another member is inside already. (Without it one could go inside while the checkpoint stopped another
  *    in step 2: the first to be ready to go on need not be the last.)
- * 4. With several threads: the gates of all members, who meet again (core/gate.c).
+ * 4. With several threads: the gates of all members, who meet again (comm/gate.c).
  * 5. The call; the card is freed.
  */
 static int meets_others(const object *g)

@@ -1,4 +1,4 @@
-/* core/gate.c - calls that keep the baton while they wait for other processes (baton.h, 3).
+/* comm/gate.c - calls that keep the baton while they wait for other processes (baton.h, 3).
  *
  * Thread A of two processes calls MPI_Comm_split on X, thread B on Y. If A went in first here and B there, each
  * would keep its baton and wait for the other for ever. So each process has one gate, and a call goes in when it

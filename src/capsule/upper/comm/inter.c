@@ -64,7 +64,7 @@ int core_Comm_idup(object *c, object **out, object **request)
     return attributes_copy(c, n);
 }
 
-/* With several threads: the gates of all who are in the call (core/gate.c). The leaders tell each other who that is, when
+/* With several threads: the gates of all who are in the call (comm/gate.c). The leaders tell each other who that is, when
  * their sides have come; and meet again when these have their gates.
  */
 static int sides_meet(object *local, int leader, object *peer, int remote_leader, int tag, int *n)

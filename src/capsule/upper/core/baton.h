@@ -11,7 +11,7 @@
  *      a checkpoint may stop a thread anyway: all objects are whole there, and no handle of the lower half is
  *      in a local variable.
  *   3. A few calls have no form that does not wait: those that make communicators, windows and files, and
- *      collectives on files. They keep the baton; core/gate.c sees to it that of two such calls that share
+ *      collectives on files. They keep the baton; comm/gate.c sees to it that of two such calls that share
  *      processes one comes first everywhere, so that none waits for a baton that the other one keeps.
  *   4. A checkpoint is spoken for by the main thread, with the baton in hand; if it is outside MPI, a signal brings it in, and
  *      the others leave the baton to it. All others are outside MPI or in the queue, that
@@ -33,7 +33,7 @@ void baton_pass(
     void); /* to whoever waits for it, and wait for it again; within INSIDE, where objects are whole */
 void baton_rest(void); /* the same for a while, also if nobody wants it */
 
-/* --- core/gate.c: calls that keep the baton while they wait for other processes --- */
+/* --- comm/gate.c: calls that keep the baton while they wait for other processes --- */
 struct gate {
     int used;
 };
