@@ -64,7 +64,7 @@ struct mend_process {
     int seats;                  /* and its size */
     int born, settled;
     int passed, entered; /* finalize: all have come; this process has */
-    int spawn_failed;
+    int spawn_failures;
     int *domains;     /* [size] failure domain of every rank */
     mend_role *roles; /* [size] */
     bool *is_spare;   /* [processes in base] */

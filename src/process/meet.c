@@ -163,7 +163,7 @@ static struct mend_meeting_card my_card(mend_process *p)
         .domain = p->domain,
         .seat = p->seat,
         .passed = p->passed,
-        .spawn_failed = p->spawn_failed,
+        .spawn_failures = p->spawn_failures,
         .builders = p->n_builders,
         .rules = p->rules_hash,
         .refused = p->stage == STAGE_STOPPED,
@@ -262,7 +262,7 @@ static void discard(mend_process *p, struct attempt *a)
     mend_process_retire(p, a->world);
     mend_process_retire(p, a->larger_base);
     if (a->plan.action == PLAN_SPAWN)
-        p->spawn_failed = 1;
+        p->spawn_failures++;
 }
 
 /* The agreement was left. What all have computed from the same cards needs no agreement if it is an end; what

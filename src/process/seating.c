@@ -123,7 +123,7 @@ static void decide(struct mend_seating *plan, const struct mend_meeting_card *ca
     int holes = plan->n_failed;
     bool spawn_failed = false;
     for (int i = 0; i < n; i++)
-        spawn_failed |= cards[i].spawn_failed != 0;
+        spawn_failed |= cards[i].spawn_failures >= PLAN_SPAWN_ATTEMPTS;
     plan->size = size;
     for (int i = 0; i < PLAN_POLICIES && holes > 0; i++) {
         switch (rules->order[i]) {

@@ -6,23 +6,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PLAN_POLICIES = 4 };
+/* Spawning is tried so often in one repair: Open MPI may fail an attempt because news of a death, or a revoke, comes
+ * late, and the next one succeeds. */
+enum { PLAN_POLICIES = 4, PLAN_SPAWN_ATTEMPTS = 3 };
 
 /* What a process tells the others in a meeting. Sent as bytes. */
 struct mend_meeting_card {
-    int32_t rank;         /* it plays; -1: a spare or a newcomer */
-    int32_t generation;   /* the last one it was part of; -1: none */
-    int32_t size;         /* of the resilient communicator then */
-    int32_t born;         /* generation in which it took its rank */
-    int32_t settled;      /* last generation in which its data was right; -1: never */
-    int32_t domain;       /* failure domain */
-    int32_t seat;         /* rank in the communicator of the start; -1: spawned later */
-    int32_t passed;       /* saw that all ranks came to finalize */
-    int32_t spawn_failed; /* spawning was tried in this repair, in vain */
-    int32_t builders;     /* how many it has */
-    int32_t rules;        /* hash of the options that must be equal */
-    int32_t refused;      /* this process cannot go on with what was asked (start only) */
-    uint64_t nonce;       /* a random number, to name things after */
+    int32_t rank;           /* it plays; -1: a spare or a newcomer */
+    int32_t generation;     /* the last one it was part of; -1: none */
+    int32_t size;           /* of the resilient communicator then */
+    int32_t born;           /* generation in which it took its rank */
+    int32_t settled;        /* last generation in which its data was right; -1: never */
+    int32_t domain;         /* failure domain */
+    int32_t seat;           /* rank in the communicator of the start; -1: spawned later */
+    int32_t passed;         /* saw that all ranks came to finalize */
+    int32_t spawn_failures; /* how often spawning was tried in this repair, in vain */
+    int32_t builders;       /* how many it has */
+    int32_t rules;          /* hash of the options that must be equal */
+    int32_t refused;        /* this process cannot go on with what was asked (start only) */
+    uint64_t nonce;         /* a random number, to name things after */
 };
 
 /* Policies in the order they are tried, as in mend_policy; 0 ends the list. */

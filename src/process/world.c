@@ -165,7 +165,7 @@ int mend_world_adopt(mend_process *p, const struct mend_seating *plan,
     };
     if (plan->generation == 0 && rank >= 0)
         p->settled = 0;
-    p->spawn_failed = p->passed = p->entered = 0;
+    p->spawn_failures = p->passed = p->entered = 0;
     keep_built(p);
     mend_process_free_retired(p, false);
     mend_board_unlink(p->board);

@@ -151,7 +151,12 @@ static void spawn_after_spares(void **state)
     assert_int_equal(job.plan.spawn, 1);
     mend_seating_clear(&job.plan);
 
-    job.cards[0].spawn_failed = 1; /* one who could not is enough */
+    job.cards[0].spawn_failures = PLAN_SPAWN_ATTEMPTS - 1;
+    decide(&job);
+    assert_int_equal(job.plan.action, PLAN_SPAWN);
+    mend_seating_clear(&job.plan);
+
+    job.cards[0].spawn_failures++; /* one who could not is enough */
     decide(&job);
     assert_int_equal(job.plan.action, PLAN_RESUME);
     assert_int_equal(job.plan.policy, MEND_POLICY_SHRINK);
