@@ -67,7 +67,7 @@ int mend_spawn_more(mend_process *p, int n, MPI_Comm *base)
         argv = own = own_arguments(text, sizeof text);
     snprintf(environment, sizeof environment, "%s=1", mark);
     PMPI_Info_create(&info);
-    PMPI_Info_set(info, "env", environment);
+    PMPI_Info_set(info, "PMIX_ENVAR", environment);
     int rc = PMPI_Comm_spawn(command, argv ? argv : MPI_ARGV_NULL, n, info, 0, p->base, &children,
                              MPI_ERRCODES_IGNORE);
     PMPI_Info_free(&info);
