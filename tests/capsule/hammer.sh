@@ -21,7 +21,7 @@ while :; do # as many rounds as some checkpoints need, on any machine
     SECONDS=0
     launch openmpi "$build/tests/capsule/hammer" "$rounds" >"$work/native" 2>"$work/err"
     [ -s "$work/native" ] || { echo "FAIL  natively"; tail -3 "$work/err"; exit 1; }
-    [ $SECONDS -lt 3 ] || break
+    [ $SECONDS -lt 2 ] || break
     rounds=$((rounds * 3))
 done
 for first in "${mpis[@]}"; do

@@ -97,12 +97,12 @@ foreach(place finalize.enter finalize.passed finalize.agreed)
         FAULT process.${place}:rank=0:kill TIMEOUT 120 LABELS process)
 endforeach()
 
-# Random deaths: at least 50 recoveries in every check, at least 500 in the campaign.
+# Random deaths: at least 20 recoveries in every check, at least 500 in the campaign.
 add_mpi_test(NAME process_campaign_program SOURCES process_campaign.c NP 4 SPARES 2 ARGS 7 jump TIMEOUT 120
     LABELS process)
 set(campaign ${CMAKE_BINARY_DIR}/tests/mpi_process_campaign_program)
 add_mpi_test(NAME process_campaign_short SCRIPT process_campaign.sh NP 1
-    ARGS ${campaign} 50 100 4+2 8+3 6+2 TIMEOUT 900 LABELS process)
+    ARGS ${campaign} 20 100 4+2 8+3 6+2 TIMEOUT 900 LABELS process)
 add_mpi_test(NAME process_campaign_long SCRIPT process_campaign.sh NP 1
     ARGS ${campaign} 500 10000 4+2 6+2 8+3 12+4 TIMEOUT 7200 LABELS process campaign)
 add_mpi_test(NAME process_campaign_nodes SCRIPT process_campaign.sh NP 1 NODES 4
