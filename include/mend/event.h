@@ -36,6 +36,8 @@ MEND_API void mend_event_set_callback(mend_event_callback *callback, void *user)
  * errors. */
 MEND_API long mend_event_lost(void);
 
+/* These fields stay for ever, since events are arrays of them. A later version may add kinds; a library
+ * that does not know a kind writes null. */
 typedef struct mend_event_field {
     const char *key;
     enum { MEND_FIELD_INT, MEND_FIELD_REAL, MEND_FIELD_STRING } kind;

@@ -114,16 +114,19 @@ MEND_API int mend_flow_alias(mend_flow *flow, const char *label, const char *of)
 /* Forget a view, before its memory is freed. Not collective. Errors: MEND_ERR_VIEW (no such label). */
 MEND_API int mend_flow_view_remove(mend_flow *flow, const char *label);
 
-/* A variable at file scope, as a view with its own name; no call is needed. */
+/* A variable at file scope, as a view with its own name; no call is needed. MPI_Init refuses one of
+ * another size (MEND_ERR_UNSUPPORTED). */
 typedef struct mend_state {
+    size_t size; /* sizeof(mend_state), set by the macro */
     const char *label;
     void *address;
     size_t bytes;
     unsigned flags;
 } mend_state;
-#define MEND_STATE_FLAGS(variable, flags)                                                       \
-    static mend_state mend_state_of_##variable __attribute__((used, section("mend_state"))) = { \
-        #variable, &variable, sizeof variable, flags}
+#define MEND_STATE_FLAGS(variable, flags)                                                  \
+    static mend_state mend_state_of_##variable                                             \
+        __attribute__((used, section("mend_state"), aligned(__alignof__(mend_state)))) = { \
+            sizeof(mend_state), #variable, &variable, sizeof variable, flags}
 #define MEND_STATE(variable) MEND_STATE_FLAGS(variable, 0)
 extern mend_state __start_mend_state[] __attribute__((weak, visibility("hidden")));
 extern mend_state __stop_mend_state[] __attribute__((weak, visibility("hidden")));
@@ -159,6 +162,7 @@ MEND_API void mend_flow_everything(int argc, char **argv,
 /* ---- safe points: when, and where to come back to -------------------------------------------- */
 
 typedef struct mend_site {
+    size_t size; /* sizeof(mend_site), set by the macro: mend_flow_arrive() refuses another */
     const char *file, *function;
     int line;
     void *inner; /* the library's */
@@ -171,12 +175,13 @@ typedef struct mend_site {
  * Errors, by mend_flow_status(): MEND_ERR_STATE (outside MPI_Init and MPI_Finalize), MEND_ERR_THREAD,
  * MEND_ERR_NO_MEMORY, MEND_ERR_MPI, those of the store's save and restore, of the repair and of
  * builders, MEND_ERR_PROGRAM and MEND_ERR_VIEW (the program or its views differ from the saved
- * ones), MEND_ERR_RANK_COUNT, MEND_ERR_NO_VERSION (nothing to go back to, and no start over). */
-#define mend_flow_point(flow)                                                 \
-    (__extension__({                                                          \
-        static mend_site mend_site_here = {__FILE__, __func__, __LINE__, 0};  \
-        mend_flow_arrive((flow), &mend_site_here, __builtin_frame_address(0), \
-                         _setjmp(*mend_flow_buffer(flow)));                   \
+ * ones), MEND_ERR_RANK_COUNT, MEND_ERR_NO_VERSION (nothing to go back to, and no start over),
+ * MEND_ERR_UNSUPPORTED (the program was built with the header of another Mend). */
+#define mend_flow_point(flow)                                                                   \
+    (__extension__({                                                                            \
+        static mend_site mend_site_here = {sizeof(mend_site), __FILE__, __func__, __LINE__, 0}; \
+        mend_flow_arrive((flow), &mend_site_here, __builtin_frame_address(0),                   \
+                         _setjmp(*mend_flow_buffer(flow)));                                     \
     }))
 MEND_API jmp_buf *mend_flow_buffer(mend_flow *flow); /* for the macro; not collective */
 MEND_API int mend_flow_arrive(mend_flow *flow, mend_site *site, void *frame,
@@ -242,6 +247,7 @@ typedef struct mend_flow_part {
 } mend_flow_part;
 typedef struct mend_flow_store {
     size_t struct_size; /* sizeof(mend_flow_store): later versions may add functions */
+    size_t part_size;   /* sizeof(mend_flow_part), the step from parts[0] to parts[1] */
     void *arg;
     int (*bind)(void *arg, MPI_Comm comm, int rank); /* first and after every repair */
     int (*save)(void *arg, mend_version_t version, const mend_flow_part *parts, int count,
@@ -300,8 +306,10 @@ static inline int mend_flow_defaults(mend_flow_options *options)
  * a peer dies inside, open recovers with the repair of the options or, without one, returns
  * MEND_ERR_PEER_FAILED; close returns MEND_ERR_PEER_FAILED and the context is gone.
  * Errors: MEND_ERR_ARGUMENT (no communicator, no place for the handle, options not from
- * mend_flow_defaults(), a table of functions without its size), MEND_ERR_CONFIG, MEND_ERR_UNSUPPORTED, MEND_ERR_NO_MEMORY, MEND_ERR_MPI,
- * MEND_ERR_PEER_FAILED, MEND_ERR_PROGRAM; those of mend_store_open() and mend_store_save(). */
+ * mend_flow_defaults(), a table of functions without its size), MEND_ERR_CONFIG,
+ * MEND_ERR_UNSUPPORTED (an option or a size that this library does not know), MEND_ERR_NO_MEMORY,
+ * MEND_ERR_MPI, MEND_ERR_PEER_FAILED, MEND_ERR_PROGRAM; those of mend_store_open() and
+ * mend_store_save(). */
 MEND_API int mend_flow_open(MPI_Comm comm, const mend_flow_options *options, mend_flow **flow);
 MEND_API int mend_flow_close(mend_flow *flow);
 

@@ -258,6 +258,7 @@ MEND_API int mend_plan_objective_parse(const char *name, mend_plan_objective *ob
 
 /* ---- simulation ------------------------------------------------------------------------------ */
 
+/* These two fields stay for ever: a trace is an array of them. */
 typedef struct mend_plan_event {
     double seconds; /* since the start of the trace */
     int level;

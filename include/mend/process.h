@@ -161,15 +161,17 @@ typedef struct mend_process_options {
  * MEND_ERR_STOPPED (too few processes are left), MEND_ERR_HUNG. After an error *process is NULL. */
 static inline int mend_process_open(MPI_Comm base, const mend_process_options *options,
                                     mend_process **process);
-/* The same; `size` is the length that the caller's header gives the options, so that a later version
- * can add fields. Fields that this library does not know must be zero. Collective over base, agreed,
- * deaths and errors: as mend_process_open. */
+/* The same; `size` and `builder_size` are the lengths that the caller's header gives the options and a
+ * builder, so that a later version can add fields. Options that this library does not know must be
+ * zero; it refuses builders of another length. Collective over base, agreed, deaths and errors: as
+ * mend_process_open. */
 MEND_API int mend_process_open_sized(MPI_Comm base, const mend_process_options *options,
-                                     size_t size, mend_process **process);
+                                     size_t size, size_t builder_size, mend_process **process);
 static inline int mend_process_open(MPI_Comm base, const mend_process_options *options,
                                     mend_process **process)
 {
-    return mend_process_open_sized(base, options, sizeof *options, process);
+    return mend_process_open_sized(base, options, sizeof *options, sizeof *options->builders,
+                                   process);
 }
 
 /* Mode JUMP: the line that survivors come back to. The calling function must not return while
@@ -192,11 +194,13 @@ MEND_API int mend_process_resume(mend_process *p);           /* for the macro; a
  * Errors: those of mend_process_open. */
 typedef int mend_process_body(mend_process *p, const mend_repair *now, void *arg);
 MEND_API int mend_process_run_sized(MPI_Comm base, const mend_process_options *options, size_t size,
-                                    mend_process_body *body, void *arg, int *result);
+                                    size_t builder_size, mend_process_body *body, void *arg,
+                                    int *result);
 static inline int mend_process_run(MPI_Comm base, const mend_process_options *options,
                                    mend_process_body *body, void *arg, int *result)
 {
-    return mend_process_run_sized(base, options, sizeof *options, body, arg, result);
+    return mend_process_run_sized(base, options, sizeof *options, sizeof *options->builders, body,
+                                  arg, result);
 }
 
 /* Mode MANUAL: an MPI call has returned a failure (mend_process_is_failure), or the caller wants

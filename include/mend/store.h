@@ -113,6 +113,8 @@ enum {
                           committed version */
 };
 
+/* Its three fields stay for ever: mend_store_options holds an array of it. A further setting of levels
+ * becomes an array of its own at the end of mend_store_options. */
 typedef struct mend_level_options {
     int every;    /* this level takes every n-th save; 0: level not used */
     int keep;     /* committed versions kept, at least 1 */
@@ -305,13 +307,16 @@ typedef struct mend_save_options {
  * Collective. `levels`, `sync` and `full` must be equal on all ranks. Agreed. Deaths: as
  * mend_store_save().
  * Errors: as mend_store_save(); MEND_ERR_STREAM; MEND_ERR_REGION (unknown id); MEND_ERR_ARGUMENT (a
- * level that the store was not opened with, ranks that differ); MEND_ERR_UNSUPPORTED. */
+ * level that the store was not opened with, ranks that differ); MEND_ERR_UNSUPPORTED (an option or
+ * a size of streams that this library does not know). */
 MEND_API int mend_store_save_sized(mend_store *store, mend_version_t version,
-                                   const mend_save_options *options, size_t size);
+                                   const mend_save_options *options, size_t size,
+                                   size_t stream_size);
 static inline int mend_store_save_with(mend_store *store, mend_version_t version,
                                        const mend_save_options *options)
 {
-    return mend_store_save_sized(store, version, options, sizeof *options);
+    return mend_store_save_sized(store, version, options, sizeof *options,
+                                 sizeof *options->streams);
 }
 
 /* Wait until all background work is done. Returns 0 if the last save reached every level it was meant

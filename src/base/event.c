@@ -125,6 +125,7 @@ static void put_field(struct line *line, const mend_event_field *field)
         put_raw(line, isfinite(field->real) ? number : "null");
         break;
     case MEND_FIELD_STRING: put_string(line, field->string); break;
+    default: put_raw(line, "null"); /* of a later version */
     }
 }
 

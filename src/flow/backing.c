@@ -131,6 +131,7 @@ static int make_store(const char *name, const char *suffix, mend_flow_store *mad
         return rc;
     }
     *made = (mend_flow_store){.struct_size = sizeof *made,
+                              .part_size = sizeof(mend_flow_part),
                               .arg = b,
                               .bind = store_bind,
                               .save = store_save,

@@ -62,19 +62,22 @@ int mend_flow_status(const mend_flow *flow)
 
 /* ---- opening ---- */
 
+static int take_store(mend_flow *f)
+{
+    int rc = mend_options_take(&f->store, sizeof f->store, f->options.store,
+                               f->options.store->struct_size, "mend_flow_store");
+    return rc ? rc : mend_size_same("mend_flow_part", f->store.part_size, sizeof(mend_flow_part));
+}
+
 int context_open(mend_flow *f)
 {
-    int rc = 0;
+    int rc;
     f->owner = pthread_self();
     f->next = 0;
     f->version = f->tried = -1;
     if (f->has_repair)
         catching = f;
-    if (f->options.store)
-        rc = mend_options_take(&f->store, sizeof f->store, f->options.store,
-                               f->options.store->struct_size, "mend_flow_store");
-    else
-        rc = backing_store(f);
+    rc = f->options.store ? take_store(f) : backing_store(f);
     if (!rc)
         f->store_open = true;
     if (!rc && f->options.automatic)

@@ -3,6 +3,7 @@
 #include <base/event.h>
 #include <base/fail.h>
 #include <base/fault.h>
+#include <base/grow.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,18 @@ static void ignore_broken_pipes(void)
         signal(SIGPIPE, SIG_IGN);
 }
 
-static int first_init(mend_flow *f, int *argc, char ***argv, void *frame)
+/* The variables that MEND_STATE names; each says its length itself, for files of a program may have been compiled with
+ * different headers. */
+static int check_states(const mend_state *first, const mend_state *last)
+{
+    int rc = 0;
+    for (const mend_state *s = first; !rc && s && s < last; s++)
+        rc = mend_size_same("mend_state", s->size, sizeof *s);
+    return rc;
+}
+
+static int first_init(mend_flow *f, int *argc, char ***argv, const mend_state *first,
+                      const mend_state *last, void *frame)
 {
     int provided, started = 0, spares = 0;
     const char *mode = "auto";
@@ -68,6 +80,8 @@ static int first_init(mend_flow *f, int *argc, char ***argv, void *frame)
     int mpi = MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
     if (!rc && mpi != MPI_SUCCESS)
         rc = mend_fail(MEND_ERR_MPI, "MPI_Init_thread failed");
+    if (!rc)
+        rc = check_states(first, last);
     if (!rc)
         rc = start_processes(f, spares, mode);
     mend_config_free(&c);
@@ -99,7 +113,7 @@ int mend_flow_init(int *argc, char ***argv, mend_state *first, mend_state *last,
                    int jumped)
 {
     mend_flow *f = flow_of(NULL);
-    int rc = jumped ? 0 : first_init(f, argc, argv, frame);
+    int rc = jumped ? 0 : first_init(f, argc, argv, first, last, frame);
     if (!rc && !jumped && auto_on(f))
         rc = auto_start(f);
     if (!rc && !f->origin)

@@ -27,7 +27,7 @@ static mend_site *site_of(const char *name)
         free(copy);
         return NULL;
     }
-    s->site = (mend_site){.file = "loop", .function = copy};
+    s->site = (mend_site){.size = sizeof(mend_site), .file = "loop", .function = copy};
     s->next = sites;
     sites = s;
     return &s->site;

@@ -2,6 +2,7 @@
 #include <base/event.h>
 #include <base/fail.h>
 #include <base/fault.h>
+#include <base/grow.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,8 @@ static int usable(mend_flow *f, mend_site *site)
 {
     if (f->status)
         return f->status;
+    if (mend_size_same("mend_site", site->size, sizeof *site))
+        return flow_fail(f, MEND_ERR_UNSUPPORTED);
     if (!f->open)
         return flow_say(f, MEND_ERR_STATE,
                         "mend_point() at %s:%d before MPI_Init or after MPI_Finalize", site->file,

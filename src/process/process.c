@@ -49,11 +49,14 @@ static int check_policies(const mend_process_options *o, int order[PLAN_POLICIES
     return 0;
 }
 
-static int read_options(mend_process *p, const mend_process_options *given, size_t size)
+static int read_options(mend_process *p, const mend_process_options *given, size_t size,
+                        size_t builder_size)
 {
     mend_config config;
     mend_process_options *o = &p->options;
     int rc = mend_options_take(o, sizeof *o, given, size, "mend_process_options");
+    if (rc == 0 && o->n_builders > 0)
+        rc = mend_size_same("mend_process_builder", builder_size, sizeof *o->builders);
     if (rc == 0)
         rc = mend_config_load(&config, NULL);
     if (rc != 0)
@@ -242,7 +245,7 @@ static int prepare(mend_process *p, MPI_Comm base)
 }
 
 int mend_process_open_sized(MPI_Comm base, const mend_process_options *options, size_t size,
-                            mend_process **process)
+                            size_t builder_size, mend_process **process)
 {
     int rc = check_base(base, process);
     if (rc == 0)
@@ -255,7 +258,7 @@ int mend_process_open_sized(MPI_Comm base, const mend_process_options *options, 
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the handle");
     p->base = MPI_COMM_NULL;
     p->handler = MPI_ERRHANDLER_NULL;
-    rc = read_options(p, options, size);
+    rc = read_options(p, options, size, builder_size);
     if (rc == 0)
         rc = prepare(p, base);
     if (rc != 0) {

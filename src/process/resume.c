@@ -209,7 +209,7 @@ int mend_process_wait(mend_process *p)
 }
 
 int mend_process_run_sized(MPI_Comm base, const mend_process_options *options, size_t size,
-                           mend_process_body *body, void *arg, int *result)
+                           size_t builder_size, mend_process_body *body, void *arg, int *result)
 {
     mend_process_options o = {0};
     mend_process *p;
@@ -220,7 +220,7 @@ int mend_process_run_sized(MPI_Comm base, const mend_process_options *options, s
         return rc;
     o.resume = MEND_RESUME_JUMP;
     o.spares_return = 0;
-    rc = mend_process_open(base, &o, &p);
+    rc = mend_process_open_sized(base, &o, sizeof o, builder_size, &p);
     if (rc != 0)
         return rc;
     /* p is not changed after this line, so its value survives the jump */

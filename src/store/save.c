@@ -354,7 +354,7 @@ static void hold(mend_store *store, struct slot *slot, struct job *job, mend_ima
 }
 
 int mend_store_save_sized(mend_store *store, mend_version_t version,
-                          const mend_save_options *options, size_t size)
+                          const mend_save_options *options, size_t size, size_t stream_size)
 {
     mend_save_options own, *o = &own;
     struct making m = {0};
@@ -366,6 +366,8 @@ int mend_store_save_sized(mend_store *store, mend_version_t version,
         return rc;
     double start = mend_now();
     rc = mend_options_take(o, sizeof *o, options, size, "mend_save_options");
+    if (rc == 0 && o->stream_count > 0)
+        rc = mend_size_same("mend_store_stream", stream_size, sizeof *o->streams);
     if (rc == 0)
         rc = check_choice(store, o, version);
     cow_wait(store); /* of the save before; its failure is the engine's to tell */

@@ -11,6 +11,8 @@
 
 static double cells[100], more[100];
 static int step;
+static long named;
+MEND_STATE(named);
 
 static void loop(int steps)
 {
@@ -38,6 +40,23 @@ static int point_in_builder(void *arg)
     return 0;
 }
 
+/* As a program that was compiled with the header of another version. */
+static void old_site(void)
+{
+    static mend_site site = {sizeof(mend_site) - 8, __FILE__, __func__, __LINE__, NULL};
+    mend_flow_arrive(NULL, &site, __builtin_frame_address(0), 0);
+}
+
+static void old_part(void)
+{
+    mend_flow *flow;
+    mend_flow_options o;
+    mend_flow_store store = {.struct_size = sizeof store, .part_size = sizeof(mend_flow_part) + 8};
+    mend_flow_defaults(&o);
+    o.store = &store;
+    mend_flow_checked(mend_flow_open(MPI_COMM_WORLD, &o, &flow));
+}
+
 int main(int argc, char **argv)
 {
     const char *kind = argc > 1 ? argv[1] : "";
@@ -47,7 +66,13 @@ int main(int argc, char **argv)
         mend_view("cells", cells, 100, MPI_DOUBLE, 0);
     if (IS("early-point"))
         loop(1);
+    if (IS("old-state"))
+        mend_state_of_named.size += 8;
     MPI_Init(&argc, &argv);
+    if (IS("old-site"))
+        old_site();
+    if (IS("old-part"))
+        old_part();
     if (IS("twice"))
         MPI_Init(&argc, &argv);
     mend_view("cells", cells, length, MPI_DOUBLE, 0);

@@ -35,6 +35,10 @@ wrong "not inside an array of 100" 2 global
 wrong "dynamic view 'list' needs" 2 dynamic
 wrong "in a thread other than that of MPI_Init" 2 thread
 wrong "in a signal handler" 2 signal
+built='build the program with the headers of this Mend'
+wrong "mend_state has [0-9]+ bytes in the program and [0-9]+ in this library: $built" 2 old-state
+wrong "mend_site has [0-9]+ bytes in the program and [0-9]+ in this library: $built" 2 old-site
+wrong "mend_flow_part has [0-9]+ bytes in the program and [0-9]+ in this library: $built" 2 old-part
 MEND_FLOW_EVERY=often wrong "flow.every is 'often'" 1 right
 MEND_FLOW_ROLLBACK=half wrong "flow.rollback is 'half'" 1 right
 MEND_FLOW_SPARES=2 MEND_FLOW_PROCESS=off wrong "flow.process is off" 3 right

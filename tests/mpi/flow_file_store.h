@@ -132,6 +132,7 @@ static inline mend_flow_store file_store_table(struct file_store *s, const char 
 {
     snprintf(s->folder, sizeof s->folder, "%s", folder);
     return (mend_flow_store){.struct_size = sizeof(mend_flow_store),
+                             .part_size = sizeof(mend_flow_part),
                              .arg = s,
                              .bind = file_store_bind,
                              .save = file_store_save,

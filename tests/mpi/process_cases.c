@@ -456,6 +456,11 @@ static void wrong(void)
     options.order[0] = MEND_POLICY_NONE;
     options.n_builders = 1;
     EXPECT(mend_process_open(MPI_COMM_WORLD, &options, &p) == MEND_ERR_ARGUMENT && !p);
+    mend_process_builder builder = {build_pairs, NULL, NULL};
+    options.builders = &builder;
+    EXPECT(mend_process_open_sized(MPI_COMM_WORLD, &options, sizeof options, sizeof builder - 8,
+                                   &p) == MEND_ERR_UNSUPPORTED &&
+           !p && strstr(mend_error_text(), "mend_process_builder has ")); /* another header */
     EXPECT(mend_process_close(NULL) == MEND_ERR_ARGUMENT);
     EXPECT(mend_process_repair(NULL) == MEND_ERR_ARGUMENT);
     EXPECT(mend_process_check(NULL, 1) == MEND_ERR_ARGUMENT);

@@ -105,6 +105,12 @@ static void test_callback_and_odd_values(void **state)
     assert_true(json_integer_value(json_object_get(object, "least")) == INT64_MIN);
     assert_true(fabs(json_number_value(json_object_get(object, "third")) - 1 / 3.0) < 1e-8);
     json_decref(object);
+    mend_event_field later = {.key = "later", .integer = 1};
+    memset(&later.kind, 99, 1); /* of a version to come */
+    mend_event_emit("test.later", &later, 1);
+    object = json_loads(last_line, 0, NULL);
+    assert_true(object && json_is_null(json_object_get(object, "later")));
+    json_decref(object);
     mend_event_set_callback(NULL, NULL);
     assert_false(mend_event_active);
 }

@@ -243,6 +243,9 @@ static void streams(void **state)
     mend_save_options with = {.streams = &stream, .stream_count = 1};
     assert_int_equal(mend_store_region(s, 1, "fixed", &fixed, sizeof fixed), 0);
     assert_int_equal(mend_store_save_with(s, 1, &with), 0);
+    assert_int_equal(mend_store_save_sized(s, 2, &with, sizeof with, sizeof stream + 8),
+                     MEND_ERR_UNSUPPORTED); /* another header */
+    assert_non_null(strstr(mend_error_text(), "mend_store_stream has "));
     pieces = 499; /* less, and more, than announced */
     assert_int_equal(mend_store_save_with(s, 2, &with), MEND_ERR_STREAM);
     pieces = 501;

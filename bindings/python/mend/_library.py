@@ -98,7 +98,7 @@ def declare(lib):
     function("mend_store_region", store, c_int, c_char_p, c_void_p, c_size_t)
     function("mend_store_region_global", store, c_int, c_char_p, c_void_p, c_size_t, c_uint64, c_uint64)
     function("mend_store_region_remove", store, c_int)
-    function("mend_store_save_sized", store, c_int64, POINTER(SaveOptions), c_size_t)
+    function("mend_store_save_sized", store, c_int64, POINTER(SaveOptions), c_size_t, c_size_t)
     function("mend_store_wait", store)
     function("mend_store_test", store, POINTER(c_int))
     function("mend_store_reached", store, c_int64, POINTER(ctypes.c_uint))

@@ -193,7 +193,7 @@ class Store:
         changed again. levels: names, instead of those that are due; sync: wait for them; full: no delta. Collective."""
         options = SaveOptions(levels=0 if levels is None else level_set(levels), sync=bool(sync), full=bool(full))
         version = number(version)
-        checked(library().mend_store_save_sized(self._use(), version, byref(options), sizeof(options)))
+        checked(library().mend_store_save_sized(self._use(), version, byref(options), sizeof(options), 0))
 
     def wait(self):
         """Wait until all background work is done. Raises the error of a level that failed. Collective."""
