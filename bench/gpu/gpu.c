@@ -200,6 +200,7 @@ static void saves_and_restores(void)
 
     s = opened("changes", MEND_DELTA_HASH);
     time_saves(s, 100, &blocked, &changed, &moved);
+    row("GPU 1 % changed: save blocks", blocked, "s", inside, blocked / inside, 1.2, 1);
     row("GPU 1 % changed: time of the drain", changed, "s", full, changed / full, 0.1, 1);
     /* a copy is two versions old, and one page in a hundred changes between two */
     row("GPU 1 % changed: bytes over the bus", moved, "B", speed, moved / speed,

@@ -8,8 +8,6 @@
 
 #include "driver.h"
 
-#define RING ((size_t)8 << 20)
-
 int device_enter(const mend_device *device)
 {
     return CHECKED(device->driver, cuCtxPushCurrent, device->context);
@@ -55,8 +53,6 @@ int mend_device_open(const mend_device_place *place, mend_device **out)
         return rc;
     }
     rc = CHECKED(device->driver, cuStreamCreate, &device->stream, STREAM_NON_BLOCKING);
-    if (rc == 0)
-        rc = CHECKED(device->driver, cuStreamCreate, &device->second, STREAM_NON_BLOCKING);
     device_leave(device);
     if (rc)
         mend_device_close(device);
@@ -72,15 +68,11 @@ void mend_device_close(mend_device *device)
         return;
     const struct driver *d = device->driver;
     if (device->context && d->cuCtxPushCurrent(device->context) == 0) {
-        for (int i = 0; i < 2; i++) {
-            void *stream = i ? device->second : device->stream;
-            if (stream) {
-                d->cuStreamSynchronize(stream);
-                d->cuStreamDestroy(stream);
-            }
-            if (device->ring[i])
-                d->cuMemFreeHost(device->ring[i]);
+        if (device->stream) {
+            d->cuStreamSynchronize(device->stream);
+            d->cuStreamDestroy(device->stream);
         }
+        lanes_free(device);
         if (device->module)
             d->cuModuleUnload(device->module);
         device_leave(device);
@@ -165,6 +157,16 @@ int mend_device_put(mend_device *device, uint64_t to, const void *from, size_t b
     return rc;
 }
 
+int mend_device_zero(mend_device *device, uint64_t at, size_t bytes)
+{
+    int rc = device_enter(device);
+    if (rc)
+        return rc;
+    rc = CHECKED(device->driver, cuMemsetD8Async, at, 0, bytes, device->stream);
+    device_leave(device);
+    return rc;
+}
+
 int mend_device_wait(mend_device *device)
 {
     int rc = device_enter(device);
@@ -183,99 +185,6 @@ int mend_device_end(mend_device *device, int rc)
         device->driver->cuStreamSynchronize(device->stream);
         device_leave(device);
     }
-    return rc;
-}
-
-/* ---- through pinned buffers ------------------------------------------------------------------ */
-
-static int make_ring(mend_device *device)
-{
-    int rc = 0;
-    for (int i = 0; rc == 0 && i < 2; i++)
-        if (!device->ring[i])
-            rc = CHECKED(device->driver, cuMemAllocHost, (void **)&device->ring[i], RING);
-    return rc;
-}
-
-static size_t piece(size_t bytes, size_t at)
-{
-    return bytes - at < RING ? bytes - at : RING;
-}
-
-/* Both streams are at their end, whatever happened; the first failure and its message stay. */
-static int end_both(const mend_device *device, int rc)
-{
-    const struct driver *d = device->driver;
-    void *streams[] = {device->stream, device->second};
-    for (int i = 0; i < 2; i++) {
-        result code = d->cuStreamSynchronize(streams[i]);
-        if (rc == 0)
-            rc = driver_check(d, code, "cuStreamSynchronize");
-    }
-    return rc;
-}
-
-/* While one buffer crosses the bus, the other is emptied: each has a stream of its own. */
-static int fetch_pieces(mend_device *device, uint8_t *to, uint64_t from, size_t bytes)
-{
-    const struct driver *d = device->driver;
-    void *streams[] = {device->stream, device->second};
-    size_t last = 0;
-    int rc = 0;
-
-    for (size_t at = 0, i = 0; rc == 0 && at < bytes; last = at, at += RING, i++) {
-        rc = CHECKED(d, cuMemcpyDtoHAsync, device->ring[i % 2], from + at, piece(bytes, at),
-                     streams[i % 2]);
-        if (rc == 0 && i > 0) {
-            rc = CHECKED(d, cuStreamSynchronize, streams[(i - 1) % 2]);
-            if (rc == 0)
-                mend_copy(to + last, device->ring[(i - 1) % 2], RING);
-        }
-    }
-    rc = end_both(device, rc);
-    if (rc == 0)
-        mend_copy(to + last, device->ring[last / RING % 2], piece(bytes, last));
-    return rc;
-}
-
-int mend_device_fetch_slowly(mend_device *device, void *to, uint64_t from, size_t bytes)
-{
-    int rc = bytes ? device_enter(device) : 0;
-    if (rc || !bytes)
-        return rc;
-    rc = make_ring(device);
-    if (rc == 0)
-        rc = fetch_pieces(device, to, from, bytes);
-    device_leave(device);
-    return rc;
-}
-
-static int put_pieces(mend_device *device, uint64_t to, const uint8_t *from, size_t bytes)
-{
-    const struct driver *d = device->driver;
-    void *streams[] = {device->stream, device->second};
-    int rc = 0;
-
-    for (size_t at = 0, i = 0; rc == 0 && at < bytes; at += RING, i++) {
-        rc = CHECKED(d, cuStreamSynchronize, streams[i % 2]); /* the buffer is free again */
-        if (rc == 0) {
-            mend_copy(device->ring[i % 2], from + at, piece(bytes, at));
-            rc = CHECKED(d, cuMemcpyHtoDAsync, to + at, device->ring[i % 2], piece(bytes, at),
-                         streams[i % 2]);
-        }
-    }
-    return end_both(device, rc);
-}
-
-int mend_device_put_slowly(mend_device *device, uint64_t to, const void *from, size_t bytes)
-{
-    int rc = bytes ? device_enter(device) : 0;
-    if (rc || !bytes)
-        return rc;
-    rc = make_ring(device);
-    if (rc == 0)
-        rc = put_pieces(device, to, from, bytes);
-    device_leave(device);
     return rc;
 }
 

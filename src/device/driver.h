@@ -47,6 +47,7 @@ enum { STREAM_NON_BLOCKING = 1, REGISTER_PORTABLE = 1, REGISTER_MAPPED = 2 };
     X(cuMemcpyDtoDAsync, "_v2", (address, address, size_t, void *))                          \
     X(cuMemcpyDtoHAsync, "_v2", (void *, address, size_t, void *))                           \
     X(cuMemcpyHtoDAsync, "_v2", (address, const void *, size_t, void *))                     \
+    X(cuMemsetD8Async, "", (address, unsigned char, size_t, void *))                         \
     X(cuStreamCreate, "", (void **, unsigned))                                               \
     X(cuStreamDestroy, "_v2", (void *))                                                      \
     X(cuStreamSynchronize, "", (void *))                                                     \
@@ -70,18 +71,28 @@ int driver_find(bool load, const struct driver **driver);
 int driver_check(const struct driver *driver, result code, const char *function);
 #define CHECKED(d, name, ...) driver_check(d, (d)->name(__VA_ARGS__), #name)
 
+/* One thread's way to or from host memory that is not pinned: two buffers in turns, see lanes.c. */
+#define LANES 8
+struct lane {
+    uint8_t *buffer[2];
+    void *stream[2];
+};
+
 /* ---- device.c ---- */
 struct mend_device {
     const struct driver *driver;
     int ordinal;
     void *context;
     bool retained; /* the primary context, which is ours to give back */
-    void *stream, *second;
-    void *module, *sums, *gather;
+    void *stream;
+    struct lane lanes[LANES]; /* made when they are needed */
+    void *module, *look, *gather;
     bool kernels_tried;
-    uint8_t *ring[2];
 };
 int device_enter(const struct mend_device *device);
 void device_leave(const struct mend_device *device);
+
+/* ---- lanes.c ---- */
+void lanes_free(struct mend_device *device);
 
 #endif

@@ -22,7 +22,7 @@ static int load_kernels(mend_device *device)
         device->kernels_tried = true;
         rc = CHECKED(d, cuModuleLoadData, &device->module, text);
         if (rc == 0)
-            rc = CHECKED(d, cuModuleGetFunction, &device->sums, device->module, "mend_page_sums");
+            rc = CHECKED(d, cuModuleGetFunction, &device->look, device->module, "mend_look_pages");
         if (rc == 0)
             rc = CHECKED(d, cuModuleGetFunction, &device->gather, device->module,
                          "mend_gather_pages");
@@ -49,10 +49,12 @@ static int launch(mend_device *device, void *const *function, const char *name, 
     return rc ? mend_fail_within(rc, "kernel %s", name) : 0;
 }
 
-int mend_device_sums(mend_device *device, uint64_t pages, uint64_t count, uint64_t sums)
+int mend_device_look(mend_device *device, const mend_device_pages *p)
 {
-    void *arguments[] = {&pages, &count, &sums};
-    return launch(device, &device->sums, "mend_page_sums", BLOCKS, count, arguments);
+    mend_device_pages own = *p;
+    void *arguments[] = {&own.pages, &own.count, &own.copy, &own.sums,
+                         &own.found, &own.most,  &own.list, &own.news};
+    return launch(device, &device->look, "mend_look_pages", BLOCKS, own.count, arguments);
 }
 
 int mend_device_gather(mend_device *device, uint64_t from, uint64_t list, uint64_t count,

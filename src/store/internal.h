@@ -80,6 +80,9 @@ struct slot {
     bool pinned;                         /* known to the driver of a GPU, see device.c */
     struct mend_device_sum *device_sums; /* of the pages that came from a device; 0: another page */
     uint64_t device_serial;              /* layout that they refer to; 0: not valid */
+    struct table *device_tables;         /* the same sums on the devices, by pool */
+    int device_table_count;
+    uint64_t device_key; /* which pages of which region are where in the tables */
 };
 
 struct slots {
@@ -155,9 +158,10 @@ struct drain; /* one of them on its way */
 /* ---- an opened part of a version, see restore.c ---------------------------------------------- */
 
 struct part {
-    mend_image *image; /* or */
-    struct slot *slot; /* memory of our own */
-    uint8_t *buffer;   /* what image reads from, if it came by message */
+    mend_image *image;    /* or */
+    struct slot *slot;    /* memory of our own */
+    uint8_t *buffer;      /* what image reads from, if it came by message */
+    struct drain *staged; /* on the devices already; NULL: nothing is */
     const mend_image_head *head;
 };
 

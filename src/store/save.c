@@ -250,7 +250,9 @@ static int copy_all(mend_store *store, struct making *m, const mend_save_options
         m->job->changed = pages_take(store, &m->head);
     m->job->later =
         cow_protect(store, m->slot, &m->head, (int)m->head.region_count - o->stream_count, drain);
-    int begun = drain ? device_snapshot_begin(store, drain) : 0;
+    if (!drain)
+        m->slot->device_serial = 0;
+    int begun = drain ? device_snapshot_begin(store, drain, m->slot) : 0;
     int rc = fill_slot(store, m->slot, &m->head, o, m->job, agreement);
     if (m->job->later)
         cow_start(store);
@@ -259,7 +261,7 @@ static int copy_all(mend_store *store, struct making *m, const mend_save_options
     m->slot->head = m->head; /* with the regions */
     m->head.regions = store->guard.regions = NULL;
     if (drain)
-        rc = device_snapshot_end(store, drain, m->slot, store->serial, begun ? begun : rc);
+        rc = device_snapshot_end(store, drain, m->slot, begun ? begun : rc);
     return rc;
 }
 

@@ -14,3 +14,13 @@ endif()
 # The kernels that are built in belong to their source.
 mend_limited_test(NAME unit.device_kernels TIMEOUT 120 COMMAND ${CMAKE_SOURCE_DIR}/src/device/kernels.sh --check)
 set_tests_properties(unit.device_kernels PROPERTIES SKIP_RETURN_CODE 77 LABELS "unit;device")
+# Every kind of memory that CUDA gives out. tests/device/real.sh runs the same program on a GPU.
+if(MEND_WITH_MPI)
+    add_executable(device_kinds ${CMAKE_SOURCE_DIR}/tests/device/kinds.c)
+    set_target_properties(device_kinds PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    mend_use_layers(device_kinds)
+    mend_limited_test(NAME unit.device_kinds TIMEOUT 60 COMMAND device_kinds ${CMAKE_CURRENT_BINARY_DIR})
+    set_tests_properties(unit.device_kinds PROPERTIES LABELS "unit;store;device"
+        ENVIRONMENT MEND_DEVICE_DRIVER=$<TARGET_FILE:fake_driver>)
+    add_dependencies(device_kinds fake_driver)
+endif()

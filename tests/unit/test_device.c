@@ -12,7 +12,7 @@
 
 #include "../harness/driver/gpu.h"
 
-#define BYTES ((size_t)19 << 20) /* more than two buffers of the slow way, and not a multiple */
+#define BYTES (((size_t)39 << 20) + 77) /* several pieces of several threads, and not a multiple */
 
 static uint8_t *host;
 
@@ -81,13 +81,24 @@ static void sums(void **state)
     size_t bytes = PAGES * MEND_DEVICE_PAGE;
     uint8_t *raw = gpu_new(bytes + 4096), *to = aligned_alloc(4096, bytes);
     uint64_t pages = ((uintptr_t)raw + 4095) / 4096 * 4096, place = 0, list[] = {3, 4, 39}, seen;
-    mend_device_sum out[PAGES];
+    uint64_t found[2], which[PAGES], room = PAGES * (16 + 16 + 8) + 8;
+    mend_device_sum out[PAGES], news[PAGES];
     mend_device *d = opened(raw);
     gpu_fill((void *)(uintptr_t)pages, host, bytes);
-    assert_int_equal(mend_device_alloc(d, sizeof out + sizeof list, &place), 0);
-    assert_int_equal(mend_device_sums(d, pages, PAGES, place), 0);
+    assert_int_equal(mend_device_alloc(d, room, &place), 0);
+    mend_device_pages look = {.pages = pages,
+                              .count = PAGES,
+                              .sums = place,
+                              .news = place + PAGES * 16,
+                              .list = place + PAGES * 32,
+                              .found = place + PAGES * 40,
+                              .most = 1};
+    assert_int_equal(mend_device_zero(d, place, room), 0);
+    assert_int_equal(mend_device_look(d, &look), 0);
     assert_int_equal(mend_device_wait(d), 0);
     assert_int_equal(mend_device_fetch_slowly(d, out, place, sizeof out), 0);
+    assert_int_equal(mend_device_fetch_slowly(d, found, look.found, 8), 0);
+    assert_int_equal(found[0], PAGES); /* more than were listed */
     for (int i = 0; i < PAGES; i++) {
         mend_device_sum s = mend_device_sum_page(host + i * MEND_DEVICE_PAGE);
         assert_true(s.low == out[i].low && s.high == out[i].high);
@@ -97,6 +108,32 @@ static void sums(void **state)
     mend_device_sum s = mend_device_sum_page(host);
     assert_true(s.low != out[0].low && s.high != out[0].high);
     host[5]--;
+
+    /* two pages change: they are listed with their sums, and the pages are copied on the way */
+    uint8_t *copy = gpu_new(bytes + 4096), *changed = malloc(bytes);
+    memcpy(changed, host, bytes);
+    changed[7 * 4096 + 4095] ^= 1;
+    changed[20 * 4096] ^= 0x80;
+    gpu_fill((void *)(uintptr_t)pages, changed, bytes);
+    look.copy = ((uintptr_t)copy + 4095) / 4096 * 4096;
+    look.most = PAGES;
+    assert_int_equal(mend_device_zero(d, look.found, 8), 0);
+    assert_int_equal(mend_device_look(d, &look), 0);
+    assert_int_equal(mend_device_wait(d), 0);
+    assert_int_equal(mend_device_fetch_slowly(d, found, look.found, 8), 0);
+    assert_int_equal(found[0], 2);
+    assert_int_equal(mend_device_fetch_slowly(d, which, look.list, 16), 0);
+    assert_int_equal(mend_device_fetch_slowly(d, news, look.news, 32), 0);
+    assert_true((which[0] == 7 && which[1] == 20) || (which[0] == 20 && which[1] == 7));
+    for (int i = 0; i < 2; i++) {
+        mend_device_sum now = mend_device_sum_page(changed + which[i] * MEND_DEVICE_PAGE);
+        assert_true(now.low == news[i].low && now.high == news[i].high);
+    }
+    assert_int_equal(mend_device_fetch_slowly(d, to, look.copy, bytes), 0);
+    assert_memory_equal(to, changed, bytes);
+    gpu_fill((void *)(uintptr_t)pages, host, bytes);
+    gpu_drop(copy);
+    free(changed);
 
     memset(to, 0x11, bytes);
     assert_int_equal(mend_device_pin(d, to, bytes, &seen), 0);
@@ -134,8 +171,9 @@ static void failures(void **state)
     assert_non_null(strstr(mend_error_text(), "CUDA_ERROR_ECC_UNCORRECTABLE"));
     gpu.fake->heal();
     gpu.fake->kernels(0);
-    assert_int_equal(mend_device_sums(d, from, 1, from), MEND_ERR_UNSUPPORTED);
-    assert_int_equal(mend_device_sums(d, from, 1, from), MEND_ERR_UNSUPPORTED);
+    mend_device_pages look = {.pages = from, .count = 1, .sums = from, .found = from};
+    assert_int_equal(mend_device_look(d, &look), MEND_ERR_UNSUPPORTED);
+    assert_int_equal(mend_device_look(d, &look), MEND_ERR_UNSUPPORTED);
     gpu.fake->kernels(1);
     gpu.fake->breaks("cuPointerGetAttributes", 1, 719, 0, 0);
     mend_device_place place;

@@ -407,6 +407,7 @@ static void every_failure(void **state)
                                             "cuMemcpyDtoHAsync",
                                             "cuMemAllocHost",
                                             "cuStreamSynchronize",
+                                            "cuMemsetD8Async",
                                             "cuModuleLoadData",
                                             "cuModuleGetFunction",
                                             "cuLaunchKernel",

@@ -11,10 +11,11 @@
  *      levels and files know nothing of devices.
  * Without room for a snapshot 4 takes place instead of 3, inside the call.
  *
- * With delta on, 4 begins with sums of the pages, made by the device; only pages whose sum differs
- * from what the slot holds of an older version cross the bus. The sums also stand for hashes
- * in delta.c. They are kept with the slot, and are valid for it alone: `device_serial` is 0 from the
- * moment that anything else writes to the slot until a drain has succeeded.
+ * With delta on, 3 is done by a kernel of ours that sums the pages on their way and finds those that
+ * differ from what the slot holds of an older version; only they cross the bus in 4 (device_look.c).
+ * The sums also stand for hashes in delta.c. They are kept with the slot, and are valid for it alone:
+ * `device_serial` is 0 from the moment that anything else writes to the slot until a drain has
+ * succeeded.
  *
  * A failure of the driver in 1 to 3 fails the save on all ranks; in 4 it fails the version: the
  * engine agrees with the other ranks before the first level (finish_copy in engine.c).
@@ -92,8 +93,7 @@ static int reserve(struct pool *pool, size_t bytes)
     return rc == MEND_ERR_NO_MEMORY ? 0 : rc;
 }
 
-/* Where each region's snapshot will be; its own place if there is no room for all of the pool's. */
-static int place_pieces(mend_store *store, struct drain *d)
+int device_place(mend_store *store, struct drain *d)
 {
     for (int n = 0; n < store->gpu->count; n++) {
         struct pool *pool = &store->gpu->pools[n];
@@ -118,27 +118,26 @@ static int place_pieces(mend_store *store, struct drain *d)
 
 /* ---- in a save ------------------------------------------------------------------------------- */
 
-/* The snapshots of the save before have been drained. */
-static int take_snapshots(mend_store *store, struct drain *d)
+int device_take(mend_store *store, struct drain *d, double seconds)
 {
     struct timespec end;
     int rc = 0;
     clock_gettime(CLOCK_REALTIME, &end);
-    double until = (double)end.tv_sec + (double)end.tv_nsec * 1e-9 + store->options.max_stall;
+    double until = (double)end.tv_sec + (double)end.tv_nsec * 1e-9 + seconds;
     end.tv_sec = (time_t)until;
     end.tv_nsec = (long)((until - (double)end.tv_sec) * 1e9);
     pthread_mutex_lock(&store->lock);
     while (store->gpu->in_use && rc == 0)
         if (pthread_cond_timedwait(&store->changed, &store->lock, &end))
             rc = mend_fail(MEND_ERR_BUSY, "the snapshot on the device was not drained within %g s",
-                           store->options.max_stall);
+                           seconds);
     if (rc == 0)
         store->gpu->in_use = d->held = true;
     pthread_mutex_unlock(&store->lock);
     return rc;
 }
 
-static int add_piece(mend_store *store, struct drain *d, const mend_image_region *to,
+int device_add_piece(mend_store *store, struct drain *d, const mend_image_region *to,
                      const struct region *r, const mend_device_place *place)
 {
     struct piece *p = &d->pieces[d->count];
@@ -178,12 +177,12 @@ int device_prepare(mend_store *store, const mend_image_head *head, int registere
                 rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d regions", registered);
         }
         if (rc == 0 && place.device >= 0)
-            rc = add_piece(store, d, to, r, &place);
+            rc = device_add_piece(store, d, to, r, &place);
     }
     if (rc == 0 && d && d->count)
-        rc = take_snapshots(store, d);
+        rc = device_take(store, d, store->options.max_stall);
     if (rc == 0 && d && d->count)
-        rc = place_pieces(store, d);
+        rc = device_place(store, d);
     *out = d;
     return rc;
 }
@@ -196,21 +195,18 @@ bool device_has(const struct drain *d, int id)
     return false;
 }
 
-int device_snapshot_begin(mend_store *store, struct drain *d)
+int device_snapshot_begin(mend_store *store, struct drain *d, struct slot *slot)
 {
-    int rc = 0;
+    int rc = look_prepare(store, d, slot);
+    if (rc)
+        return mend_fail_within(rc, "sums of pages on rank %d", store->rank);
     for (int n = 0; rc == 0 && n < POOLS; n++)
         if (d->pools >> n & 1)
             rc = mend_device_settle(store->gpu->pools[n].device, store->gpu->stream);
     if (rc)
         return mend_fail_within(rc, "waiting for the device's work on rank %d", store->rank);
-    for (int i = 0; rc == 0 && i < d->count; i++) {
-        const struct piece *p = &d->pieces[i];
-        if (p->from != p->region)
-            rc = device_within(mend_device_copy_inside(store->gpu->pools[p->pool].device, p->from,
-                                                       p->region, p->bytes),
-                               "snapshot", p, store);
-    }
+    for (int i = 0; rc == 0 && i < d->count; i++)
+        rc = device_within(look_begin(store, d, &d->pieces[i]), "snapshot", &d->pieces[i], store);
     return rc;
 }
 
@@ -233,7 +229,7 @@ void device_unpin_slot(mend_store *store, struct slot *slot)
     if (slot->pinned && store->gpu && store->gpu->count)
         mend_device_unpin(store->gpu->pools[0].device, slot->memory);
     slot->pinned = false;
-    slot->device_serial = 0;
+    look_free(store, slot);
 }
 
 void device_free(mend_store *store)
@@ -241,7 +237,7 @@ void device_free(mend_store *store)
     struct gpu *g = store->gpu;
     for (int n = 0; g && n < g->count; n++) {
         mend_device_free(g->pools[n].device, g->pools[n].snapshot);
-        mend_device_free(g->pools[n].device, g->pools[n].sums);
+        mend_device_free(g->pools[n].device, g->pools[n].lists);
         mend_device_close(g->pools[n].device);
     }
     if (g)

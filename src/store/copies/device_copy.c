@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL   ((size_t)16 * PAGE) /* no sums for less: it is copied */
-#define READ_AT ((size_t)8 << 20)   /* a restore from a file reads so much at once */
+#define READ_AT ((size_t)8 << 20) /* a restore from a file reads so much at once */
 
 /* ---- into the slot --------------------------------------------------------------------------- */
 
@@ -13,12 +12,10 @@
 struct into {
     mend_store *store;
     struct slot *slot;
-    const mend_device_sum *old; /* of what the slot holds; NULL: not known */
-    mend_device_sum *new;       /* NULL: no sums are made */
     uint64_t moved;
 };
 
-static void tell_once(mend_store *store, const char *why)
+void device_tell_once(mend_store *store, const char *why)
 {
     if (!store->gpu->told)
         mend_event("store.device_slow", ev_str("store", store->name), ev_int("of", store->rank),
@@ -33,7 +30,7 @@ static bool pin(mend_store *store, const struct pool *pool, struct slot *slot, u
         slot->pinned = true;
         return true;
     }
-    tell_once(store, "the copy in host memory cannot be pinned");
+    device_tell_once(store, "the copy in host memory cannot be pinned");
     return false;
 }
 
@@ -48,126 +45,47 @@ static int fetch(struct into *into, const struct pool *pool, bool pinned, uint64
                   : mend_device_fetch_slowly(pool->device, to, from, bytes);
 }
 
-static int reserve_sums(struct pool *pool, uint64_t pages)
-{
-    if (pages <= pool->sums_room)
-        return 0;
-    mend_device_free(pool->device, pool->sums);
-    pool->sums = pool->sums_room = 0;
-    int rc = mend_device_alloc(pool->device, pages * (sizeof(mend_device_sum) + sizeof(uint64_t)),
-                               &pool->sums);
-    if (rc == 0)
-        pool->sums_room = pages;
-    return rc;
-}
-
-/* The sums of the region's whole pages, first to end of the stream; false: none can be had, copy all.
- * A failure of the kernel is one of the drain. */
-static bool make_sums(struct into *into, struct pool *pool, const struct piece *p, uint64_t first,
-                      uint64_t end, int *rc)
-{
-    if (!into->new || pool->no_sums || p->bytes < SMALL || first >= end)
-        return false;
-    *rc = reserve_sums(pool, end - first);
-    if (*rc == 0)
-        *rc = mend_device_sums(pool->device, p->from + (first * PAGE - p->offset), end - first,
-                               pool->sums);
-    if (*rc == MEND_ERR_UNSUPPORTED || *rc == MEND_ERR_NO_MEMORY) {
-        pool->no_sums = *rc == MEND_ERR_UNSUPPORTED;
-        tell_once(into->store, "the device makes no sums of pages");
-        *rc = 0;
-        return false;
-    }
-    if (*rc == 0)
-        *rc = mend_device_wait(pool->device);
-    if (*rc == 0)
-        *rc = mend_device_fetch_slowly(pool->device, into->new + first, pool->sums,
-                                       (end - first) * sizeof(mend_device_sum));
-    into->moved += (end - first) * sizeof(mend_device_sum);
-    return *rc == 0;
-}
-
-/* The pages that the slot has otherwise, counted from `first`; NULL: too many, or nothing is known. */
-static uint64_t *changed_pages(const struct into *into, uint64_t first, uint64_t end,
-                               uint64_t *count)
-{
-    uint64_t most = (end - first) / 2;
-    uint64_t *list = into->old ? malloc((most + 1) * sizeof *list) : NULL;
-    *count = 0;
-    for (uint64_t page = first; list && page < end; page++) {
-        const mend_device_sum *a = &into->old[page], *b = &into->new[page];
-        if (a->low == b->low && a->high == b->high)
-            continue;
-        if (*count == most) {
-            free(list);
-            return NULL;
-        }
-        list[(*count)++] = page - first;
-    }
-    return list;
-}
-
 /* The listed pages, and the region's edges, which are no whole pages. */
-static int gather(struct into *into, struct pool *pool, const struct piece *p, uint64_t seen,
-                  uint64_t first, uint64_t end, const uint64_t *list, uint64_t count)
+static int gather(struct into *into, const struct pool *pool, const struct piece *p, uint64_t seen,
+                  uint64_t count)
 {
-    size_t before = (size_t)(first * PAGE - p->offset);
-    size_t behind = (size_t)(p->offset + p->bytes - end * PAGE);
-    uint64_t place = pool->sums + pool->sums_room * sizeof(mend_device_sum);
+    size_t before = (size_t)(p->first * PAGE - p->offset);
+    size_t behind = (size_t)(p->offset + p->bytes - p->end * PAGE);
     int rc = fetch(into, pool, true, p->from, p->offset, before);
     if (rc == 0)
-        rc = fetch(into, pool, true, p->from + p->bytes - behind, end * PAGE, behind);
-    if (rc == 0 && count)
-        rc = mend_device_wait(pool->device); /* the list goes by the buffers of the slow way */
-    if (rc == 0 && count)
-        rc = mend_device_put_slowly(pool->device, place, list, count * sizeof *list);
+        rc = fetch(into, pool, true, p->from + p->bytes - behind, p->end * PAGE, behind);
     if (rc == 0)
-        rc = mend_device_gather(pool->device, p->from + before, place, count, seen + first * PAGE);
+        rc = mend_device_gather(pool->device, p->from + before, p->look.list, count,
+                                seen + p->first * PAGE);
     into->moved += count * PAGE;
     return rc;
 }
 
-static int move_piece(struct into *into, const struct piece *p)
+static int move_piece(struct into *into, struct drain *d, const struct piece *p)
 {
     struct pool *pool = &into->store->gpu->pools[p->pool];
-    uint64_t first = (p->offset + PAGE - 1) / PAGE, end = (p->offset + p->bytes) / PAGE;
-    uint64_t seen = 0, count = 0, *list = NULL;
-    int rc = 0;
+    uint64_t seen = 0, count = UINT64_MAX;
 
     bool pinned = pin(into->store, pool, into->slot, &seen);
-    if (make_sums(into, pool, p, first, end, &rc) && pinned)
-        list = changed_pages(into, first, end, &count);
+    int rc = look_changes(into->store, d, p, into->slot, &count, &into->moved);
     if (rc == 0)
-        rc = list ? gather(into, pool, p, seen, first, end, list, count)
-                  : fetch(into, pool, pinned, p->from, p->offset, p->bytes);
+        rc = pinned && count != UINT64_MAX
+                 ? gather(into, pool, p, seen, count)
+                 : fetch(into, pool, pinned, p->from, p->offset, p->bytes);
     rc = mend_device_end(pool->device, rc); /* in any case: nothing may arrive later */
-    free(list);
     return device_within(rc, "copy to the host", p, into->store);
 }
 
 /* All pieces that the drain (or, direct, the save itself) moves. */
-static int move_pieces(mend_store *store, struct drain *d, struct slot *slot, uint64_t serial,
-                       bool direct, uint64_t *moved)
+static int move_pieces(mend_store *store, struct drain *d, struct slot *slot, bool direct,
+                       uint64_t *moved)
 {
-    uint64_t pages = page_count(slot->head.stream_bytes);
     struct into into = {.store = store, .slot = slot};
     int rc = 0;
 
-    if (slot->device_sums && slot->device_serial == serial)
-        into.old = slot->device_sums;
-    slot->device_serial = 0;
-    if (store->options.delta != MEND_DELTA_OFF)
-        into.new = calloc(pages + 1, sizeof *into.new);
     for (int i = 0; rc == 0 && i < d->count; i++)
         if ((d->pieces[i].from == d->pieces[i].region) == direct)
-            rc = move_piece(&into, &d->pieces[i]);
-    if (rc == 0 && into.new) {
-        free(slot->device_sums);
-        slot->device_sums = into.new;
-        slot->device_serial = serial;
-    } else {
-        free(into.new);
-    }
+            rc = move_piece(&into, d, &d->pieces[i]);
     *moved = into.moved;
     return rc;
 }
@@ -187,8 +105,7 @@ static void count_moved(mend_store *store, uint64_t moved)
     pthread_mutex_unlock(&store->lock);
 }
 
-int device_snapshot_end(mend_store *store, struct drain *d, struct slot *slot, uint64_t serial,
-                        int rc)
+int device_snapshot_end(mend_store *store, struct drain *d, struct slot *slot, int rc)
 {
     uint64_t moved = 0;
     int begun = rc;
@@ -198,9 +115,7 @@ int device_snapshot_end(mend_store *store, struct drain *d, struct slot *slot, u
     if (rc && !begun)
         mend_fail_within(rc, "snapshot on rank %d", store->rank);
     if (rc == 0 && any(d, true)) {
-        rc = move_pieces(store, d, slot, serial, true, &moved);
-        if (any(d, false)) /* of two devices one has no room: the sums of its pages get lost */
-            slot->device_serial = 0;
+        rc = move_pieces(store, d, slot, true, &moved);
         count_moved(store, moved);
     }
     return rc;
@@ -213,9 +128,9 @@ int device_drain(mend_store *store, struct drain *d, struct slot *slot, uint64_t
     double start = mend_now();
     int rc = 0;
     if (any(d, false))
-        rc = move_pieces(store, d, slot, serial, false, &moved);
-    if (any(d, true) && any(d, false))
-        slot->device_serial = 0;
+        rc = move_pieces(store, d, slot, false, &moved);
+    if (rc == 0 && d->summed && slot->device_sums)
+        slot->device_serial = serial;
     for (int i = 0; i < d->count; i++)
         bytes += d->pieces[i].bytes;
     count_moved(store, moved);
@@ -277,6 +192,10 @@ int device_read(mend_store *store, struct part *part, uint64_t at, void *to, siz
         rc = mend_device_settle(device, NULL);
     if (rc)
         return rc;
+    uint64_t ahead = device_staged(part->staged, to, at, count);
+    if (ahead)
+        return mend_device_end(
+            device, mend_device_copy_inside(device, (uint64_t)(uintptr_t)to, ahead, count));
     if (!part->slot || count > part->head->stream_bytes || at > part->head->stream_bytes - count)
         return put_image(device, part, at, (uint64_t)(uintptr_t)to, count);
     if (!part->slot->pinned)

@@ -7,7 +7,7 @@
 #include "copies/device.h"
 
 #define HUGE_PAGE   ((size_t)2 << 20)
-#define VERIFIERS   8
+#define VERIFIERS   16
 #define VERIFY_EACH ((uint64_t)16 << 20) /* bytes that are worth a thread */
 
 static void count_memory(mend_store *store, size_t more, size_t less)

@@ -1,6 +1,8 @@
 /* Getting a part, from the nearest place that has it whole. */
 #include "restore/obtain.h"
 
+#include "copies/device.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,14 +75,18 @@ static int open_memory(mend_store *store, const struct item *item, struct part *
     if (!slot)
         return mend_fail(MEND_ERR_NOT_FOUND, "version %lld is not in memory any more",
                          (long long)item->version);
+    struct drain *staged = NULL;
+    device_stage(store, slot, &staged); /* crosses the bus meanwhile */
     int rc = slot_verify(slot);
-    if (rc) {
+    if (rc)
         slot->complete = slot->users > 0;
+    else if (!(*part = new_part(NULL, slot, NULL)))
+        rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for a part");
+    if (rc) {
+        device_unstage(store, staged);
         return rc;
     }
-    *part = new_part(NULL, slot, NULL);
-    if (!*part)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a part");
+    (*part)->staged = staged;
     pthread_mutex_lock(&store->lock);
     slot->users++;
     pthread_mutex_unlock(&store->lock);

@@ -4,7 +4,7 @@
 
 #include <base/copy.h>
 
-#include "internal.h"
+#include "copies/device.h"
 
 int part_read(struct part *part, uint64_t at, void *to, size_t count)
 {
@@ -21,6 +21,7 @@ void part_close(mend_store *store, struct part *part)
 {
     if (!part)
         return;
+    device_unstage(store, part->staged);
     mend_image_close(part->image);
     if (part->slot) {
         pthread_mutex_lock(&store->lock);

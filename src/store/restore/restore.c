@@ -67,7 +67,9 @@ static int restore_same(mend_store *store, const struct inventory *inv, const st
                         const int *ids, int count)
 {
     struct part *part = NULL;
+    device_ahead(store, !ids);
     int rc = obtain_part(store, inv, a, store->rank, &part);
+    device_ahead(store, false);
     if (rc)
         return rc;
     rc = restore_agree(store, check_regions(store, part, ids, count));

@@ -36,6 +36,7 @@ struct block {
     size_t bytes;
     enum { DEVICE, PINNED, REGISTERED, MANAGED } kind;
     int device;
+    bool no_context; /* of a pool, or mapped by hand */
 };
 
 struct work {
@@ -43,9 +44,9 @@ struct work {
     void *to;
     const void *from;
     size_t bytes;
-    int kernel; /* 0: a copy; 1: sums; 2: gather */
-    uint64_t count;
-    const uint64_t *list;
+    int kernel; /* 0: a copy; 1: look; 2: gather; 3: zeros */
+    uint64_t count, most;
+    uint64_t *list, *sums, *news, *found;
     int fail;
 };
 
@@ -152,7 +153,7 @@ static struct block *find(const void *p)
 static void add(void *at, size_t bytes, int kind, int device)
 {
     struct block *b = calloc(1, sizeof *b);
-    *b = (struct block){blocks, at, bytes, kind, device};
+    *b = (struct block){.next = blocks, .at = at, .bytes = bytes, .kind = kind, .device = device};
     blocks = b;
 }
 
@@ -164,6 +165,8 @@ static int take_away(const void *at, int kind)
             *b = gone->next;
             if (kind == DEVICE)
                 contexts[gone->device].used -= gone->bytes;
+            if (kind == MANAGED)
+                free(gone->at);
             free(gone);
             return 0;
         }
@@ -210,27 +213,47 @@ static uint64_t mixed(uint64_t x)
     return x ^ (x >> 31);
 }
 
-static void page_sums(const uint64_t *page, uint64_t count, uint64_t *sums)
+static void page_sum(const uint64_t *page, uint64_t sum[2])
 {
-    for (uint64_t p = 0; p < count; p++, page += 512, sums += 2) {
-        uint64_t low = 0, high = 0;
-        for (uint64_t i = 1; i <= 512; i++) {
-            low += mixed(page[i - 1] + i * 0x9e3779b97f4a7c15u);
-            high += mixed((page[i - 1] ^ 0x5851f42d4c957f2du) + i * 0xd1342543de82ef95u);
+    uint64_t low = 0, high = 0;
+    for (uint64_t i = 1; i <= 512; i++) {
+        low += mixed(page[i - 1] + i * 0x9e3779b97f4a7c15u);
+        high += mixed((page[i - 1] ^ 0x5851f42d4c957f2du) + i * 0xd1342543de82ef95u);
+    }
+    sum[0] = low || high ? low : 1;
+    sum[1] = high;
+}
+
+/* From the last page to the first: the order of the list is nothing to rely on. */
+static void look(const struct work *w)
+{
+    for (uint64_t p = w->count; p-- > 0;) {
+        const char *page = (const char *)w->from + p * 4096;
+        uint64_t sum[2];
+        page_sum((const uint64_t *)page, sum);
+        if (w->to)
+            memcpy((char *)w->to + p * 4096, page, 4096);
+        if (memcmp(sum, w->sums + 2 * p, sizeof sum) == 0)
+            continue;
+        memcpy(w->sums + 2 * p, sum, sizeof sum);
+        if (*w->found < w->most) {
+            w->list[*w->found] = p;
+            memcpy(w->news + 2 * *w->found, sum, sizeof sum);
         }
-        sums[0] = low || high ? low : 1;
-        sums[1] = high;
+        ++*w->found;
     }
 }
 
 static void run(const struct work *w)
 {
     if (w->kernel == 1)
-        page_sums(w->from, w->count, w->to);
+        look(w);
     else if (w->kernel == 2)
         for (uint64_t i = 0; i < w->count; i++)
             memcpy((char *)w->to + w->list[i] * 4096, (const char *)w->from + w->list[i] * 4096,
                    4096);
+    else if (w->kernel == 3)
+        memset(w->to, 0, w->bytes);
     else
         memcpy(w->to, w->from, w->bytes);
 }
@@ -408,7 +431,10 @@ EXPORT int cuPointerGetAttributes(unsigned count, int *attributes, void **into, 
     struct block *b = find((void *)(uintptr_t)a);
     for (unsigned i = 0; i < count; i++)
         switch (attributes[i]) {
-        case 1: *(void **)into[i] = b && b->kind == DEVICE ? &contexts[b->device] : NULL; break;
+        case 1:
+            *(void **)into[i] =
+                b && b->kind == DEVICE && !b->no_context ? &contexts[b->device] : NULL;
+            break;
         case 2:
             *(unsigned *)into[i] = !b ? 0 : b->kind == DEVICE || b->kind == MANAGED ? 2 : 1;
             break;
@@ -446,7 +472,95 @@ EXPORT int cuMemAlloc_v2(address *a, size_t bytes)
 EXPORT int cuMemFree_v2(address a)
 {
     ENTER(cuMemFree);
-    LEAVE(take_away((void *)(uintptr_t)a, DEVICE));
+    int rc = take_away((void *)(uintptr_t)a, DEVICE);
+    LEAVE(rc ? take_away((void *)(uintptr_t)a, MANAGED) : 0);
+}
+
+/* Memory that belongs to a device and to no context. */
+static int without_context(address *a, size_t bytes)
+{
+    int rc = cuMemAlloc_v2(a, bytes);
+    pthread_mutex_lock(&lock);
+    if (rc == 0)
+        find((void *)(uintptr_t)*a)->no_context = true;
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+EXPORT int cuMemAllocAsync(address *a, size_t bytes, void *stream)
+{
+    (void)stream;
+    return without_context(a, bytes);
+}
+
+EXPORT int cuMemFreeAsync(address a, void *stream)
+{
+    (void)stream;
+    return cuMemFree_v2(a);
+}
+
+EXPORT int cuMemAllocManaged(address *a, size_t bytes, unsigned flags)
+{
+    ENTER(cuMemAllocManaged);
+    (void)flags;
+    void *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    add(p, bytes, MANAGED, 0);
+    *a = (address)(uintptr_t)p;
+    LEAVE(0);
+}
+
+/* Mapped by hand: the reservation is the memory, and the rest says yes. */
+EXPORT int cuMemGetAllocationGranularity(size_t *step, const void *properties, int option)
+{
+    (void)properties, (void)option;
+    *step = (size_t)2 << 20;
+    return 0;
+}
+
+EXPORT int cuMemAddressReserve(address *a, size_t bytes, size_t align, address at,
+                               unsigned long long flags)
+{
+    (void)align, (void)at, (void)flags;
+    return without_context(a, bytes);
+}
+
+EXPORT int cuMemCreate(unsigned long long *handle, size_t bytes, const void *properties,
+                       unsigned long long flags)
+{
+    (void)bytes, (void)properties, (void)flags;
+    *handle = 1;
+    return 0;
+}
+
+EXPORT int cuMemMap(address a, size_t bytes, size_t offset, unsigned long long handle,
+                    unsigned long long flags)
+{
+    (void)a, (void)bytes, (void)offset, (void)handle, (void)flags;
+    return 0;
+}
+
+EXPORT int cuMemSetAccess(address a, size_t bytes, const void *access, size_t count)
+{
+    (void)a, (void)bytes, (void)access, (void)count;
+    return 0;
+}
+
+EXPORT int cuMemUnmap(address a, size_t bytes)
+{
+    (void)a, (void)bytes;
+    return 0;
+}
+
+EXPORT int cuMemRelease(unsigned long long handle)
+{
+    (void)handle;
+    return 0;
+}
+
+EXPORT int cuMemAddressFree(address a, size_t bytes)
+{
+    (void)bytes;
+    return cuMemFree_v2(a);
 }
 
 EXPORT int cuMemAllocHost_v2(void **p, size_t bytes)
@@ -514,6 +628,13 @@ EXPORT int cuMemcpyHtoDAsync_v2(address to, const void *from, size_t bytes, void
     LEAVE(w.to ? enqueue(stream, w) : INVALID_VALUE);
 }
 
+EXPORT int cuMemsetD8Async(address to, unsigned char value, size_t bytes, void *stream)
+{
+    ENTER(cuMemsetD8Async);
+    struct work w = {.to = real(to, bytes), .bytes = bytes, .kernel = 3, .fail = late};
+    LEAVE(w.to && !value ? enqueue(stream, w) : INVALID_VALUE);
+}
+
 EXPORT int cuStreamCreate(void **stream, unsigned flags)
 {
     ENTER(cuStreamCreate);
@@ -572,7 +693,7 @@ EXPORT int cuModuleGetFunction(void **function, void *module, const char *name)
     ENTER(cuModuleGetFunction);
     if (!strstr(module, name))
         LEAVE(INVALID_VALUE);
-    *function = (void *)(uintptr_t)(strcmp(name, "mend_page_sums") == 0 ? 1 : 2);
+    *function = (void *)(uintptr_t)(strcmp(name, "mend_look_pages") == 0 ? 1 : 2);
     LEAVE(0);
 }
 
@@ -583,24 +704,31 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
     ENTER(cuLaunchKernel);
     (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared, (void)extra;
     struct work w = {.kernel = (int)(uintptr_t)function, .fail = late};
-    uint64_t a = *(uint64_t *)arguments[0], b = *(uint64_t *)arguments[1];
-    uint64_t c = *(uint64_t *)arguments[2];
+    uint64_t a[8] = {0};
+    for (int i = 0; i < (w.kernel == 1 ? 8 : 4); i++)
+        a[i] = *(uint64_t *)arguments[i];
+    w.from = real(a[0], 1);
     if (w.kernel == 1) {
-        w.count = b;
-        w.from = real(a, b * 4096);
-        w.to = real(c, b * 16);
-        if (a % 4096)
+        w.count = a[1];
+        w.from = real(a[0], w.count * 4096);
+        w.to = a[2] ? real(a[2], w.count * 4096) : NULL;
+        w.sums = real(a[3], w.count * 16);
+        w.found = real(a[4], 8);
+        w.most = a[5];
+        w.list = real(a[6], w.most * 8);
+        w.news = real(a[7], w.most * 16);
+        if (a[0] % 4096 || a[2] % 4096 || a[3] % 16 || a[7] % 16 || !w.sums || !w.found ||
+            (w.most && (!w.list || !w.news)) || (a[2] && !w.to))
             LEAVE(INVALID_VALUE);
     } else { /* the places that the list names are not checked here: they are in the lists' blocks */
-        w.count = c;
-        w.from = real(a, 1);
-        w.list = real(b, c * 8);
-        w.to = real(*(uint64_t *)arguments[3], 1);
-        moved += c * 4096;
-        if (!w.list)
+        w.count = a[2];
+        w.list = real(a[1], w.count * 8);
+        w.to = real(a[3], 1);
+        moved += w.count * 4096;
+        if (!w.list || !w.to)
             LEAVE(INVALID_VALUE);
     }
-    LEAVE(w.from && w.to ? enqueue(stream, w) : INVALID_VALUE);
+    LEAVE(w.from ? enqueue(stream, w) : INVALID_VALUE);
 }
 
 /* ---- for tests ------------------------------------------------------------------------------- */

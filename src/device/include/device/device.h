@@ -64,11 +64,13 @@ int mend_device_room(mend_device *device, size_t *left, size_t *all);
 int mend_device_copy_inside(mend_device *device, uint64_t to, uint64_t from, size_t bytes);
 int mend_device_fetch(mend_device *device, void *to, uint64_t from, size_t bytes);
 int mend_device_put(mend_device *device, uint64_t to, const void *from, size_t bytes);
+int mend_device_zero(mend_device *device, uint64_t at, size_t bytes);
 int mend_device_wait(mend_device *device);
 /* The same at the end of something that may have failed: that failure (rc) and its message stay. */
 int mend_device_end(mend_device *device, int rc);
 
-/* The same through two pinned buffers, for host memory that is not pinned; over when they return. */
+/* The same through pinned buffers, for host memory that is not pinned; over when they return. Much
+ * is copied by several threads, for one cannot keep the bus busy. */
 int mend_device_fetch_slowly(mend_device *device, void *to, uint64_t from, size_t bytes);
 int mend_device_put_slowly(mend_device *device, uint64_t to, const void *from, size_t bytes);
 
@@ -83,9 +85,18 @@ typedef struct mend_device_sum {
     uint64_t low, high; /* never both 0 */
 } mend_device_sum;
 
-/* The sums of `count` whole pages at `pages` (aligned to a page) into device memory at `sums`.
- * Begins; fails with MEND_ERR_UNSUPPORTED where the kernels cannot be loaded. */
-int mend_device_sums(mend_device *device, uint64_t pages, uint64_t count, uint64_t sums);
+/* Whole pages to be looked at, all in device memory. */
+typedef struct mend_device_pages {
+    uint64_t pages, count; /* aligned to a page */
+    uint64_t copy;         /* where to copy them; 0: nowhere */
+    uint64_t sums;         /* in: of what was there; out: of what is */
+    uint64_t found;        /* one number, to which the pages whose sum differed are added */
+    uint64_t most;         /* how many of them, at most, are written to */
+    uint64_t list, news;   /* their numbers, in any order, and their sums */
+} mend_device_pages;
+
+/* Begins; fails with MEND_ERR_UNSUPPORTED where the kernels cannot be loaded. */
+int mend_device_look(mend_device *device, const mend_device_pages *pages);
 /* Copy the pages whose numbers are in device memory at `list` from `from` to the same places at
  * `seen`, which is pinned host memory. Begins. */
 int mend_device_gather(mend_device *device, uint64_t from, uint64_t list, uint64_t count,

@@ -1,0 +1,201 @@
+/* Copies between the device and host memory that is not pinned.
+ *
+ * The bytes go in pieces through pinned buffers. A lane has two of them, each with a stream: while one
+ * crosses the bus, the other is filled or emptied by the lane's thread. One thread copies slower than
+ * the bus, so much data is spread over several lanes, piece by piece in turns. */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include <base/copy.h>
+#include <base/fail.h>
+#include <device/device.h>
+
+#include "driver.h"
+
+#define PIECE ((size_t)4 << 20)
+
+struct way {
+    mend_device *device;
+    uint64_t there;
+    uint8_t *to; /* or */
+    const uint8_t *from;
+    size_t bytes;
+    int lanes;
+};
+
+struct walker {
+    const struct way *way;
+    int number, rc;
+    char text[300];
+    pthread_t thread;
+    bool running;
+};
+
+/* Called inside the context. */
+static int make_lane(mend_device *device, struct lane *lane)
+{
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < 2; i++) {
+        if (!lane->buffer[i])
+            rc = CHECKED(device->driver, cuMemAllocHost, (void **)&lane->buffer[i], PIECE);
+        if (rc == 0 && !lane->stream[i])
+            rc = CHECKED(device->driver, cuStreamCreate, &lane->stream[i], STREAM_NON_BLOCKING);
+    }
+    return rc;
+}
+
+void lanes_free(mend_device *device)
+{
+    const struct driver *d = device->driver;
+    for (int n = 0; n < LANES; n++)
+        for (int i = 0; i < 2; i++) {
+            struct lane *lane = &device->lanes[n];
+            if (lane->stream[i]) {
+                d->cuStreamSynchronize(lane->stream[i]);
+                d->cuStreamDestroy(lane->stream[i]);
+            }
+            if (lane->buffer[i])
+                d->cuMemFreeHost(lane->buffer[i]);
+        }
+}
+
+static size_t piece(const struct way *w, size_t at)
+{
+    return w->bytes - at < PIECE ? w->bytes - at : PIECE;
+}
+
+static int put_piece(const struct way *w, const struct lane *lane, int half, size_t at)
+{
+    const struct driver *d = w->device->driver;
+    int rc = CHECKED(d, cuStreamSynchronize, lane->stream[half]); /* the buffer is free again */
+    if (rc)
+        return rc;
+    mend_copy(lane->buffer[half], w->from + at, piece(w, at));
+    return CHECKED(d, cuMemcpyHtoDAsync, w->there + at, lane->buffer[half], piece(w, at),
+                   lane->stream[half]);
+}
+
+/* Empty a buffer that was filled from `at`; SIZE_MAX: none was. */
+static int empty(const struct way *w, const struct lane *lane, int half, size_t at)
+{
+    if (at == SIZE_MAX)
+        return 0;
+    int rc = CHECKED(w->device->driver, cuStreamSynchronize, lane->stream[half]);
+    if (rc == 0)
+        mend_copy(w->to + at, lane->buffer[half], piece(w, at));
+    return rc;
+}
+
+/* The lane's pieces, and what is under way at the end; a failure and its message stay. */
+static int walk(const struct way *w, int number)
+{
+    const struct driver *d = w->device->driver;
+    const struct lane *lane = &w->device->lanes[number];
+    size_t filled[2] = {SIZE_MAX, SIZE_MAX}, step = PIECE * (size_t)w->lanes;
+    int rc = 0, half = 0;
+
+    for (size_t at = PIECE * (size_t)number; rc == 0 && at < w->bytes; at += step, half = !half) {
+        if (w->from) {
+            rc = put_piece(w, lane, half, at);
+            continue;
+        }
+        rc = empty(w, lane, half, filled[half]);
+        filled[half] = SIZE_MAX;
+        if (rc == 0)
+            rc = CHECKED(d, cuMemcpyDtoHAsync, lane->buffer[half], w->there + at, piece(w, at),
+                         lane->stream[half]);
+        if (rc == 0)
+            filled[half] = at;
+    }
+    for (int i = 0; i < 2; i++, half = !half) {
+        if (rc == 0)
+            rc = empty(w, lane, half, filled[half]);
+        result code = d->cuStreamSynchronize(lane->stream[half]);
+        if (rc == 0)
+            rc = driver_check(d, code, "cuStreamSynchronize");
+    }
+    return rc;
+}
+
+static void *walk_alone(void *argument)
+{
+    struct walker *k = argument;
+    k->rc = device_enter(k->way->device);
+    if (k->rc == 0) {
+        k->rc = walk(k->way, k->number);
+        device_leave(k->way->device);
+    }
+    if (k->rc)
+        snprintf(k->text, sizeof k->text, "%s", mend_error_text());
+    return NULL;
+}
+
+/* As many as there are cores for this process, and pieces; those that can be made. */
+static int make_lanes(const struct way *w, int *lanes)
+{
+    cpu_set_t set;
+    int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    size_t pieces = (w->bytes + 4 * PIECE - 1) / (4 * PIECE); /* a thread is worth some pieces */
+    int most = cores < LANES ? cores : LANES;
+    most = pieces < (size_t)most ? (int)pieces : most;
+    int rc = make_lane(w->device, &w->device->lanes[0]);
+    for (*lanes = 1; rc == 0 && *lanes < most; ++*lanes)
+        if (make_lane(w->device, &w->device->lanes[*lanes]) != 0)
+            break;
+    return rc;
+}
+
+static void start(struct walker *walkers, const struct way *w)
+{
+    sigset_t all, old;
+    sigfillset(&all); /* the application's signals are not for these threads */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    for (int i = 0; i < w->lanes; i++) {
+        walkers[i] = (struct walker){.way = w, .number = i};
+        walkers[i].running =
+            i > 0 && pthread_create(&walkers[i].thread, NULL, walk_alone, &walkers[i]) == 0;
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+/* All lanes, to their ends, whatever happens in one. Called inside the context. */
+static int walk_all(struct way *w)
+{
+    struct walker walkers[LANES];
+    int rc = make_lanes(w, &w->lanes);
+    if (rc)
+        return rc;
+    start(walkers, w);
+    for (int i = 0; i < w->lanes; i++)
+        if (!walkers[i].running)
+            walk_alone(&walkers[i]);
+    for (int i = 0; i < w->lanes; i++) {
+        if (walkers[i].running)
+            pthread_join(walkers[i].thread, NULL);
+        if (walkers[i].rc && !rc)
+            rc = mend_fail(walkers[i].rc, "%s", walkers[i].text);
+    }
+    return rc;
+}
+
+static int go(struct way *w)
+{
+    int rc = w->bytes ? device_enter(w->device) : 0;
+    if (rc || !w->bytes)
+        return rc;
+    rc = walk_all(w);
+    device_leave(w->device);
+    return rc;
+}
+
+int mend_device_fetch_slowly(mend_device *device, void *to, uint64_t from, size_t bytes)
+{
+    return go(&(struct way){.device = device, .there = from, .to = to, .bytes = bytes});
+}
+
+int mend_device_put_slowly(mend_device *device, uint64_t to, const void *from, size_t bytes)
+{
+    return go(&(struct way){.device = device, .there = to, .from = from, .bytes = bytes});
+}
