@@ -1,4 +1,5 @@
 /* The head's command line, which only `mend run` writes, and what it begins with. */
+#include "binding.h"
 #include "head.h"
 
 #include <errno.h>
@@ -11,6 +12,14 @@
 #include <unistd.h>
 
 extern char **environ;
+
+static bool take_binding(struct head *h, const char *value)
+{
+    enum binding binding;
+    bool ok = binding_from(value, &binding);
+    h->job.bind = ok ? binding : BINDING_AUTO;
+    return ok;
+}
 
 static bool take_option(struct head *h, const char *name, const char *value, char **avoid)
 {
@@ -33,7 +42,7 @@ static bool take_option(struct head *h, const char *name, const char *value, cha
     else if (!strcmp(name, "--on-death"))
         h->tell = !strcmp(value, "tell");
     else if (!strcmp(name, "--bind"))
-        h->job.bind = !strcmp(value, "core");
+        return take_binding(h, value);
     else if (!strcmp(name, "--report"))
         h->report = atoi(value);
     else

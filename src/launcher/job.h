@@ -11,7 +11,7 @@ struct job {
     char *folder;
     uint32_t ranks, nodes, mask; /* umask */
     uint32_t timeout_ms;         /* silence that means death */
-    uint32_t bind;               /* each rank on a core of its own */
+    uint32_t bind;               /* see binding.h */
     char **node_names;           /* [nodes] */
     uint32_t *node_of;           /* [ranks] */
     char **program, **environment;

@@ -1,6 +1,6 @@
 /* The processes of a node: started, heard, ended. */
+#include "binding.h"
 #include "node.h"
-
 #include "server.h"
 
 #include <errno.h>
@@ -40,22 +40,9 @@ static void add_place(char ***list, const struct node *n, uint32_t local)
     add_variable(list, "OMPI_UNIVERSE_SIZE", n->job.ranks);
 }
 
-/* The local-th of the cores that this process may use. More ranks than cores: none is bound. */
-static void bind_to_core(uint32_t local, uint32_t count)
-{
-    cpu_set_t all, one;
-    if (sched_getaffinity(0, sizeof all, &all) || CPU_COUNT(&all) < (int)count)
-        return;
-    CPU_ZERO(&one);
-    for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, &all) && seen++ == (int)local)
-            CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
-}
-
 /* In the child; only calls that are allowed between fork and exec. */
-static void become_rank(const struct node *n, uint32_t local, const int fds[3], pid_t parent,
-                        char **environment)
+static void become_rank(const struct node *n, const struct processors *bound, const int fds[3],
+                        pid_t parent, char **environment)
 {
     sigset_t none;
     sigemptyset(&none);
@@ -69,8 +56,8 @@ static void become_rank(const struct node *n, uint32_t local, const int fds[3], 
     setpgid(0, 0);
     for (int i = 0; i < 3; i++)
         dup2(fds[i], i);
-    if (n->job.bind)
-        bind_to_core(local, n->count);
+    if (bound)
+        sched_setaffinity(0, sizeof bound->part, bound->part);
     umask((mode_t)n->job.mask);
     if (chdir(n->job.folder) == 0)
         execvpe(n->job.program[0], n->job.program, environment);
@@ -88,8 +75,10 @@ static void say_started(struct node *n, const struct node_rank *r)
     wire_free(&w);
 }
 
-static bool start_one(struct node *n, uint32_t local)
+static bool start_one(struct node *n, uint32_t local, const struct topology *t)
 {
+    struct processors bound;
+    bool binds = binding_choose(t, (enum binding)n->job.bind, local, n->count, &bound);
     struct node_rank *r = &n->ranks[local];
     int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
     bool reads = r->rank == 0;
@@ -101,7 +90,7 @@ static bool start_one(struct node *n, uint32_t local)
     pid_t parent = getpid();
     r->pid = fork();
     if (r->pid == 0)
-        become_rank(n, local, (int[]){in[0], out[1], err[1]}, parent, environment);
+        become_rank(n, binds ? &bound : NULL, (int[]){in[0], out[1], err[1]}, parent, environment);
     wire_free_list(environment);
     close(in[0]);
     close(out[1]);
@@ -132,12 +121,17 @@ bool ranks_start(struct node *n, char *why, size_t size)
     for (uint32_t r = 0; r < n->job.ranks; r++)
         if (n->job.node_of[r] == n->index)
             n->ranks[local++] = (struct node_rank){.rank = r, .streams = {-1, -1}};
-    for (uint32_t i = 0; i < n->count; i++)
-        if (!start_one(n, i)) {
-            snprintf(why, size, "cannot start rank %u: %s", n->ranks[i].rank, strerror(errno));
-            return false;
-        }
-    return true;
+    struct topology t;
+    struct processors allowed = {0};
+    sched_getaffinity(0, sizeof allowed.part, allowed.part); /* unknown: nobody is bound */
+    topology_read(&t, "/sys/devices/system", &allowed);
+    uint32_t started = 0;
+    while (started < n->count && start_one(n, started, &t))
+        started++;
+    if (started < n->count)
+        snprintf(why, size, "cannot start rank %u: %s", n->ranks[started].rank, strerror(errno));
+    topology_free(&t);
+    return started == n->count;
 }
 
 /* ---- ending ---------------------------------------------------------------------------------- */

@@ -2,3 +2,5 @@
 set(launcher ${CMAKE_SOURCE_DIR}/src/launcher)
 mend_unit_test(NAME launcher SOURCES test_launcher.c ${launcher}/wire.c ${launcher}/job.c ${launcher}/hosts.c LABELS launcher)
 target_include_directories(test_launcher PRIVATE ${launcher})
+mend_unit_test(NAME launcher_binding SOURCES test_launcher_binding.c ${launcher}/binding.c ${launcher}/wire.c LABELS launcher)
+target_include_directories(test_launcher_binding PRIVATE ${launcher})

@@ -16,6 +16,15 @@ bool run_is_ours(const struct run_job *job)
     return strcmp(job->launcher, "mpirun") != 0;
 }
 
+bool run_is_binding(const char *value)
+{
+    static const char *const known[] = {"auto", "numa", "core", "none"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(value, known[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Flags of mpirun that name parameters of Open MPI are variables here; how it places ranks is our own business. */
 static bool set_parameters(struct run_words *flags)
 {

@@ -55,7 +55,8 @@ static const char help[] =
     "  --launcher L       mpirun (default); mend: Mend's own, which survives the loss of nodes;\n"
     "                     \"ssh -x\", \"srun …\": the same, and how it reaches other machines\n"
     "  --node-timeout T   a node that is silent for this long is lost (default 5s)\n"
-    "  --bind none|core   core: bind each rank to a core of its own (default none)\n"
+    "  --bind auto|numa|core|none   processors of a rank: a NUMA domain (default), a core of\n"
+    "                     its own, all; all on a node with more ranks than cores\n"
     "  --interface NAME   where the launcher listens for its nodes\n"
     "  --stop-before T    in a Slurm job: make a checkpoint and stop so long before its time "
     "limit\n"
@@ -151,7 +152,7 @@ static int take_option(struct run_job *job, const char *name, const char *value)
         ok = strcmp(value, "0") == 0 ? (job->stop_before = 0, true)
                                      : mend_parse_seconds(value, &job->stop_before) == MEND_OK;
     else if (strcmp(name, "--bind") == 0)
-        ok = strcmp(value, "none") == 0 || strcmp(value, "core") == 0, job->bind = value;
+        ok = run_is_binding(value), job->bind = value;
     else if (strcmp(name, "--interface") == 0)
         job->interface = value;
     else
