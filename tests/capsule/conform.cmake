@@ -3,7 +3,7 @@ if(NOT TARGET capsule-openmpi)
     return()
 endif()
 set(conform ${CMAKE_CURRENT_SOURCE_DIR}/conform)
-file(GLOB conform_sources CONFIGURE_DEPENDS ${conform}/*.c)
+file(GLOB conform_sources CONFIGURE_DEPENDS ${conform}/*.c ${conform}/wide/*.c)
 file(GLOB conform_tables CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/capsule/table/*.def)
 set(conform_mpis openmpi)
 if(TARGET capsule-mpich)
@@ -12,10 +12,17 @@ endif()
 foreach(mpi IN LISTS conform_mpis)
     set(program ${CMAKE_BINARY_DIR}/tests/capsule/conform.${mpi})
     add_custom_command(OUTPUT ${program}
-        COMMAND mpicc.${mpi} -std=gnu17 -O1 -g -w -I${CMAKE_SOURCE_DIR}/src/capsule ${conform_sources} -o ${program}
-        DEPENDS ${conform_sources} ${conform}/conform.h ${conform_tables} VERBATIM)
+        COMMAND mpicc.${mpi} -std=gnu17 -O1 -g -w -I${CMAKE_SOURCE_DIR}/src/capsule -I${conform} ${conform_sources} -o ${program}
+        DEPENDS ${conform_sources} ${conform}/conform.h ${conform}/wide/wide.h ${conform_tables} VERBATIM)
     add_custom_target(capsule-conform-${mpi} ALL DEPENDS ${program})
     mend_limited_test(NAME capsule.conform.${mpi} TIMEOUT 240 COMMAND bash ${conform}/conform.sh ${mpi} ${program})
     set_tests_properties(capsule.conform.${mpi} PROPERTIES PROCESSORS 4 LABELS capsule
         ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR}")
+    # every function that the capsule carries has a case there
+    find_program(CAPSULE_PYTHON python3)
+    if(CAPSULE_PYTHON)
+        mend_limited_test(NAME capsule.conform.${mpi}.complete TIMEOUT 60 COMMAND ${CAPSULE_PYTHON} ${conform}/complete.py
+            ${CMAKE_SOURCE_DIR} $<TARGET_FILE:capsule-upper-${mpi}> ${program})
+        set_tests_properties(capsule.conform.${mpi}.complete PROPERTIES LABELS capsule)
+    endif()
 endforeach()

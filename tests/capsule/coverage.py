@@ -26,7 +26,7 @@ def declared(include):
 
 
 def refused(source):
-    text = "".join(f.read_text() for f in sorted((source / "src/capsule").glob("refused*.def")))
+    text = "".join(f.read_text() for f in sorted((source / "src/capsule/table").glob("refused*.def")))
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
     return set(re.findall(r"^REFUSED\w*\((\w+),", text, flags=re.M))
 

@@ -7,13 +7,27 @@
 #include <stdint.h>
 #include <strings.h>
 
+#ifdef WIDE /* wide/wide.h */
+typedef MPI_Count number;
+typedef MPI_Aint place;
+#define CALLED(Name)       MPI_##Name##_c
+#define MPI_Barrier_c      MPI_Barrier
+#define MPI_Ibarrier_c     MPI_Ibarrier
+#define MPI_Barrier_init_c MPI_Barrier_init
+#else
+typedef int number, place;
+#define CALLED(Name) MPI_##Name
+#endif
+
 /* what the arguments of the table are called */
 struct args {
     const void *s;
     void *r, *buf;
-    int sn, rn, n, root;
+    number sn, rn, n;
+    int root;
     MPI_Datatype st, rt, type;
-    const int *sns, *sds, *rns, *rds;
+    const number *sns, *rns;
+    const place *sds, *rds;
     const MPI_Aint *wide_sds, *wide_rds;
     const MPI_Datatype *sts, *rts;
     MPI_Op op;
@@ -47,7 +61,7 @@ struct function {
     static int call_##Name(__attribute__((unused)) const struct args *a, \
                            __attribute__((unused)) MPI_Request *q)       \
     {                                                                    \
-        return MPI_##Name(LIST(VALUE, __VA_ARGS__));                     \
+        return CALLED(Name)(LIST(VALUE, __VA_ARGS__));                   \
     }
 #define PERSISTENT_COLL(Name, name, operation, ...) \
     FUNCTION(ABOVE, Name, name, __VA_ARGS__, (INFO, info), (NEWREQ, request))
@@ -111,7 +125,8 @@ static void run(const char *how, const struct function *f, const struct args *a)
         MPI_Request_free(&q);
 }
 
-static int ones[8], zeros[8], places[8], bytes[8];
+static number ones[8], zeros[8];
+static place nowhere[8], places[8], bytes[8];
 static MPI_Aint wide_places[8];
 static MPI_Datatype ints[8];
 
@@ -121,7 +136,7 @@ static struct args plain(const struct function *f)
         from[i] = 100 * me + i;
         to[i] = -1;
     }
-    const int *at = is_w(f) ? bytes : places;
+    const place *at = is_w(f) ? bytes : places;
     return (struct args){.s = from,
                          .r = to,
                          .buf = to,
@@ -150,14 +165,16 @@ static void ignore_sending(struct args *a)
 {
     a->sn = -1;
     a->st = NO_TYPE;
-    a->sns = a->sds = NOWHERE;
+    a->sns = NOWHERE;
+    a->sds = NOWHERE;
     a->sts = NOWHERE;
 }
 static void ignore_receiving(struct args *a)
 {
     a->rn = -1;
     a->rt = NO_TYPE;
-    a->rns = a->rds = NOWHERE;
+    a->rns = NOWHERE;
+    a->rds = NOWHERE;
     a->rts = NOWHERE;
 }
 
@@ -168,7 +185,8 @@ static void ordinary(const struct function *f)
     a = plain(f);
     a.s = NULL;
     a.sn = a.rn = a.n = 0;
-    a.sns = a.rns = a.sds = a.rds = zeros;
+    a.sns = a.rns = zeros;
+    a.sds = a.rds = nowhere;
     run("nothing", f, &a);
 #ifndef OPEN_MPI /* some of its functions crash */
     a = plain(f);
@@ -244,7 +262,7 @@ void part_collectives(void)
     for (int i = 0; i < 8; i++) {
         ones[i] = 1;
         places[i] = i;
-        bytes[i] = i * (int)sizeof(int);
+        bytes[i] = i * (place)sizeof(int);
         wide_places[i] = bytes[i];
         ints[i] = MPI_INT;
     }

@@ -12,10 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARTS(PART)   \
-    PART(collectives) \
-    PART(completion)  \
-    PART(files) PART(comms) PART(groups) PART(types) PART(persistent) PART(windows) PART(modes)
+#ifdef MPICH /* which has the functions with large counts */
+#define WIDE_PARTS(PART)   \
+    PART(wide_collectives) \
+    PART(wide_completion)  \
+    PART(wide_data) PART(wide_topology) PART(wide_windows) PART(wide_modes) PART(wide_types)
+#else
+#define WIDE_PARTS(PART)
+#endif
+#define PARTS(PART)                                                                                \
+    PART(collectives)                                                                              \
+    PART(completion)                                                                               \
+    PART(files)                                                                                    \
+    PART(data)                                                                                     \
+    PART(comms) PART(inter) PART(groups) PART(types) PART(packing) PART(persistent) PART(topology) \
+        PART(windows) PART(modes) PART(env) WIDE_PARTS(PART)
 
 #define PART(name) void part_##name(void);
 PARTS(PART)

@@ -23,8 +23,8 @@ const char *name_of(int code)
     if (code == MPI_SUCCESS)
         return "ok";
     MPI_Error_class(code, &class);
-#define ERROR_CLASS(name, value, text) \
-    if (class == name)                 \
+#define ERROR_CLASS(name, value, ...) \
+    if (class == name)                \
         return #name;
 #include "table/errors.def"
 #undef ERROR_CLASS

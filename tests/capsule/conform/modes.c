@@ -51,14 +51,45 @@ static void ways_to_send(void)
     say("taken %d", m == MPI_MESSAGE_NULL);
     RECEIVE();
     MPI_Wait(&q, MPI_STATUS_IGNORE);
-#if MPI_VERSION >= 4 || !defined(OPEN_MPI)
     CALL(MPI_Isendrecv(&out, 1, MPI_INT, right, 3, &in, 1, MPI_INT, left, 3, world, &q));
     CALL(MPI_Wait(&q, MPI_STATUS_IGNORE));
     say("%d", in);
     CALL(MPI_Isendrecv_replace(&out, 1, MPI_INT, right, 4, left, 4, world, &q));
     CALL(MPI_Wait(&q, MPI_STATUS_IGNORE));
     say("%d", out);
-#endif
+}
+
+/* A persistent send of each kind, twice. */
+static void persistent_sends(void)
+{
+    int right = (me + 1) % ranks, left = (me + ranks - 1) % ranks, out = 0, in = -1, bytes;
+    MPI_Request q, r;
+    static char room[4096];
+    void *gone;
+    MPI_Buffer_attach(room, sizeof room);
+#define TWICE(call)                                                       \
+    CALL(call);                                                           \
+    CALL(MPI_Recv_init(&in, 1, MPI_INT, left, 5, world, &r));             \
+    for (int turn = 0; turn < 2; turn++) {                                \
+        out = 10 * me + turn;                                             \
+        MPI_Start(&r);                                                    \
+        MPI_Barrier(world);                                               \
+        MPI_Startall(1, &q);                                              \
+        CALL(MPI_Waitall(2, (MPI_Request[]){q, r}, MPI_STATUSES_IGNORE)); \
+        say("%d", in);                                                    \
+    }                                                                     \
+    CALL(MPI_Request_free(&q));                                           \
+    CALL(MPI_Request_free(&r))
+    TWICE(MPI_Send_init(&out, 1, MPI_INT, right, 5, world, &q));
+    TWICE(MPI_Ssend_init(&out, 1, MPI_INT, right, 5, world, &q));
+    TWICE(MPI_Rsend_init(&out, 1, MPI_INT, right, 5, world, &q));
+    TWICE(MPI_Bsend_init(&out, 1, MPI_INT, right, 5, world, &q));
+    CALL(MPI_Send_init(NULL, 0, MPI_INT, MPI_PROC_NULL, 5, world, &q));
+    CALL(MPI_Start(&q));
+    CALL(MPI_Wait(&q, MPI_STATUS_IGNORE));
+    say("%s", q == MPI_REQUEST_NULL ? "null" : "still there");
+    MPI_Request_free(&q);
+    MPI_Buffer_detach(&gone, &bytes);
 }
 
 static int asked, freed;
@@ -158,6 +189,7 @@ static void one_sided(void)
 void part_modes(void)
 {
     ways_to_send();
+    persistent_sends();
     generalized();
     one_sided();
 }

@@ -42,6 +42,10 @@ static void kinds(void)
     MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
     MPI_Win_get_attr(w, MPI_WIN_CREATE_FLAVOR, &value, &flag);
     say("flavor allocate: %d", flag && *value == MPI_WIN_FLAVOR_ALLOCATE);
+    MPI_Win_get_attr(w, MPI_WIN_BASE, &place, &flag);
+    say("base %d", place == (void *)base);
+    MPI_Win_get_attr(w, MPI_WIN_SIZE, &place, &flag);
+    say("size %ld", (long)*(MPI_Aint *)place);
     MPI_Win_get_attr(w, MPI_WIN_MODEL, &value, &flag);
     say("unified: %d", flag && *value == MPI_WIN_UNIFIED);
     MPI_Win_free(&w);
@@ -209,8 +213,58 @@ static void atomics(void)
     SUM(double, MPI_DOUBLE);
 }
 
+static int copies, deletes, heard;
+static int copy(MPI_Win w, int key, void *extra, void *in, void *out, int *flag)
+{
+    (void)w, (void)key, (void)extra, (void)in, (void)out;
+    copies++;
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+static int delete(MPI_Win w, int key, void *value, void *extra)
+{
+    (void)w, (void)key, (void)extra;
+    deletes += (int)(long)value;
+    return MPI_SUCCESS;
+}
+static void handler(MPI_Win *w, int *code, ...)
+{
+    heard++;
+    say("handler: %s, %s", *w == MPI_WIN_NULL ? "null" : "a window", name_of(*code));
+}
+static void attributes(void)
+{
+    MPI_Win w;
+    MPI_Errhandler e;
+    int key, flag = -1, word = 0;
+    void *value = NULL;
+    copies = deletes = heard = 0;
+    MPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, world, &w);
+    CALL(MPI_Win_create_keyval(copy, delete, &key, NULL));
+    CALL(MPI_Win_get_attr(w, key, &value, &flag));
+    say("%d", flag);
+    CALL(MPI_Win_set_attr(w, key, (void *)7));
+    CALL(MPI_Win_get_attr(w, key, &value, &flag));
+    say("%d %ld", flag, (long)value);
+    CALL(MPI_Win_set_attr(w, key, (void *)8));
+    say("%d", deletes);
+    CALL(MPI_Win_delete_attr(w, key));
+    say("%d", deletes);
+    CALL(MPI_Win_set_attr(w, key, (void *)100));
+    CALL(MPI_Win_free_keyval(&key));
+    CALL(MPI_Win_create_errhandler(handler, &e));
+    CALL(MPI_Win_set_errhandler(w, e));
+    CALL(MPI_Errhandler_free(&e));
+    CALL(MPI_Win_call_errhandler(w, MPI_ERR_RMA_RANGE));
+    MPI_Win_lock(MPI_LOCK_SHARED, 99, 0, w);
+    say("heard %d", heard);
+    CALL(MPI_Win_free(&w));
+    say("%d deletes, %d copies", deletes, copies);
+}
+
 void part_windows(void)
 {
+    attributes();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     kinds();
     synchronisation();

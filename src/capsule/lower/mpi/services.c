@@ -19,7 +19,7 @@ int error_out(int rc)
     if (!rc)
         return 0;
     MPI_Error_class(rc, &class);
-#define ERROR_CLASS(name, value, text) \
+#define ERROR_CLASS(name, value, ...) \
     if (class == name)                 \
         return value;
 #include "table/errors.def"

@@ -59,6 +59,15 @@ int core_Topo_test(object *c, int *kind)
     *kind = c->comm.has_topology ? TOPOLOGY_CART : t ? t->kind : NEUTRAL_UNDEFINED;
     return 0;
 }
+/* Where a topology of `n` ranks would place this one. Open MPI leaves all where they are. */
+static int mapped(object *c, int n)
+{
+#ifndef MPICH_ABI
+    if (!c->comm.has_topology && !topology_of(c))
+        return c->comm.rank;
+#endif
+    return c->comm.rank < n ? c->comm.rank : NEUTRAL_UNDEFINED;
+}
 int core_Cart_map(object *c, int nd, const int *dims, const int *periods, int *rank)
 {
     int n = 1;
@@ -67,14 +76,14 @@ int core_Cart_map(object *c, int nd, const int *dims, const int *periods, int *r
         n *= dims[i];
     if (n > c->comm.size)
         return NEUTRAL_MPI_ERR_DIMS;
-    *rank = c->comm.rank < n ? c->comm.rank : NEUTRAL_UNDEFINED;
+    *rank = mapped(c, n);
     return 0;
 }
 int core_Graph_map(object *c, int n, const int *index, const int *edges, int *rank)
 {
     (void)index;
     (void)edges;
-    *rank = c->comm.rank < n ? c->comm.rank : NEUTRAL_UNDEFINED;
+    *rank = mapped(c, n);
     return 0;
 }
 int core_Graph_create(object *c, int n, const int *index, const int *edges, int reorder,

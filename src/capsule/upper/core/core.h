@@ -66,7 +66,7 @@ int predefined_attribute(object *o, int which, void **value, int *flag);
 
 /* --- error.c --- */
 enum {
-#define ERROR_CLASS(name, value, text) NEUTRAL_##name = value,
+#define ERROR_CLASS(name, value, ...) NEUTRAL_##name = value,
 #include "table/errors.def"
 #undef ERROR_CLASS
 };

@@ -55,29 +55,47 @@ int core_Add_error_string(int code, const char *text)
     e->text = strdup(text);
     return e->text ? 0 : NEUTRAL_MPI_ERR_NO_MEM;
 }
-int core_Error_class(int code, int *class)
-{
-    struct user_error *e = user_error(code);
-    *class = e ? e->class : code;
-    return 0;
-}
 static const char *text_of(int code)
 {
     struct user_error *e = user_error(code);
     if (e)
         return e->text ? e->text : "";
     switch (code) {
-    case 0: return "no error";
-#define ERROR_CLASS(name, value, text) \
-    case value: return #name ": " text;
+    case 0: return "MPI_SUCCESS: no errors";
+#define ERROR_CLASS(name, value, openmpi, mpich) \
+    case value: return #name ": " openmpi;
 #include "table/errors.def"
 #undef ERROR_CLASS
     }
     return NULL;
 }
+int core_Error_class(int code, int *class)
+{
+    struct user_error *e = user_error(code);
+#ifndef MPICH_ABI /* which says nothing to a code that is none */
+    if (!text_of(code))
+        return NEUTRAL_MPI_ERR_ARG;
+#endif
+    *class = e ? e->class : code;
+    return 0;
+}
+/* The same, in the words of the library whose ABI this is. */
+static const char *text_of_abi(int code)
+{
+#ifdef MPICH_ABI
+    switch (code) {
+    case 0: return "No MPI error";
+#define ERROR_CLASS(name, value, openmpi, mpich) \
+    case value: return mpich;
+#include "table/errors.def"
+#undef ERROR_CLASS
+    }
+#endif
+    return text_of(code);
+}
 int core_Error_string(int code, char *s, int *len)
 {
-    const char *text = text_of(code);
+    const char *text = text_of_abi(code);
     *len = snprintf(s, 256, "%s", text ? text : "unknown error code");
     return text ? 0 : NEUTRAL_MPI_ERR_ARG;
 }

@@ -13,6 +13,7 @@ int face_call_copy(struct keyval *k, object *o, int keyval, long value, enum lan
                    long *out, int *flag);
 int face_call_delete(struct keyval *k, object *o, int keyval, long value, enum language set_in);
 int face_error_out(int code);
+void face_version(int *version, int *subversion);
 void face_window_constants(int flavor, int *flavor_out, int *model);
 void face_call_errhandler(object *errh, object *holder, int code);
 struct special_request;

@@ -116,13 +116,15 @@ int core_Info_get(object *i, const char *key, int room, char *value, int *flag)
     NEEDS_INFO(i);
     const char *v = word_get(i, key);
     *flag = v != NULL;
-    if (v) {
-        size_t len = strlen(v);
-        if (len > (size_t)room)
-            len = room;
-        memcpy(value, v, len);
-        value[len] = 0;
-    }
+    if (!v)
+        return 0;
+    size_t len = strlen(v), fits = len > (size_t)room ? (size_t)room : len;
+    memcpy(value, v, fits);
+    value[fits] = 0;
+#ifdef MPICH_ABI
+    if (fits < len)
+        return NEUTRAL_MPI_ERR_INFO_VALUE;
+#endif
     return 0;
 }
 int core_Info_get_string(object *i, const char *key, int *buflen, char *value, int *flag)

@@ -7,6 +7,11 @@ int face_error_out(int code)
 {
     return error_out(code);
 }
+void face_version(int *version, int *subversion)
+{
+    *version = MPI_VERSION;
+    *subversion = MPI_SUBVERSION;
+}
 
 /* --- attributes: MPI_Comm_*, MPI_Win_*, MPI_Type_* --- */
 static int predefined_key(int key)

@@ -63,7 +63,7 @@ static int order_out(int o)
 static int error_in(int code)
 {
     switch (code) {
-#define ERROR_CLASS(name, value, text) \
+#define ERROR_CLASS(name, value, ...) \
     case name: return value;
 #include "table/errors.def"
 #undef ERROR_CLASS
@@ -73,7 +73,7 @@ static int error_in(int code)
 static int error_out(int code)
 {
     switch (code) {
-#define ERROR_CLASS(name, value, text) \
+#define ERROR_CLASS(name, value, ...) \
     case value: return name;
 #include "table/errors.def"
 #undef ERROR_CLASS

@@ -51,7 +51,7 @@ _Static_assert(sizeof(MPI_Status) == sizeof(struct status), "nstatus has Open MP
 #define error_out(e)                   (e)
 #define STATUS_IN(from, to)            memcpy(to, from, sizeof(struct status))
 #define STATUS_OUT(from, to)           memcpy(to, from, sizeof(struct status))
-#define ERROR_CLASS(name, value, text) _Static_assert(name == value, #name);
+#define ERROR_CLASS(name, value, ...) _Static_assert(name == value, #name);
 #include "table/errors.def"
 #undef ERROR_CLASS
 _Static_assert(MPI_LOCK_EXCLUSIVE == LOCK_EXCLUSIVE && MPI_LOCK_SHARED == LOCK_SHARED &&

@@ -135,20 +135,22 @@ int core_File_set_view(object *file, long disp, object *etype, object *filetype,
     info_take(file, info);
     return 0;
 }
-static object *told(object *type) /* the caller may free it */
+/* The caller may free it: a duplicate, as that of both libraries. */
+static int told(object *type, object **out)
 {
-    if (!type->predefined)
-        type->refs++;
-    return type;
+    *out = type;
+    if (type->predefined)
+        return 0;
+    int rc = core_Type_dup(type, out);
+    return rc ? rc : core_Type_commit(out);
 }
 int core_File_get_view(object *file, long *disp, object **etype, object **filetype, char *datarep)
 {
     struct open_file *f = file->file.f;
     *disp = f->disp;
-    *etype = told(f->etype);
-    *filetype = told(f->filetype);
     snprintf(datarep, 128, "%s", f->datarep);
-    return 0;
+    int rc = told(f->etype, etype);
+    return rc ? rc : told(f->filetype, filetype);
 }
 
 /* --- split collectives --- */

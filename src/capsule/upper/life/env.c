@@ -1,5 +1,6 @@
 /* env.c - environment: start, end, clocks, errors, predefined attributes. */
 #include "comm/comm.h"
+#include "core/face.h"
 #include "messages/messages.h"
 #include "os/os.h"
 #include "windows/windows.h"
@@ -105,8 +106,7 @@ double core_Wtime(void)
 
 int core_Get_version(int *v, int *s)
 {
-    *v = 3;
-    *s = 1;
+    face_version(v, s);
     return 0;
 }
 int core_Get_library_version(char *s, int *len)
