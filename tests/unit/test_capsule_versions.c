@@ -10,8 +10,7 @@
 #include "ground/settings.h"
 #include "images/image.h"
 #include "scratch.h"
-#include "versions/candidates.h"
-#include "versions/retention.h"
+#include "versions/versions.h"
 
 #include <mend/error.h>
 #include <sys/stat.h>

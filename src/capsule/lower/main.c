@@ -13,7 +13,7 @@
 #include "images/image.h"
 #include "online/online.h"
 #include "start/start.h"
-#include "versions/restart.h"
+#include "versions/versions.h"
 
 /* Libraries of networks keep registrations of memory, and watch the process' own munmap() to know when one is
  * void. They do not see the upper half's: with a registration that outlived its memory, a message would come

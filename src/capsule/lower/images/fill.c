@@ -10,7 +10,7 @@
  *      the image, and writes only those that differ.
  */
 #include "images/load.h"
-#include "start/ahead.h"
+#include "start/start.h"
 
 #include <base/fail.h>
 #include <errno.h>

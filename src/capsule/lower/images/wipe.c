@@ -1,6 +1,6 @@
 /* wipe.c - nothing of an upper half remains in this process: signals, files, memory. */
 #include "images/load.h"
-#include "start/discard.h"
+#include "start/start.h"
 
 #include <errno.h>
 #include <signal.h>

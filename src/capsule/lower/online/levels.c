@@ -9,7 +9,7 @@
 #include "online/levels.h"
 #include "online/online.h"
 #include "round/due.h"
-#include "versions/retention.h"
+#include "versions/versions.h"
 
 #ifdef OPEN_MPI
 #include <base/config.h>

@@ -27,11 +27,11 @@
  * agreement would come before the images are moved and loaded, and a death in between would need
  * a second protocol around it. Here one agreement covers both, and start and finish as well.
  */
-#include "start/discard.h"
+#include "start/start.h"
 #include "images/load.h"
 #include "output/output.h"
 #include "undo/undo.h"
-#include "versions/restart.h"
+#include "versions/versions.h"
 #include "online/online.h"
 #include "round/agent.h"
 

@@ -7,7 +7,7 @@
  */
 #include "online/plan.h"
 #include "online/online.h"
-#include "start/ahead.h"
+#include "start/start.h"
 
 #ifdef OPEN_MPI
 #include <base/event.h>

@@ -19,12 +19,11 @@
 #include "round/agent.h"
 #include "ground/settings.h"
 #include "images/image.h"
-#include "versions/restart.h"
+#include "versions/versions.h"
 
 #include "round/control.h"
 #include "round/counts.h"
 #include "round/door.h"
-#include "versions/copy_global.h"
 
 #include <arpa/inet.h>
 #include <base/fault.h>

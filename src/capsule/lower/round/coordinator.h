@@ -5,7 +5,7 @@
 
 #include "round/control.h"
 #include "round/door.h"
-#include "versions/retention.h"
+#include "versions/versions.h"
 
 #include <mend/types.h>
 #include <pthread.h>

@@ -7,8 +7,7 @@
  *      alike in their page tables, whole tables are moved (ahead_take);
  *   3. what is left is given back (ahead_free).
  */
-#include "start/ahead.h"
-#include "ground/ground.h"
+#include "start/start.h"
 
 #include <stdint.h>
 #include <sys/mman.h>
@@ -22,32 +21,32 @@ static struct {
     char *at;
     size_t room,
         done; /* bytes from `at` on, of which so many (at least `wanted`, in the end) are pages */
+    size_t wanted;
 } pool;
-static size_t wanted;
 
 void ahead_reserve(size_t bytes)
 {
-    wanted = bytes;
+    pool.wanted = bytes;
 }
 
 int ahead_more(void)
 {
-    if (wanted > pool.room) {
+    if (pool.wanted > pool.room) {
         ahead_free();
-        size_t room = (wanted + wanted / 4 + TABLE) / TABLE * TABLE; /* images grow */
+        size_t room = (pool.wanted + pool.wanted / 4 + TABLE) / TABLE * TABLE; /* images grow */
         void *at = mmap(NULL, room, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED)
-            return wanted = 0; /* without it all works, only slower */
+            return pool.wanted = 0; /* without it all works, only slower */
         pool.at = at;
         pool.room = room;
     }
-    if (pool.done >= wanted)
+    if (pool.done >= pool.wanted)
         return 0;
     size_t part = pool.room - pool.done < PART ? pool.room - pool.done : PART;
     if (madvise(pool.at + pool.done, part, MADV_POPULATE_WRITE)) {
         ahead_free();
-        return wanted = 0;
+        return pool.wanted = 0;
     }
     pool.done += part;
     return 1;

@@ -8,8 +8,7 @@
  *   3. a repair that comes before that is done waits for it, so they never add up.
  * Until then they are memory in use: LIMIT says how much at most; the rest is freed at once.
  */
-#include "start/discard.h"
-#include "ground/ground.h"
+#include "start/start.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -24,20 +23,21 @@ enum {
 static const size_t LIMIT = 1ul << 30;
 
 static struct {
-    char *at;
-    size_t length;
-} moved[MOST];
-static int count;
-static size_t total;
-
-static pthread_t thread;
-static int running;
+    struct {
+        char *at;
+        size_t length;
+    } moved[MOST];
+    int count;
+    size_t total;
+    pthread_t thread; /* that gives them back, while it is running */
+    int running;
+} later;
 
 /* Tables are moved whole only between addresses that lie alike in them. */
 static int move_away(uintptr_t from, size_t length)
 {
     size_t room = length + TABLE;
-    if (length < TABLE || count == MOST || total + length > LIMIT)
+    if (length < TABLE || later.count == MOST || later.total + length > LIMIT)
         return 0;
     char *place = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (place == MAP_FAILED)
@@ -48,9 +48,9 @@ static int move_away(uintptr_t from, size_t length)
         munmap(place, room);
         return 0;
     }
-    moved[count].at = place;
-    moved[count++].length = room;
-    total += length;
+    later.moved[later.count].at = place;
+    later.moved[later.count++].length = room;
+    later.total += length;
     return 1;
 }
 
@@ -64,32 +64,33 @@ static void *free_all(void *none)
     (void)none;
     struct timespec others = {0, 50000000}; /* ranks of this node may still be on their way */
     nanosleep(&others, NULL);
-    for (int i = 0; i < count; i++)
-        for (size_t at = 0; at < moved[i].length; at += SLICE)
-            munmap(moved[i].at + at, moved[i].length - at < SLICE ? moved[i].length - at : SLICE);
-    count = 0;
-    total = 0;
+    for (int i = 0; i < later.count; i++)
+        for (size_t at = 0; at < later.moved[i].length; at += SLICE)
+            munmap(later.moved[i].at + at,
+                   later.moved[i].length - at < SLICE ? later.moved[i].length - at : SLICE);
+    later.count = 0;
+    later.total = 0;
     return NULL;
 }
 
 void discard_wait(void)
 {
-    if (running)
-        pthread_join(thread, NULL);
-    running = 0;
+    if (later.running)
+        pthread_join(later.thread, NULL);
+    later.running = 0;
 }
 
 void discard_free(void)
 {
     discard_wait();
-    if (!count)
+    if (!later.count)
         return;
     sigset_t all, before; /* the application's handlers are not for this thread */
     sigfillset(&all);
     sigdelset(&all, SIGNAL_LEAVE);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    running = pthread_create(&thread, NULL, free_all, NULL) == 0;
+    later.running = pthread_create(&later.thread, NULL, free_all, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!running)
+    if (!later.running)
         free_all(NULL);
 }

@@ -3,7 +3,7 @@
  * Files of one version but of different attempts (save ids) are never combined. A rank looks into the
  * node's own folder first: its images may be newer than those in the job's folder, and are near.
  */
-#include "versions/candidates.h"
+#include "versions/versions.h"
 #include "ground/settings.h"
 #include "images/image.h"
 

@@ -5,7 +5,7 @@
  * far as these are not there yet: an error at one version (disk full) is mended by the next. A copy
  * gets its name when it is whole; the version is complete when all ranks have theirs.
  */
-#include "versions/copy_global.h"
+#include "versions/versions.h"
 #include "ground/settings.h"
 
 #include <base/event.h>

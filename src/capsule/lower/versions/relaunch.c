@@ -17,8 +17,7 @@
 #include "start/start.h"
 #include "undo/together.h"
 #include "undo/undo.h"
-#include "versions/restart.h"
-#include "versions/retention.h"
+#include "versions/versions.h"
 
 #include <base/config.h>
 #include <base/event.h>
@@ -34,13 +33,16 @@
 
 enum { NOT_BY_RUN = -1 }; /* the image is of mend exec */
 
-static int active, rank, capture;
-static struct known { /* captures of this launch, and the one that it began with; oldest first */
-    mend_version_t version;
-    int capture;
-    uint64_t mark[2]; /* what was printed by then */
-} *known;
-static int known_count;
+static struct {
+    int active, rank, capture;
+    pthread_mutex_t lock; /* of the rank's and the agent's thread, for what follows */
+    struct known { /* captures of this launch, and the one that it began with; oldest first */
+        mend_version_t version;
+        int capture;
+        uint64_t mark[2]; /* what was printed by then */
+    } *known;
+    int known_count;
+} launch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *rank_told(void)
 {
@@ -58,15 +60,15 @@ void relaunch_open(void)
         return;
     if (!told)
         die("the launcher gives this process no rank");
-    active = 1;
-    rank = atoi(told);
-    mend_event_set_rank(rank);
+    launch.active = 1;
+    launch.rank = atoi(told);
+    mend_event_set_rank(launch.rank);
     ended_watch();
     load_remember_environment(); /* if no version is found, MPI_Init comes before the program */
     lower.rolls_back = 2;
     if (!mend_setting_boolean(MEND_KEY_ONLINE_RAW)) {
         output_open(settings.dir);
-        output_play(rank);
+        output_play(launch.rank);
     }
     char host[256] = "";
     gethostname(host, sizeof host - 1);
@@ -77,20 +79,18 @@ void relaunch_open(void)
 
 int relaunch_active(void)
 {
-    return active;
+    return launch.active;
 }
-
-static pthread_mutex_t known_lock =
-    PTHREAD_MUTEX_INITIALIZER; /* of the rank's and the agent's thread */
 
 static void know(mend_version_t version, const uint64_t mark[2])
 {
-    pthread_mutex_lock(&known_lock);
-    known = realloc(known, (size_t)(known_count + 1) * sizeof *known);
-    if (!known)
-        die("no memory to list %d versions", known_count);
-    known[known_count++] = (struct known){version, capture, {mark[0], mark[1]}};
-    pthread_mutex_unlock(&known_lock);
+    pthread_mutex_lock(&launch.lock);
+    launch.known = realloc(launch.known, (size_t)(launch.known_count + 1) * sizeof *launch.known);
+    if (!launch.known)
+        die("no memory to list %d versions", launch.known_count);
+    launch.known[launch.known_count++] =
+        (struct known){version, launch.capture, {mark[0], mark[1]}};
+    pthread_mutex_unlock(&launch.lock);
 }
 
 /* A file that `mend run` was given as its input is rank 0's, from where it stood then; its position is in
@@ -111,55 +111,56 @@ void input_take(int mine)
 
 void relaunch_begin(void)
 {
-    if (!active)
+    if (!launch.active)
         return;
     know(0, (uint64_t[2]){0, 0});
-    undo_begin(rank, 0);
-    input_take(rank);
+    undo_begin(launch.rank, 0);
+    input_take(launch.rank);
 }
 
 int relaunch_capture(struct upper *upper, mend_version_t version)
 {
     upper->capture = NOT_BY_RUN;
-    if (!active)
+    if (!launch.active)
         return 0;
-    upper->capture = ++capture;
+    upper->capture = ++launch.capture;
     upper->doubtful = 0; /* all ranks are here */
-    undo_begin(rank, capture);
+    undo_begin(launch.rank, launch.capture);
     uint64_t mark[2];
-    int ok = output_aside(capture, mark);
+    int ok = output_aside(launch.capture, mark);
     know(version, mark);
     if (ok)
         return 0;
-    fprintf(stderr, "mend: rank %d cannot write to %s/output\n", rank, settings.dir);
+    fprintf(stderr, "mend: rank %d cannot write to %s/output\n", launch.rank, settings.dir);
     return MEND_ERR_IO;
 }
 
 void relaunch_complete(mend_version_t version)
 {
-    pthread_mutex_lock(&known_lock);
-    int i = known_count - 1;
-    while (i >= 0 && known[i].version != version)
+    pthread_mutex_lock(&launch.lock);
+    int i = launch.known_count - 1;
+    while (i >= 0 && launch.known[i].version != version)
         i--;
-    for (int k = 0; active && k <= i; k++) /* with those that failed before it */
-        if (known[k].capture > 0)
-            output_settle(known[k].capture, known[k].mark);
-    pthread_mutex_unlock(&known_lock);
+    for (int k = 0; launch.active && k <= i; k++) /* with those that failed before it */
+        if (launch.known[k].capture > 0)
+            output_settle(launch.known[k].capture, launch.known[k].mark);
+    pthread_mutex_unlock(&launch.lock);
 }
 
 /* Versions below this one have been removed. Older captures than those we know have older versions. */
 void relaunch_forget(mend_version_t below)
 {
     int keep = 0;
-    pthread_mutex_lock(&known_lock);
-    while (active && keep < known_count && known[keep].version < below)
+    pthread_mutex_lock(&launch.lock);
+    while (launch.active && keep < launch.known_count && launch.known[keep].version < below)
         keep++;
-    if (keep > 0 && keep < known_count) {
-        undo_forget(rank, known[keep].capture);
-        known_count -= keep;
-        memmove(known, known + keep, (size_t)known_count * sizeof *known);
+    if (keep > 0 && keep < launch.known_count) {
+        undo_forget(launch.rank, launch.known[keep].capture);
+        launch.known_count -= keep;
+        memmove(launch.known, launch.known + keep,
+                (size_t)launch.known_count * sizeof *launch.known);
     }
-    pthread_mutex_unlock(&known_lock);
+    pthread_mutex_unlock(&launch.lock);
 }
 
 static void remove_later(mend_version_t version, const struct damaged *damaged)
@@ -167,42 +168,42 @@ static void remove_later(mend_version_t version, const struct damaged *damaged)
     char folder[4300], aside[4300];
     snprintf(folder, sizeof folder, "%s/versions", settings.dir);
     snprintf(aside, sizeof aside, "%s/damaged", settings.dir);
-    generations_put_aside(folder, aside, rank, version, damaged);
-    generations_remove_later(folder, rank, version);
+    generations_put_aside(folder, aside, launch.rank, version, damaged);
+    generations_remove_later(folder, launch.rank, version);
     if (!settings.local[0])
         return;
     snprintf(aside, sizeof aside, "%.4200s/damaged", settings.local);
-    generations_put_aside(settings.local, aside, rank, version, damaged);
-    generations_remove_later(settings.local, rank, version);
+    generations_put_aside(settings.local, aside, launch.rank, version, damaged);
+    generations_remove_later(settings.local, launch.rank, version);
 }
 
 /* Collective, at a relaunch. */
 void relaunch_go_back(mend_version_t version, int to, const struct damaged *damaged)
 {
-    if (!active)
+    if (!launch.active)
         return;
     if (to ==
         NOT_BY_RUN) { /* meanwhile files were changed without a note: what there is is of before */
-        undo_remove(rank, 0);
-        undo_remove_floor(rank);
+        undo_remove(launch.rank, 0);
+        undo_remove_floor(launch.rank);
         to = 0;
     }
-    capture = to;
-    if (!files_can_go_back(rank, to, MPI_COMM_WORLD))
+    launch.capture = to;
+    if (!files_can_go_back(launch.rank, to, MPI_COMM_WORLD))
         die("cannot restore the program's files");
     remove_later(version, damaged);
-    if (!put_files_back(rank, to, MPI_COMM_WORLD))
+    if (!put_files_back(launch.rank, to, MPI_COMM_WORLD))
         die("cannot restore the program's files");
-    undo_remove(rank, to);
+    undo_remove(launch.rank, to);
     output_take_back(to);
     MPI_Barrier(MPI_COMM_WORLD); /* nobody changes a file that another still puts back */
     undo_outside_forget(version > 0);
     if (!version) {
-        if (rank == 0)
+        if (launch.rank == 0)
             fprintf(stderr,
                     "mend: no version is complete: the program starts from its beginning\n");
         return;
     }
     know(version, (uint64_t[2]){0, 0});
-    undo_begin(rank, to);
+    undo_begin(launch.rank, to);
 }

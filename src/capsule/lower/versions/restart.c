@@ -8,11 +8,9 @@
  *   3. All agree that all could. Only then threads are brought back, and the registers are loaded.
  *      The upper half then rebuilds its MPI objects (upper/life/stop.c).
  */
-#include "versions/restart.h"
+#include "versions/versions.h"
 #include "ground/settings.h"
 #include "images/load.h"
-#include "versions/candidates.h"
-#include "versions/retention.h"
 
 #include <base/config.h>
 #include <base/event.h>

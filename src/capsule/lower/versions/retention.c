@@ -3,7 +3,7 @@
  * The newest `keep` complete versions are kept, and all that the oldest of them is based on: a file
  * is removed only when no version that is kept can need it.
  */
-#include "versions/retention.h"
+#include "versions/versions.h"
 
 #include <base/io.h>
 #include <errno.h>
