@@ -40,7 +40,7 @@ enum { MOST_PARTS = 4096 };
 struct part { /* of a file */
     uint64_t offset, bytes, sum;
 };
-static struct known {
+struct known {
     char *path;
     struct named_file is;
     int named;       /* may be */
@@ -48,19 +48,23 @@ static struct known {
     uint32_t number; /* in that survey; 0: not in it yet */
     struct part *part;
     size_t parts;
-} *known;
-static size_t known_count;
-static uint64_t surveys;
-static struct timespec began;
+};
+static struct {
+    struct known *known;
+    size_t known_count, last; /* last: the one that was asked for before */
+    uint64_t surveys;
+    struct timespec began; /* this process */
+    char own[4096];        /* the folder of our upper half, with a slash */
+} files;
 
 void files_began(void)
 {
-    clock_gettime(CLOCK_REALTIME, &began);
+    clock_gettime(CLOCK_REALTIME, &files.began);
 }
 
 void files_look_again(void)
 {
-    surveys++;
+    files.surveys++;
 }
 
 static struct named_file described(const struct stat *st)
@@ -111,15 +115,14 @@ static int is_before(const int64_t a[2], const struct timespec *b)
 
 static int is_ours(const char *path)
 {
-    static char folder[4096];
-    if (!folder[0]) {
-        ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
-        char *slash = n > 0 ? strrchr(folder, '/') : NULL;
+    if (!files.own[0]) {
+        ssize_t n = readlink("/proc/self/exe", files.own, sizeof files.own - 1);
+        char *slash = n > 0 ? strrchr(files.own, '/') : NULL;
         if (!slash)
             return 1;
         slash[1] = 0;
     }
-    return !strncmp(path, folder, strlen(folder));
+    return !strncmp(path, files.own, strlen(files.own));
 }
 
 static int is_stable(const char *path)
@@ -148,7 +151,7 @@ static int may_be_named(const struct known *k)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     now.tv_sec--;
-    if (!is_before(k->is.changed, &began) || !is_before(k->is.modified, &began) ||
+    if (!is_before(k->is.changed, &files.began) || !is_before(k->is.modified, &files.began) ||
         !is_before(k->is.changed, &now) || !is_before(k->is.modified, &now))
         return 0;
     if (faccessat(AT_FDCWD, k->path, W_OK, AT_EACCESS) && (errno == EACCES || errno == EROFS))
@@ -161,31 +164,30 @@ static int may_be_named(const struct known *k)
 
 static struct known *known_find(const char *path)
 {
-    static size_t last;
-    if (last < known_count && !strcmp(known[last].path, path))
-        return &known[last];
-    for (last = 0; last < known_count; last++)
-        if (!strcmp(known[last].path, path))
-            return &known[last];
-    struct known *more = realloc(known, (known_count + 1) * sizeof *known);
+    if (files.last < files.known_count && !strcmp(files.known[files.last].path, path))
+        return &files.known[files.last];
+    for (files.last = 0; files.last < files.known_count; files.last++)
+        if (!strcmp(files.known[files.last].path, path))
+            return &files.known[files.last];
+    struct known *more = realloc(files.known, (files.known_count + 1) * sizeof *files.known);
     char *copy = strdup(path);
     if (more)
-        known = more;
+        files.known = more;
     if (!more || !copy) {
         free(copy);
         return NULL;
     }
-    known[known_count] = (struct known){.path = copy};
-    return &known[known_count++];
+    files.known[files.known_count] = (struct known){.path = copy};
+    return &files.known[files.known_count++];
 }
 
 /* Once in a survey: is it as it was? */
 static void look(struct known *k)
 {
     struct stat st;
-    if (k->looked == surveys)
+    if (k->looked == files.surveys)
         return;
-    k->looked = surveys;
+    k->looked = files.surveys;
     k->number = 0;
     struct named_file is = {0};
     int there = !stat(k->path, &st) && S_ISREG(st.st_mode);

@@ -11,11 +11,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static int store_all;
+static struct {
+    int store_all, told; /* told: that pagemap cannot be read */
+} surveying;
 
 void survey_store_all(int yes)
 {
-    store_all = yes;
+    surveying.store_all = yes;
 }
 
 static int add_mapping(struct survey *s, struct mapping m)
@@ -90,7 +92,7 @@ static int add_all_of_file(struct survey *s, const struct mapping *m, int pagema
 static int add_private(struct survey *s, const struct mapped_file *file, int pagemap)
 {
     struct mapping *m = &s->mappings[s->meta.mappings - 1];
-    int named = pagemap >= 0 && !store_all ? files_name(s, m, file) : 0;
+    int named = pagemap >= 0 && !surveying.store_all ? files_name(s, m, file) : 0;
     if (named < 0)
         return named;
     return named ? pagemap_pages(pagemap, m->from, m->to, PAGES_WRITTEN, add_found, s)
@@ -113,9 +115,8 @@ static int add_pages(struct survey *s, const struct mapped_file *file, int pagem
 
 static int open_pagemap(uint32_t rank)
 {
-    static int told;
     int fd = pagemap_open();
-    if (fd < 0 && !told++)
+    if (fd < 0 && !surveying.told++)
         fprintf(stderr,
                 "mend: rank %u: /proc/self/pagemap does not tell which pages were written (%s): "
                 "images hold all of them\n",
