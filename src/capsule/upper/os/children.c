@@ -18,11 +18,15 @@
 #include <unistd.h>
 
 enum { CHILD_SECONDS = 2, CHILDREN = 64 };
-static struct child {
-    time_t born;  /* 0: this one is free */
-    pid_t pid;    /* 0: it is seen to end by a call of ours */
-    void *stream; /* of popen() */
-} children[CHILDREN];
+static struct {
+    struct child {
+        time_t born;  /* 0: this one is free */
+        pid_t pid;    /* 0: it is seen to end by a call of ours */
+        void *stream; /* of popen() */
+    } children[CHILDREN], none;
+    volatile time_t first_asked, last_asked; /* for this image: it is asked for every few ms */
+    int told;                                /* that there are some */
+} family;
 
 static time_t seconds_now(void)
 {
@@ -34,12 +38,10 @@ static time_t seconds_now(void)
 /* Without a free one, nobody waits for this child. */
 static struct child *child_begins(const char *command)
 {
-    static int told;
-    static struct child none;
-    if (upper.lower && OF_LOWER(rolls_back) >= 2 && !told++)
+    if (upper.lower && OF_LOWER(rolls_back) >= 2 && !family.told++)
         file_say("is started by the program: Mend does not restore files that it changes", command);
     time_t now = seconds_now();
-    for (struct child *c = children; c < children + CHILDREN; c++) {
+    for (struct child *c = family.children; c < family.children + CHILDREN; c++) {
         time_t born = __atomic_load_n(&c->born, __ATOMIC_ACQUIRE);
         if ((!born || now - born > CHILD_SECONDS) &&
             __atomic_compare_exchange_n(&c->born, &born, now, 0, __ATOMIC_ACQ_REL,
@@ -49,7 +51,7 @@ static struct child *child_begins(const char *command)
             return c;
         }
     }
-    return &none;
+    return &family.none;
 }
 
 static void child_is_over(struct child *c)
@@ -68,7 +70,7 @@ static int is_unseen(int which, pid_t pid)
 
 static int any_is_young(time_t now)
 {
-    for (struct child *c = children; c < children + CHILDREN; c++) {
+    for (struct child *c = family.children; c < family.children + CHILDREN; c++) {
         time_t born = __atomic_load_n(&c->born, __ATOMIC_ACQUIRE);
         if (born && now - born <= CHILD_SECONDS && (!c->pid || is_unseen(P_PID, c->pid)))
             return 1;
@@ -78,15 +80,13 @@ static int any_is_young(time_t now)
 
 int child_is_awaited(void)
 {
-    /* for this image: it is asked for every few ms */
-    static volatile time_t first_asked, last_asked;
     time_t now = seconds_now();
     if (!any_is_young(now))
         return 0;
-    if (now - last_asked > 1)
-        first_asked = now;
-    last_asked = now;
-    return now - first_asked <= CHILD_SECONDS;
+    if (now - family.last_asked > 1)
+        family.first_asked = now;
+    family.last_asked = now;
+    return now - family.first_asked <= CHILD_SECONDS;
 }
 
 void note_children(void)
@@ -97,7 +97,7 @@ void note_children(void)
 
 void children_forget(void)
 {
-    memset(children, 0, sizeof children);
+    memset(family.children, 0, sizeof family.children);
 }
 
 int system(const char *command)
@@ -127,7 +127,7 @@ FILE *popen(const char *command, const char *mode)
 int pclose(FILE *f)
 {
     int status = NEXT(pclose)(f);
-    for (struct child *c = children; c < children + CHILDREN; c++)
+    for (struct child *c = family.children; c < family.children + CHILDREN; c++)
         if (c->stream == f && c->born)
             child_is_over(c);
     return status;

@@ -17,13 +17,47 @@
 
 #include "os/os.h"
 
-/* As with addresses, the number tells the owner: what the application opens is
- * moved to numbers from fd_base on, which are free in a new process, too. */
-static int fd_base = UPPER_FILES;
+/* What is noted before an image. No malloc, no stdio: the application may have been interrupted
+ * inside them. The table lies in memory of its own.
+ */
+struct file {
+    int fd, flags, cloexec;
+    int twin;     /* the same open file as this one of the table; -1: none */
+    int standard; /* a copy of what the launcher gave us as this number; -1: none */
+    off_t at, size;
+    struct scratch *scratch; /* its content, if it has no name any more */
+    char *path;
+    struct identity {
+        dev_t device;
+        ino_t inode;
+    } is;
+    int nameless;
+    int next;        /* another one that could be the same open file; -1: none */
+    int last, count; /* of the first of those: the last one, how many */
+};
+static struct {
+    int base; /* as with addresses, the number tells the owner: what the application opens is moved to numbers from here
+                 on, which are free in a new process, too */
+    struct file *list;
+    int count, room;
+    struct identity standard[3]; /* what the launcher gave us as 0, 1, 2 */
+    char folder[4096];
+    int mask_of_new_files;
+    struct itimerval timers[3];
+    struct rlimit limit; /* of file numbers */
+    struct passing {
+        ino_t inode;        /* 0: no such file */
+        long since;         /* 0: it stays */
+    } passing[UPPER_FILES]; /* libc's own: see file_in_passing */
+    long last_asked;        /* for them */
+    int resumed;
+} kept = {.base = UPPER_FILES};
+
 int file_numbers(void)
 {
-    return fd_base;
+    return kept.base;
 }
+
 /* No call of libc that is ours, too: a dlsym() in the middle of a checkpoint may find the loader
  * locked. */
 static int control(int fd, int what, long argument)
@@ -32,9 +66,9 @@ static int control(int fd, int what, long argument)
 }
 int file_moved(int fd, int cloexec)
 {
-    if (fd < 0 || fd >= fd_base)
+    if (fd < 0 || fd >= kept.base)
         return fd;
-    int n = control(fd, cloexec ? F_DUPFD_CLOEXEC : F_DUPFD, fd_base);
+    int n = control(fd, cloexec ? F_DUPFD_CLOEXEC : F_DUPFD, kept.base);
     if (n < 0)
         return fd;
     close(fd);
@@ -82,32 +116,6 @@ int openat64(int, const char *, int, ...) __attribute__((alias("openat")));
 int creat64(const char *, mode_t) __attribute__((alias("creat")));
 FILE *fopen64(const char *, const char *) __attribute__((alias("fopen")));
 
-/* What is noted before an image. No malloc, no stdio: the application may have been interrupted
- * inside them. The table lies in memory of its own.
- */
-struct file {
-    int fd, flags, cloexec;
-    int twin;     /* the same open file as this one of the table; -1: none */
-    int standard; /* a copy of what the launcher gave us as this number; -1: none */
-    off_t at, size;
-    struct scratch *scratch; /* its content, if it has no name any more */
-    char *path;
-    struct identity {
-        dev_t device;
-        ino_t inode;
-    } is;
-    int nameless;
-    int next;        /* another one that could be the same open file; -1: none */
-    int last, count; /* of the first of those: the last one, how many */
-};
-static struct file *files;
-static int nfiles, room;
-static struct identity standard[3]; /* what the launcher gave us as 0, 1, 2 */
-static char folder[4096];
-static int mask_of_new_files;
-static struct itimerval timers[3];
-static struct rlimit limit; /* of file numbers */
-
 void file_link(int fd, char *link, size_t room)
 {
     snprintf(link, room, "/proc/self/fd/%d", fd);
@@ -125,7 +133,7 @@ static int standard_like(int fd, const struct stat *st)
         return -1;
     for (int k = 0; k < 3; k++) {
         struct stat now;
-        if (st->st_dev != standard[k].device || st->st_ino != standard[k].inode)
+        if (st->st_dev != kept.standard[k].device || st->st_ino != kept.standard[k].inode)
             continue;
         if (S_ISREG(st->st_mode) && k == 0)
             continue; /* the input is read on from where it was, whatever the next launcher gives */
@@ -144,21 +152,22 @@ static int standard_like(int fd, const struct stat *st)
  */
 static void find_twins_in(int head)
 {
-    int count = files[head].count, *first = keep_alloc(((size_t)count + 1) * sizeof *first), k = 1;
-    for (int i = head; i >= 0; i = files[i].next, k++) {
-        lseek(files[i].fd, files[i].at + k, SEEK_SET);
+    int count = kept.list[head].count, *first = keep_alloc(((size_t)count + 1) * sizeof *first),
+        k = 1;
+    for (int i = head; i >= 0; i = kept.list[i].next, k++) {
+        lseek(kept.list[i].fd, kept.list[i].at + k, SEEK_SET);
         first[k] = -1;
     }
-    for (int i = head; i >= 0; i = files[i].next) {
-        off_t stands = lseek(files[i].fd, 0, SEEK_CUR) - files[i].at;
+    for (int i = head; i >= 0; i = kept.list[i].next) {
+        off_t stands = lseek(kept.list[i].fd, 0, SEEK_CUR) - kept.list[i].at;
         if (stands < 1 || stands > count)
             continue; /* it cannot be moved */
-        files[i].twin = first[stands];
+        kept.list[i].twin = first[stands];
         if (first[stands] < 0)
             first[stands] = i;
     }
-    for (int i = head; i >= 0; i = files[i].next)
-        lseek(files[i].fd, files[i].at, SEEK_SET);
+    for (int i = head; i >= 0; i = kept.list[i].next)
+        lseek(kept.list[i].fd, kept.list[i].at, SEEK_SET);
     keep_free(first);
 }
 
@@ -173,46 +182,46 @@ static int could_be_one(const struct file *a, const struct file *b)
 static void find_twins(void)
 {
     size_t slots = 64;
-    while (slots < 2 * (size_t)nfiles)
+    while (slots < 2 * (size_t)kept.count)
         slots *= 2;
     int *table = keep_alloc(slots * sizeof *table);
     for (size_t s = 0; s < slots; s++)
         table[s] = -1;
-    for (int i = 0; i < nfiles; i++) {
-        struct file *f = &files[i];
+    for (int i = 0; i < kept.count; i++) {
+        struct file *f = &kept.list[i];
         if (f->at < 0)
             continue;
         uint64_t mix = (f->is.inode * 31 + f->is.device) * 31 + (uint64_t)f->at;
         size_t s = (mix * 0x9e3779b97f4a7c15ull >> 32) & (slots - 1);
-        while (table[s] >= 0 && !could_be_one(&files[table[s]], f))
+        while (table[s] >= 0 && !could_be_one(&kept.list[table[s]], f))
             s = (s + 1) & (slots - 1);
         if (table[s] < 0) {
             table[s] = f->last = i;
             f->count = 1;
             continue;
         }
-        struct file *head = &files[table[s]];
-        files[head->last].next = i;
+        struct file *head = &kept.list[table[s]];
+        kept.list[head->last].next = i;
         head->last = i;
         head->count++;
     }
     keep_free(table);
-    for (int i = 0; i < nfiles; i++)
-        if (files[i].count > 1)
+    for (int i = 0; i < kept.count; i++)
+        if (kept.list[i].count > 1)
             find_twins_in(i);
 }
 
 static void note(int fd, const struct stat *st)
 {
     char link[64], path[4096];
-    if (nfiles == room) {
-        struct file *more = keep_alloc((2 * room + 16) * sizeof *more);
-        for (int i = 0; i < nfiles; i++)
-            more[i] = files[i];
-        if (files)
-            keep_free(files);
-        files = more;
-        room = 2 * room + 16;
+    if (kept.count == kept.room) {
+        struct file *more = keep_alloc((2 * kept.room + 16) * sizeof *more);
+        for (int i = 0; i < kept.count; i++)
+            more[i] = kept.list[i];
+        if (kept.list)
+            keep_free(kept.list);
+        kept.list = more;
+        kept.room = 2 * kept.room + 16;
     }
     file_link(fd, link, sizeof link);
     ssize_t n = readlink(link, path, sizeof path - 1);
@@ -220,7 +229,7 @@ static void note(int fd, const struct stat *st)
         file_say("the path of an open file is too long: the image leaves it out", "note");
         return;
     }
-    struct file *f = &files[nfiles++];
+    struct file *f = &kept.list[kept.count++];
     *f = (struct file){.fd = fd,
                        .flags = control(fd, F_GETFL, 0),
                        .cloexec = control(fd, F_GETFD, 0),
@@ -241,7 +250,7 @@ static void look_at(int fd)
     struct stat st;
     if (fstat(fd, &st))
         return;
-    if (fd < 3 && st.st_dev == standard[fd].device && st.st_ino == standard[fd].inode &&
+    if (fd < 3 && st.st_dev == kept.standard[fd].device && st.st_ino == kept.standard[fd].inode &&
         !(fd == 0 && S_ISREG(st.st_mode)))
         return; /* the next launcher gives another one */
     if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISCHR(st.st_mode) ||
@@ -253,12 +262,12 @@ static void look_at(int fd)
 
 void files_forget(void)
 {
-    for (int i = 0; i < nfiles; i++) {
-        keep_free(files[i].path);
-        if (files[i].scratch)
-            keep_free(files[i].scratch);
+    for (int i = 0; i < kept.count; i++) {
+        keep_free(kept.list[i].path);
+        if (kept.list[i].scratch)
+            keep_free(kept.list[i].scratch);
     }
-    nfiles = 0;
+    kept.count = 0;
     pipes_forget();
 }
 
@@ -282,7 +291,7 @@ static void look_at_all(void)
             int fd = 0;
             for (const char *digit = e->name; *digit >= '0' && *digit <= '9'; digit++)
                 fd = 10 * fd + (*digit - '0');
-            if (fd >= fd_base && fd != dir)
+            if (fd >= kept.base && fd != dir)
                 look_at(fd);
             at += e->bytes;
         }
@@ -292,27 +301,27 @@ static void look_at_all(void)
 
 void note_files(void)
 {
-    getrlimit(RLIMIT_NOFILE, &limit);
+    getrlimit(RLIMIT_NOFILE, &kept.limit);
     files_forget();
     for (int fd = 0; fd < 3; fd++)
         look_at(fd);
     look_at_all();
     find_twins();
-    for (int i = 0; i < nfiles; i++)
-        if (files[i].twin < 0 && files[i].nameless)
-            files[i].scratch = scratch_save(files[i].fd, (size_t)files[i].size);
+    for (int i = 0; i < kept.count; i++)
+        if (kept.list[i].twin < 0 && kept.list[i].nameless)
+            kept.list[i].scratch = scratch_save(kept.list[i].fd, (size_t)kept.list[i].size);
     pipes_noted();
     note_children();
-    raw_syscall(SYS_getcwd, (long)folder, sizeof folder, 0, 0, 0, 0);
-    mask_of_new_files = (int)raw_syscall(SYS_umask, 0, 0, 0, 0, 0, 0);
-    raw_syscall(SYS_umask, mask_of_new_files, 0, 0, 0, 0, 0);
+    raw_syscall(SYS_getcwd, (long)kept.folder, sizeof kept.folder, 0, 0, 0, 0);
+    kept.mask_of_new_files = (int)raw_syscall(SYS_umask, 0, 0, 0, 0, 0, 0);
+    raw_syscall(SYS_umask, kept.mask_of_new_files, 0, 0, 0, 0, 0);
     for (int i = 0; i < 3; i++) {
         static const int signal_of[] = {SIGALRM, SIGVTALRM, SIGPROF};
-        raw_syscall(SYS_getitimer, i, (long)&timers[i], 0, 0, 0, 0);
+        raw_syscall(SYS_getitimer, i, (long)&kept.timers[i], 0, 0, 0, 0);
         /* It has run out, but its signal is blocked: the kernel sets it anew when that is taken. */
-        if (!timers[i].it_value.tv_sec && !timers[i].it_value.tv_usec &&
+        if (!kept.timers[i].it_value.tv_sec && !kept.timers[i].it_value.tv_usec &&
             signal_is_pending(signal_of[i]))
-            timers[i].it_value.tv_usec = 1;
+            kept.timers[i].it_value.tv_usec = 1;
     }
 }
 
@@ -321,11 +330,6 @@ void note_files(void)
  * the file, and a process that is resumed from it would read from one of its lower half, and close it.
  * Such a one is waited for. If it stays open, it is the lower half's.
  */
-static struct passing {
-    ino_t inode; /* 0: no such file */
-    long since;  /* 0: it stays */
-} passing[UPPER_FILES];
-
 /* Sockets: those that ask a name service. The lower half's own are streams between hosts. */
 static int may_pass(int fd, const struct stat *st)
 {
@@ -344,9 +348,9 @@ static int look_at_passing(long now, int anew)
 {
     enum { PATIENCE = 1000 }; /* ms */
     int found = 0;
-    for (int fd = 3; fd < fd_base && fd < UPPER_FILES; fd++) {
+    for (int fd = 3; fd < kept.base && fd < UPPER_FILES; fd++) {
         struct stat st;
-        struct passing *p = &passing[fd];
+        struct passing *p = &kept.passing[fd];
         if (fstat(fd, &st) || !may_pass(fd, &st)) {
             p->inode = 0;
             continue;
@@ -363,12 +367,11 @@ static int look_at_passing(long now, int anew)
 int file_in_passing(void)
 {
     enum { ASKED_AGAIN = 100 }; /* ms; for one image it is asked for every few */
-    static long last_asked;
     struct timespec t;
     raw_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&t, 0, 0, 0, 0);
     long now = t.tv_sec * 1000 + t.tv_nsec / 1000000 + 1;
-    int anew = now - last_asked > ASKED_AGAIN;
-    last_asked = now;
+    int anew = now - kept.last_asked > ASKED_AGAIN;
+    kept.last_asked = now;
     return look_at_passing(now, anew);
 }
 
@@ -385,7 +388,7 @@ static long place(int from, const struct file *f)
 static void reopen(const struct file *f)
 {
     if (f->twin >= 0) {
-        if (place(files[f->twin].fd, f) < 0)
+        if (place(kept.list[f->twin].fd, f) < 0)
             file_say("cannot be opened again", f->path);
         return;
     }
@@ -412,57 +415,56 @@ static void reopen(const struct file *f)
     raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-static int resumed;
 int files_resumed(void)
 {
-    return resumed;
+    return kept.resumed;
 }
 
 /* As many file numbers as the program could have. */
 static void raise_limit(void)
 {
     struct rlimit now;
-    if (getrlimit(RLIMIT_NOFILE, &now) || now.rlim_cur >= limit.rlim_cur)
+    if (getrlimit(RLIMIT_NOFILE, &now) || now.rlim_cur >= kept.limit.rlim_cur)
         return;
-    if (!setrlimit(RLIMIT_NOFILE, &limit)) /* root may, whatever the hard limit was */
+    if (!setrlimit(RLIMIT_NOFILE, &kept.limit)) /* root may, whatever the hard limit was */
         return;
-    now.rlim_cur = limit.rlim_cur < now.rlim_max ? limit.rlim_cur : now.rlim_max;
+    now.rlim_cur = kept.limit.rlim_cur < now.rlim_max ? kept.limit.rlim_cur : now.rlim_max;
     setrlimit(RLIMIT_NOFILE, &now);
 }
 
 void reopen_files(void)
 {
-    resumed++;
+    kept.resumed++;
     raise_limit();
     files_of_lower_half();
-    if (raw_syscall(SYS_chdir, (long)folder, 0, 0, 0, 0, 0) < 0)
-        file_say("cannot be the working directory here", folder);
-    raw_syscall(SYS_umask, mask_of_new_files, 0, 0, 0, 0, 0);
+    if (raw_syscall(SYS_chdir, (long)kept.folder, 0, 0, 0, 0, 0) < 0)
+        file_say("cannot be the working directory here", kept.folder);
+    raw_syscall(SYS_umask, kept.mask_of_new_files, 0, 0, 0, 0, 0);
     for (int fd = 0; fd < 3; fd++) { /* those of the new launcher */
         struct stat st;
         if (!fstat(fd, &st))
-            standard[fd] = (struct identity){st.st_dev, st.st_ino};
+            kept.standard[fd] = (struct identity){st.st_dev, st.st_ino};
     }
-    for (int i = 0; i < nfiles; i++) /* first, while 0, 1, 2 are the launcher's */
-        if (files[i].standard >= 0)
-            place(files[i].standard, &files[i]);
-    for (int i = 0; i < nfiles; i++)
-        if (files[i].standard < 0)
-            reopen(&files[i]);
+    for (int i = 0; i < kept.count; i++) /* first, while 0, 1, 2 are the launcher's */
+        if (kept.list[i].standard >= 0)
+            place(kept.list[i].standard, &kept.list[i]);
+    for (int i = 0; i < kept.count; i++)
+        if (kept.list[i].standard < 0)
+            reopen(&kept.list[i]);
     pipes_again();
     files_forget();
     for (int i = 0; i < 3; i++)
-        if (timers[i].it_value.tv_sec || timers[i].it_value.tv_usec)
-            raw_syscall(SYS_setitimer, i, (long)&timers[i], 0, 0, 0, 0);
+        if (kept.timers[i].it_value.tv_sec || kept.timers[i].it_value.tv_usec)
+            raw_syscall(SYS_setitimer, i, (long)&kept.timers[i], 0, 0, 0, 0);
 }
 
 void files_init(void)
 {
     struct rlimit r;
     struct stat st;
-    if (!getrlimit(RLIMIT_NOFILE, &r) && r.rlim_cur < 2 * (rlim_t)fd_base)
-        fd_base = (int)(r.rlim_cur / 2);
+    if (!getrlimit(RLIMIT_NOFILE, &r) && r.rlim_cur < 2 * (rlim_t)kept.base)
+        kept.base = (int)(r.rlim_cur / 2);
     for (int fd = 0; fd < 3; fd++)
         if (!fstat(fd, &st))
-            standard[fd] = (struct identity){st.st_dev, st.st_ino};
+            kept.standard[fd] = (struct identity){st.st_dev, st.st_ino};
 }

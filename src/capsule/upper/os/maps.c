@@ -18,21 +18,23 @@ struct shared_map {
     int prot, writable; /* writable: the application may write to the file */
     char path[4096];
 };
-static struct shared_map *maps;
-static int nmaps, room;
+static struct {
+    struct shared_map *list;
+    int count, room;
+} maps;
 
 static void add(const struct shared_map *m)
 {
-    if (nmaps == room) {
-        struct shared_map *more = keep_alloc((size_t)(2 * room + 8) * sizeof *more);
-        for (int i = 0; i < nmaps; i++)
-            more[i] = maps[i];
-        if (maps)
-            keep_free(maps);
-        maps = more;
-        room = 2 * room + 8;
+    if (maps.count == maps.room) {
+        struct shared_map *more = keep_alloc((size_t)(2 * maps.room + 8) * sizeof *more);
+        for (int i = 0; i < maps.count; i++)
+            more[i] = maps.list[i];
+        if (maps.list)
+            keep_free(maps.list);
+        maps.list = more;
+        maps.room = 2 * maps.room + 8;
     }
-    maps[nmaps++] = *m;
+    maps.list[maps.count++] = *m;
 }
 
 /* By the name that every C library since 2.7 has. A new header's sscanf would need version 2.38, and this runs
@@ -78,7 +80,7 @@ void note_maps(void)
     size_t have = 0;
     long fd =
         raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0, 0, 0);
-    nmaps = 0;
+    maps.count = 0;
     while (fd >= 0) {
         long n = raw_syscall(SYS_read, fd, (long)(buffer + have), (long)(sizeof buffer - 1 - have),
                              0, 0, 0);
@@ -131,10 +133,10 @@ static const char *map_again(const struct shared_map *m)
 
 void map_files_again(void)
 {
-    for (int i = 0; i < nmaps; i++) {
-        const char *wrong = map_again(&maps[i]);
+    for (int i = 0; i < maps.count; i++) {
+        const char *wrong = map_again(&maps.list[i]);
         if (wrong)
-            file_say(wrong, maps[i].path);
+            file_say(wrong, maps.list[i].path);
     }
-    nmaps = 0;
+    maps.count = 0;
 }

@@ -32,8 +32,11 @@ struct kernel_sigaction {
     (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGILL) | BIT(SIGFPE) | BIT(SIGTRAP) | BIT(SIGABRT))
 
 __thread volatile unsigned handled_signals;
-static struct sigaction actions[65];
-static char action_set[65];
+static struct {
+    struct sigaction actions[65];
+    char action_set[65];
+    stack_t alternate; /* of the main thread */
+} handling;
 
 void install_handler(int sig, void (*handler)(int, siginfo_t *, void *), int flags, uint64_t mask)
 {
@@ -51,10 +54,10 @@ FAST_CODE static __attribute__((noinline)) void call_handler(int sig, siginfo_t 
 {
     in_library += inside;
     handled_signals++;
-    if (actions[sig].sa_flags & SA_SIGINFO)
-        actions[sig].sa_sigaction(sig, si, uc);
+    if (handling.actions[sig].sa_flags & SA_SIGINFO)
+        handling.actions[sig].sa_sigaction(sig, si, uc);
     else
-        actions[sig].sa_handler(sig);
+        handling.actions[sig].sa_handler(sig);
     in_library -= inside;
 }
 
@@ -105,7 +108,7 @@ FAST_CODE static void on_signal(int sig, siginfo_t *si, void *uc)
 
 static void install(int sig)
 {
-    const struct sigaction *a = &actions[sig];
+    const struct sigaction *a = &handling.actions[sig];
     uint64_t mask;
     memcpy(&mask, &a->sa_mask, sizeof mask);
     if (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN) {
@@ -124,15 +127,15 @@ int sigaction(int sig, const struct sigaction *new, struct sigaction *old)
         errno = EINVAL;
         return -1;
     }
-    struct sigaction previous = actions[sig];
-    if (!action_set[sig])
+    struct sigaction previous = handling.actions[sig];
+    if (!handling.action_set[sig])
         NEXT(sigaction)(sig, NULL, &previous);
     if (old)
         *old = previous;
     if (!new || sig == SIGSYS || sig == SIGNAL_PARK || sig == SIGNAL_LEAVE)
         return 0;
-    actions[sig] = *new;
-    action_set[sig] = 1;
+    handling.actions[sig] = *new;
+    handling.action_set[sig] = 1;
     install(sig);
     return 0;
 }
@@ -187,28 +190,27 @@ int signal_is_pending(int sig)
 
 /* Of the thread that takes the image, which will be another one's. (The others have theirs in the
  * signal frames they were parked in.) */
-static stack_t alternate;
 void note_alternate_stack(void)
 {
-    raw_syscall(SYS_sigaltstack, 0, (long)&alternate, 0, 0, 0, 0);
+    raw_syscall(SYS_sigaltstack, 0, (long)&handling.alternate, 0, 0, 0, 0);
 }
 
 void reinstall_signals(void)
 {
-    alternate.ss_flags &= ~SS_ONSTACK; /* the kernel finds that out by itself */
+    handling.alternate.ss_flags &= ~SS_ONSTACK; /* the kernel finds that out by itself */
     /* one of the lower half's libraries (UCX) lies elsewhere in each process: a signal would not find its stack */
-    if ((uintptr_t)alternate.ss_sp < UPPER_END)
-        raw_syscall(SYS_sigaltstack, (long)&alternate, 0, 0, 0, 0, 0);
+    if ((uintptr_t)handling.alternate.ss_sp < UPPER_END)
+        raw_syscall(SYS_sigaltstack, (long)&handling.alternate, 0, 0, 0, 0, 0);
     for (int s = 1; s <= 64; s++)
-        if (action_set[s])
+        if (handling.action_set[s])
             install(s);
 }
 
 void signals_init(void)
 {
-    struct sigaction *pipe = &actions[SIGPIPE];
+    struct sigaction *pipe = &handling.actions[SIGPIPE];
     NEXT(sigaction)(SIGPIPE, NULL, pipe);
-    action_set[SIGPIPE] = 1;
+    handling.action_set[SIGPIPE] = 1;
     if (pipe->sa_handler == SIG_DFL)
         install(SIGPIPE);
 }

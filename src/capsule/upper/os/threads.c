@@ -19,8 +19,10 @@
 enum { FREE, BEING_BORN, ALIVE, DYING }; /* upper_thread.used */
 enum { MAIN_SLOT = 0 };
 static __thread int my_slot = -1;
-static volatile int parking;  /* a speaker wants the others parked */
-static ptrdiff_t self_offset; /* from a pthread_t to the thread's pointer */
+static struct {
+    volatile int parking;  /* a speaker wants the others parked */
+    ptrdiff_t self_offset; /* from a pthread_t to the thread's pointer */
+} all;
 __thread volatile unsigned interruptions;
 
 /* Where glibc keeps what it takes for the thread's id. It is never changed by a restart: a recursive
@@ -46,7 +48,7 @@ static void on_park(int sig, siginfo_t *si, void *uc)
     interruptions++;
     if (in_library || my_slot < 0 || at >= UPPER_END || in_fast_code(at))
         return; /* not now: asked again */
-    if (!parking) {
+    if (!all.parking) {
         if (my_slot == MAIN_SLOT && upper.stop_phase == STOP_HERE &&
             upper.activity == ACTIVITY_NONE) {
             int saved_errno = errno;
@@ -113,7 +115,7 @@ void park_threads(void)
 {
     for (int i = 0; i < upper.nthreads; i++)
         upper.threads[i].parked = 0;
-    parking = 1;
+    all.parking = 1;
     for (int running = 1; running;) { /* one that still runs may start another */
         running = 0;
         for (int i = 0; i < upper.nthreads; i++)
@@ -123,7 +125,7 @@ void park_threads(void)
 
 void release_threads(void)
 {
-    parking = 0;
+    all.parking = 0;
     __atomic_add_fetch(&upper.release, 1, __ATOMIC_SEQ_CST);
     futex(&upper.release, FUTEX_WAKE_PRIVATE, MAX_THREADS, NULL);
 }
@@ -208,7 +210,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 /* libc's own would use the thread's name. */
 int pthread_kill(pthread_t thread, int sig)
 {
-    char *pointer = (char *)thread + self_offset;
+    char *pointer = (char *)thread + all.self_offset;
     for (int i = 0; i < upper.nthreads; i++)
         if (upper.threads[i].used == ALIVE && upper.threads[i].thread_pointer == pointer)
             return (int)-raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
@@ -254,7 +256,7 @@ void threads_init(void)
     upper.threads[MAIN_SLOT].thread_pointer = thread_pointer_get();
     upper.threads[MAIN_SLOT].tid = (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
     upper.threads[MAIN_SLOT].used = ALIVE;
-    self_offset = (char *)thread_pointer_get() - (char *)pthread_self();
+    all.self_offset = (char *)thread_pointer_get() - (char *)pthread_self();
     upper.tid_offset = (char *)upper.lower->tid_address - (char *)thread_pointer_get();
     install_park_handler();
 }

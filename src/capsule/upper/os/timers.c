@@ -11,13 +11,16 @@
 #include <time.h>
 
 enum { TIMERS = 4096, FIRST_HANDLE = 0x40000000 };
-static struct timer {
+struct timer {
     int used, kernel;
     clockid_t clock;
     struct sigevent event;
     struct itimerspec left; /* at the image */
-} timers[TIMERS];
-static int not_kept;
+};
+static struct {
+    struct timer list[TIMERS];
+    int not_kept;
+} timers;
 
 static long result(long r)
 {
@@ -30,7 +33,7 @@ static long result(long r)
 static struct timer *ours(timer_t handle)
 {
     uintptr_t i = (uintptr_t)handle - FIRST_HANDLE;
-    return i < TIMERS && timers[i].used ? &timers[i] : NULL;
+    return i < TIMERS && timers.list[i].used ? &timers.list[i] : NULL;
 }
 
 static long make(struct timer *t)
@@ -41,17 +44,17 @@ static long make(struct timer *t)
 int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *restrict out)
 {
     int i = 0;
-    while (i < TIMERS && timers[i].used)
+    while (i < TIMERS && timers.list[i].used)
         i++;
     if (i == TIMERS)
         file_say("the image keeps at most 4096 timers", "note");
     if (i == TIMERS ||
         (event && event->sigev_notify != SIGEV_SIGNAL && event->sigev_notify != SIGEV_NONE)) {
-        not_kept = 1;
+        timers.not_kept = 1;
         return NEXT(timer_create)(clock, event, out);
     }
     timer_t handle = (timer_t)(uintptr_t)(FIRST_HANDLE + i);
-    struct timer *t = &timers[i];
+    struct timer *t = &timers.list[i];
     *t = (struct timer){.used = 1, .clock = clock};
     if (event) {
         t->event = *event;
@@ -102,14 +105,16 @@ int timer_delete(timer_t handle)
 void note_timers(void)
 {
     for (int i = 0; i < TIMERS; i++)
-        if (timers[i].used) {
-            struct timespec *left = &timers[i].left.it_value;
-            raw_syscall(SYS_timer_gettime, timers[i].kernel, (long)&timers[i].left, 0, 0, 0, 0);
-            if (!left->tv_sec && !left->tv_nsec && timers[i].event.sigev_notify == SIGEV_SIGNAL &&
-                signal_is_pending(timers[i].event.sigev_signo))
+        if (timers.list[i].used) {
+            struct timespec *left = &timers.list[i].left.it_value;
+            raw_syscall(SYS_timer_gettime, timers.list[i].kernel, (long)&timers.list[i].left, 0, 0,
+                        0, 0);
+            if (!left->tv_sec && !left->tv_nsec &&
+                timers.list[i].event.sigev_notify == SIGEV_SIGNAL &&
+                signal_is_pending(timers.list[i].event.sigev_signo))
                 left->tv_nsec = 1; /* it has run out, but its signal is blocked */
         }
-    if (not_kept)
+    if (timers.not_kept)
         file_say("the image does not keep a timer that runs a thread", "note");
 }
 
@@ -117,7 +122,7 @@ void note_timers(void)
 void timers_again(void)
 {
     for (int i = 0; i < TIMERS; i++) {
-        struct timer *t = &timers[i];
+        struct timer *t = &timers.list[i];
         if (!t->used)
             continue;
         raw_syscall(SYS_timer_delete, t->kernel, 0, 0, 0, 0, 0);
