@@ -9,12 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-object *own_channel; /* of all ranks; messages on it are ours */
-/* Of all ranks; on it the MPI library speaks while it makes communicators. */
-object *creation_channel;
-/* Of all ranks; it stands for MPI_COMM_WORLD when that is duplicated. */
-object *duplication_channel;
-
 static uint64_t mix(uint64_t h, uint64_t word)
 {
     h ^= word + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2);
@@ -309,7 +303,8 @@ static int members_meet(const object *c, const object *g, int tag)
     tag = (int)(mix(c->comm.card->id, (uint64_t)(unsigned)tag) & 0x7fff);
     for (int step = 1; step < n && !rc; step *= 2)
         rc = core_Sendrecv(NULL, 0, TYPE_BYTE, g->group.ranks[(me + step) % n], tag, NULL, 0,
-                           TYPE_BYTE, g->group.ranks[(me + n - step) % n], tag, own_channel, NULL);
+                           TYPE_BYTE, g->group.ranks[(me + n - step) % n], tag, core.own_channel,
+                           NULL);
     return rc;
 }
 static int members_take_gates(const object *c, const object *g, int tag, struct gate *gate,
@@ -336,8 +331,8 @@ int core_Comm_create_group(object *c, object *g, int tag, object **out)
         if (card && upper.several)
             rc = members_take_gates(c, g, tag, &gate, card->id);
         if (!rc)
-            rc = LOWER(comm_from_ranks, creation_channel->real, g->group.size, g->group.ranks, tag,
-                       &n);
+            rc = LOWER(comm_from_ranks, core.creation_channel->real, g->group.size, g->group.ranks,
+                       tag, &n);
         if (!rc)
             rc = new_comm(n, c, tag, out);
         gate_leave(&gate);
@@ -359,12 +354,12 @@ int core_Comm_create_group(object *c, object *g, int tag, object **out)
 enum { FIRST_CARD_ID = 2 };
 int open_channels(void)
 {
-    int rc = core_Comm_split(COMM_WORLD, 0, upper.rank, &creation_channel);
+    int rc = core_Comm_split(COMM_WORLD, 0, upper.rank, &core.creation_channel);
     if (!rc) {
-        creation_channel->comm.card->id = FIRST_CARD_ID;
-        rc = core_Comm_split(COMM_WORLD, 0, upper.rank, &own_channel);
+        core.creation_channel->comm.card->id = FIRST_CARD_ID;
+        rc = core_Comm_split(COMM_WORLD, 0, upper.rank, &core.own_channel);
     }
-    return rc ? rc : core_Comm_split(COMM_WORLD, 0, upper.rank, &duplication_channel);
+    return rc ? rc : core_Comm_split(COMM_WORLD, 0, upper.rank, &core.duplication_channel);
 }
 int core_Comm_free(object **c)
 {

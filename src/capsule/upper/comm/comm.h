@@ -4,8 +4,6 @@
 #include "core/core.h"
 #pragma GCC visibility push(hidden)
 
-extern object *own_channel; /* of all ranks; messages on it are ours */
-
 /* --- comm.c, group.c, topology.c --- */
 /* An object for a communicator that was just made below. It gets an id that all members compute
  * alike, without communication: from its parent's id, `salt` (a tag, where the call has one) and

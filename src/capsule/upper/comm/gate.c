@@ -44,12 +44,12 @@ int gates_take(int n, int *members, uint64_t id, struct gate *g)
     while (at < n - 1 && members[at] != upper.rank)
         at++;
     if (at)
-        rc = core_Recv(NULL, 0, TYPE_BYTE, members[at - 1], tag, own_channel, NULL);
+        rc = core_Recv(NULL, 0, TYPE_BYTE, members[at - 1], tag, core.own_channel, NULL);
     while (closed)
         baton_rest();
     closed = g->used = 1;
     if (!rc && at < n - 1)
-        rc = core_Send(NULL, 0, TYPE_BYTE, members[at + 1], tag, own_channel);
+        rc = core_Send(NULL, 0, TYPE_BYTE, members[at + 1], tag, core.own_channel);
     return rc;
 }
 

@@ -51,8 +51,8 @@ int core_Comm_idup(object *c, object **out, object **request)
     collective_enter(c);
     object *n = new_comm_like(c);
     object *r = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, TAG_MAKES_COMM, n);
-    int rc =
-        LOWER(comm_idup, c == COMM_WORLD ? duplication_channel->real : c->real, &n->real, &r->real);
+    int rc = LOWER(comm_idup, c == COMM_WORLD ? core.duplication_channel->real : c->real, &n->real,
+                   &r->real);
     if (rc) {
         retire_request(&r);
         unref_comm(n);
@@ -123,7 +123,8 @@ int core_Intercomm_create(object *local, int leader, object *peer, int remote_le
     if (upper.several)
         rc = sides_take_gates(local, leader, peer, remote_leader, tag, &g);
     if (!rc)
-        rc = LOWER(Intercomm_create, local->real, leader, creation_channel->real, there, tag, &h);
+        rc = LOWER(Intercomm_create, local->real, leader, core.creation_channel->real, there, tag,
+                   &h);
     if (!rc) {
         rc = new_intercomm(h, 0, tag, out);
         errhandler_attach(*out, local->comm.errh);

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct keyval *keyvals;
-static int n_keyvals;
+static struct {
+    struct keyval *list;
+    int count;
+} keyvals;
 
 struct extra *extra_of(object *o)
 {
@@ -36,25 +38,26 @@ int keyval_new(int kind, void *copy, void *delete, int dup, enum language langua
                int *keyval)
 {
     int i = 0;
-    while (i < n_keyvals && keyvals[i].used)
+    while (i < keyvals.count && keyvals.list[i].used)
         i++;
-    if (i == n_keyvals) {
-        int n = n_keyvals ? 2 * n_keyvals : 16;
-        struct keyval *bigger = realloc(keyvals, n * sizeof *bigger);
+    if (i == keyvals.count) {
+        int n = keyvals.count ? 2 * keyvals.count : 16;
+        struct keyval *bigger = realloc(keyvals.list, n * sizeof *bigger);
         if (!bigger)
             return NEUTRAL_MPI_ERR_NO_MEM;
-        keyvals = bigger;
-        memset(keyvals + n_keyvals, 0, (n - n_keyvals) * sizeof *keyvals);
-        n_keyvals = n;
+        keyvals.list = bigger;
+        memset(keyvals.list + keyvals.count, 0, (n - keyvals.count) * sizeof *keyvals.list);
+        keyvals.count = n;
     }
-    keyvals[i] = (struct keyval){1, 0, 1, kind, copy, delete, dup, language, extra, NULL, NULL};
+    keyvals.list[i] =
+        (struct keyval){1, 0, 1, kind, copy, delete, dup, language, extra, NULL, NULL};
     *keyval = KEYVAL_BASE + i;
     return 0;
 }
 struct keyval *keyval_at(int keyval)
 {
     int i = keyval - KEYVAL_BASE;
-    return i >= 0 && i < n_keyvals && keyvals[i].used ? &keyvals[i] : NULL;
+    return i >= 0 && i < keyvals.count && keyvals.list[i].used ? &keyvals.list[i] : NULL;
 }
 /* a freed keyval lives on while attributes of it exist */
 static void keyval_unref(struct keyval *k)

@@ -91,7 +91,7 @@ void baton_give(void)
 /* Not while a checkpoint is spoken for, nor from a function that the library has called. */
 static int may_pass(void)
 {
-    return upper.several && !speaking && in_library == 1;
+    return upper.several && !core.speaking && in_library == 1;
 }
 
 void baton_pass(void)

@@ -89,7 +89,6 @@ const char *word_get(const object *info, const char *key);
 void info_take(object *holder, object *info);
 
 /* --- tool.c --- */
-extern int tool_started, tool_generation;
 void rebind_tool(void);
 
 #pragma GCC visibility pop

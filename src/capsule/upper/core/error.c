@@ -16,27 +16,29 @@ struct user_error {
     int is_class, class;
     char *text;
 };
-static struct user_error *user_errors;
-static int n_user_errors;
+static struct {
+    struct user_error *list;
+    int count;
+} user_errors;
 
 static struct user_error *user_error(int code)
 {
     int i = code - FIRST_USER_ERROR;
-    return i >= 0 && i < n_user_errors ? &user_errors[i] : NULL;
+    return i >= 0 && i < user_errors.count ? &user_errors.list[i] : NULL;
 }
 static int add_error(int is_class, int class, int *code)
 {
-    struct user_error *more = realloc(user_errors, (n_user_errors + 1) * sizeof *more);
+    struct user_error *more = realloc(user_errors.list, (user_errors.count + 1) * sizeof *more);
     if (!more)
         return NEUTRAL_MPI_ERR_NO_MEM;
-    user_errors = more;
-    *code = FIRST_USER_ERROR + n_user_errors;
-    more[n_user_errors++] = (struct user_error){is_class, is_class ? *code : class, NULL};
+    user_errors.list = more;
+    *code = FIRST_USER_ERROR + user_errors.count;
+    more[user_errors.count++] = (struct user_error){is_class, is_class ? *code : class, NULL};
     return 0;
 }
 int last_user_error(void)
 {
-    return FIRST_USER_ERROR + n_user_errors - (n_user_errors > 0);
+    return FIRST_USER_ERROR + user_errors.count - (user_errors.count > 0);
 }
 int core_Add_error_class(int *class)
 {

@@ -87,8 +87,6 @@ static inline int in_fast_code(uintptr_t at)
     } while (0)
 
 /* --- stop.c --- */
-extern int speaking; /* a thread speaks for a checkpoint, or rebinds objects after a restart */
-extern volatile double wtime_shift; /* keeps MPI_Wtime going on across a restart */
 void stop_now(void); /* within INSIDE, at a place where objects are whole; passes the baton, too */
 void stop_from_signal(void);
 

@@ -91,16 +91,30 @@ struct object {
 /* --- objects.c --- */
 #define FIRST_DYNAMIC 128            /* indices below: predefined */
 extern object *predef[N_PREDEFINED]; /* filled by face_init() */
-extern object live[N_KINDS];         /* list heads, in order of creation */
-#define COMM_WORLD         predef[PRE_MPI_COMM_WORLD]
-#define COMM_SELF          predef[PRE_MPI_COMM_SELF]
-#define TYPE_BYTE          predef[PRE_MPI_BYTE]
-#define EACH_LIVE(o, kind) for (object *o = live[kind].next; o != &live[kind]; o = o->next)
+extern struct core {
+    object live[N_KINDS]; /* list heads, in order of creation */
+    /* Freed objects, to be used again: they keep their index, and their place in the table. */
+    object *spare[N_KINDS];
+    struct {
+        object **at;
+        int n, cap;
+    } table[N_KINDS];
+    /* Channels of all ranks: the MPI library speaks on the first while it makes communicators; the second
+     * stands for MPI_COMM_WORLD when that is duplicated; messages on the third are ours. */
+    object *creation_channel, *duplication_channel, *own_channel;
+    int speaking; /* a thread speaks for a checkpoint, or rebinds objects after a restart */
+    volatile double wtime_shift; /* keeps MPI_Wtime going on across a restart */
+    int tool_started, tool_generation;
+} core;
+#define COMM_WORLD predef[PRE_MPI_COMM_WORLD]
+#define COMM_SELF  predef[PRE_MPI_COMM_SELF]
+#define TYPE_BYTE  predef[PRE_MPI_BYTE]
+#define EACH_LIVE(o, kind) \
+    for (object *o = core.live[kind].next; o != &core.live[kind]; o = o->next)
 object *object_new(int kind);
-extern object *spare[N_KINDS];            /* freed objects, to be used again */
 static inline void object_live(object *o) /* at the end of the list of its kind */
 {
-    object *list = &live[o->kind];
+    object *list = &core.live[o->kind];
     o->prev = list->prev;
     o->next = list;
     o->prev->next = o;
@@ -110,8 +124,8 @@ static inline void object_spare(object *o)
 {
     o->prev->next = o->next;
     o->next->prev = o->prev;
-    o->next = spare[o->kind];
-    spare[o->kind] = o;
+    o->next = core.spare[o->kind];
+    core.spare[o->kind] = o;
 }
 void object_adopt(object *o, int kind); /* memory of its own room becomes one */
 void object_delete(object *o);
@@ -142,8 +156,6 @@ static inline int others_in(const object *c) /* whom a collective exchanges data
 {
     return !c ? 0 : c->comm.remote_size ? c->comm.remote_size : c->comm.size;
 }
-extern object *creation_channel; /* of our own: for those who make communicators */
-extern object *duplication_channel;
 static inline void collective_enter(const object *comm)
 {
     card_enter(comm->comm.card);

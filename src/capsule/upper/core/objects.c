@@ -5,31 +5,26 @@
 struct upper upper;
 __thread volatile int in_library;
 object *predef[N_PREDEFINED];
-object live[N_KINDS];
-static struct {
-    object **at;
-    int n, cap;
-} table[N_KINDS];
-object *spare[N_KINDS]; /* freed objects keep their index, and their place in the table */
+struct core core;
 
 static void table_put(object *o)
 {
     int k = o->kind;
-    if (o->index >= table[k].cap) {
-        int cap = table[k].cap ? 2 * table[k].cap : 2 * FIRST_DYNAMIC;
+    if (o->index >= core.table[k].cap) {
+        int cap = core.table[k].cap ? 2 * core.table[k].cap : 2 * FIRST_DYNAMIC;
         object **at = need(calloc((size_t)cap, sizeof(object *)));
-        if (table[k].cap)
-            memcpy(at, table[k].at, (size_t)table[k].cap * sizeof(object *));
+        if (core.table[k].cap)
+            memcpy(at, core.table[k].at, (size_t)core.table[k].cap * sizeof(object *));
         /* the old one stays: another thread may be looking at it (object_at is called outside INSIDE) */
-        __atomic_store_n(&table[k].at, at, __ATOMIC_RELEASE);
-        __atomic_store_n(&table[k].cap, cap, __ATOMIC_RELEASE);
+        __atomic_store_n(&core.table[k].at, at, __ATOMIC_RELEASE);
+        __atomic_store_n(&core.table[k].cap, cap, __ATOMIC_RELEASE);
     }
-    table[k].at[o->index] = o;
+    core.table[k].at[o->index] = o;
 }
 object *object_at(int kind, int idx)
 {
-    int cap = __atomic_load_n(&table[kind].cap, __ATOMIC_ACQUIRE);
-    return idx >= 0 && idx < cap ? table[kind].at[idx] : NULL;
+    int cap = __atomic_load_n(&core.table[kind].cap, __ATOMIC_ACQUIRE);
+    return idx >= 0 && idx < cap ? core.table[kind].at[idx] : NULL;
 }
 void object_fix(object *o, int kind, int idx)
 {
@@ -46,9 +41,9 @@ void object_fix(object *o, int kind, int idx)
 
 object *object_new(int kind)
 {
-    object *o = spare[kind];
+    object *o = core.spare[kind];
     if (o) {
-        spare[kind] = o->next;
+        core.spare[kind] = o->next;
         int i = o->index;
         memset(o, 0, sizeof *o);
         o->index = i;
@@ -66,9 +61,9 @@ void object_adopt(object *o, int kind)
 {
     o->kind = kind;
     o->refs = 1;
-    if (table[kind].n < FIRST_DYNAMIC)
-        table[kind].n = FIRST_DYNAMIC;
-    o->index = table[kind].n++;
+    if (core.table[kind].n < FIRST_DYNAMIC)
+        core.table[kind].n = FIRST_DYNAMIC;
+    o->index = core.table[kind].n++;
     table_put(o);
 }
 
@@ -80,7 +75,7 @@ void object_delete(object *o)
 void objects_init(void)
 {
     for (int k = 0; k < N_KINDS; k++)
-        live[k].next = live[k].prev = &live[k];
+        core.live[k].next = core.live[k].prev = &core.live[k];
 }
 void bind_predefined(void)
 {

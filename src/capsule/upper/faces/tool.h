@@ -45,7 +45,7 @@ static void tool_convert(int *x)
 /* A handle is the address below and the number of restarts that it has seen. */
 static void *tool_stamp(long h)
 {
-    return h ? (void *)(h ^ ((long)tool_generation << 48)) : NULL;
+    return h ? (void *)(h ^ ((long)core.tool_generation << 48)) : NULL;
 }
 static int tool_read(const void *handle, long *h)
 {
@@ -53,7 +53,7 @@ static int tool_read(const void *handle, long *h)
         *h = TOOL_ALL_HANDLES;
         return 1;
     }
-    *h = W(handle) ^ ((long)tool_generation << 48);
+    *h = W(handle) ^ ((long)core.tool_generation << 48);
     return handle && !((unsigned long)*h >> 48);
 }
 #define TOOL_NAME(Name) \
@@ -62,14 +62,14 @@ static int tool_read(const void *handle, long *h)
 int PMPI_T_init_thread(int required, int *provided)
 {
     TOOL(init_thread, required, W(provided))
-    tool_started += !rc;
+    core.tool_started += !rc;
     return rc;
 }
 TOOL_NAME(init_thread)
 int PMPI_T_finalize(void)
 {
     TOOL(finalize, 0)
-    tool_started -= !rc;
+    core.tool_started -= !rc;
     return rc;
 }
 TOOL_NAME(finalize)

@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-static int initialized, finalized, provided_level;
-static int tag_ub;
+static struct {
+    int initialized, finalized, provided_level;
+    /* Values of attributes: the program gets their addresses. */
+    int tag_ub, global, last, universe, appnum;
+} life;
 
 /* Levels of thread support, the same in all ABIs. */
 enum { SERIALIZED = 2, MULTIPLE = 3 };
@@ -44,15 +47,15 @@ int core_Init_thread(int required, int *provided)
     upper.size = COMM_WORLD->comm.size;
     upper.sent_to = need(calloc(upper.size, sizeof *upper.sent_to));
     upper.received_from = need(calloc(upper.size, sizeof *upper.received_from));
-    tag_ub = LOWER(tag_ub);
-    if (tag_ub > 0x7ffff)
-        tag_ub = 0x7ffff; /* a promise that any later lower half can keep */
-    initialized = 1;
+    life.tag_ub = LOWER(tag_ub);
+    if (life.tag_ub > 0x7ffff)
+        life.tag_ub = 0x7ffff; /* a promise that any later lower half can keep */
+    life.initialized = 1;
     if (!rc)
         rc = open_channels();
     if (!rc)
         rc = let_several_in(required, provided);
-    provided_level = *provided;
+    life.provided_level = *provided;
     if (!rc)
         rc = LOWER(agent_start, &upper);
     files_of_lower_half();
@@ -61,18 +64,18 @@ int core_Init_thread(int required, int *provided)
 
 int core_Initialized(int *flag)
 {
-    *flag = initialized;
+    *flag = life.initialized;
     return 0;
 }
 int core_Finalized(int *flag)
 {
-    *flag = finalized;
+    *flag = life.finalized;
     return 0;
 }
 
 int core_Query_thread(int *provided)
 {
-    *provided = provided_level;
+    *provided = life.provided_level;
     return 0;
 }
 
@@ -87,7 +90,7 @@ int core_Finalize(void)
     attributes_delete_all(COMM_SELF);
     collective_enter(COMM_WORLD); /* whoever is in there takes no part in checkpoints any more */
     LOWER_VOID(agent_end);
-    finalized = 1;
+    life.finalized = 1;
     return LOWER(Finalize);
 }
 
@@ -98,9 +101,9 @@ double core_Wtime(void)
     struct timespec t;
     double shift;
     do {
-        shift = wtime_shift;
+        shift = core.wtime_shift;
         clock_gettime(CLOCK_MONOTONIC, &t);
-    } while (shift != wtime_shift);
+    } while (shift != core.wtime_shift);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + shift;
 }
 
@@ -150,7 +153,6 @@ int predefined_attribute(object *o, int which, void **value, int *flag)
 #else
     static int host = NEUTRAL_PROC_NULL, io = NEUTRAL_ANY_SOURCE;
 #endif
-    static int global, last, universe, appnum;
     struct window *w = o->kind == KIND_WIN ? o->win.w : NULL;
     *flag = 1;
     if ((which >= ATTR_WIN_BASE) != (w != NULL)) {
@@ -158,25 +160,25 @@ int predefined_attribute(object *o, int which, void **value, int *flag)
         return 0;
     }
     switch (which) {
-    case ATTR_TAG_UB: *value = &tag_ub; break;
+    case ATTR_TAG_UB: *value = &life.tag_ub; break;
     case ATTR_HOST: *value = &host; break;
     case ATTR_IO: *value = &io; break;
-    case ATTR_WTIME_IS_GLOBAL: *value = &global; break;
-    case ATTR_UNIVERSE_SIZE: universe = upper.size; *value = &universe;
+    case ATTR_WTIME_IS_GLOBAL: *value = &life.global; break;
+    case ATTR_UNIVERSE_SIZE: life.universe = upper.size; *value = &life.universe;
 #ifdef MPICH_ABI /* not told by it */
         *flag = 0;
 #endif
         break;
     case ATTR_LASTUSEDCODE:
-        last = last_user_error();
-        *value = &last;
+        life.last = last_user_error();
+        *value = &life.last;
         break;
     case ATTR_WIN_BASE: *value = w->base; break;
     case ATTR_WIN_SIZE: *value = &w->size; break;
     case ATTR_WIN_DISP_UNIT: *value = &w->unit; break;
     case ATTR_WIN_FLAVOR: *value = &w->flavor_out; break;
     case ATTR_WIN_MODEL: *value = &w->model; break;
-    case ATTR_APPNUM: *value = &appnum; break; /* one program */
+    case ATTR_APPNUM: *value = &life.appnum; break; /* one program */
     default: *flag = 0;
     }
     return 0;

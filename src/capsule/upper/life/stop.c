@@ -13,9 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-volatile double wtime_shift;
-int speaking;
-
 static double clock_now(void)
 {
     struct timespec t;
@@ -65,7 +62,7 @@ static int save_or_resume(void)
     thread_pointer_choose(upper.lower->thread_pointer_fast);
     upper.stop_phase = STOP_NONE; /* a new process; upper.lower was replaced */
     upper.activity = ACTIVITY_NONE;
-    wtime_shift += then - clock_now();
+    core.wtime_shift += then - clock_now();
     unbind_requests();
     rebind();
     os_resumed();
@@ -77,7 +74,7 @@ static int save_or_resume(void)
 
 double core_clock(void)
 {
-    return clock_now() + wtime_shift;
+    return clock_now() + core.wtime_shift;
 }
 
 static void leave_for_good(void)
@@ -112,7 +109,7 @@ void stop_now(void)
     int role = LOWER(agent_stop_begin);
     if (role == STOP_ROLE_SPEAKER) {
         upper.sigmask = mask;
-        speaking = 1;
+        core.speaking = 1;
         windows_flush();
         for (;;) {
             int quiet = drain_step();
@@ -127,7 +124,7 @@ void stop_now(void)
             }
         }
     }
-    speaking = 0;
+    core.speaking = 0;
     restore_signals(&mask);
     if (role == STOP_ROLE_LISTENER)
         let_the_other_speak();

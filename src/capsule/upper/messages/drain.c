@@ -15,7 +15,6 @@ struct message {
     struct status status;
     char data[];
 };
-static struct message **drained_end = &books.drained;
 
 /* Oldest drained message that (source, tag, comm) would match, unlinked if take. */
 struct message *find_drained(int source, int tag, const object *c, int take)
@@ -26,7 +25,7 @@ struct message *find_drained(int source, int tag, const object *c, int take)
             if (take) {
                 *p = m->next;
                 if (!*p)
-                    drained_end = p;
+                    books.drained_end = p;
                 books_changed();
             }
             return m;
@@ -78,8 +77,8 @@ static void probe_and_keep(object *c)
         c->refs++;
         LOWER(recv_bytes, m->data, s.bytes, s.source, s.tag, c->real, &m->status);
         count_recv(c, &m->status);
-        *drained_end = m;
-        drained_end = &m->next;
+        *books.drained_end = m;
+        books.drained_end = &m->next;
         books_changed();
     }
 }
@@ -102,7 +101,7 @@ int drain_step(void)
     probe_and_keep(COMM_WORLD);
     probe_and_keep(COMM_SELF);
     EACH_LIVE (c, KIND_COMM)
-        if (!c->comm.released && c != creation_channel && c->comm.unmade != step)
+        if (!c->comm.released && c != core.creation_channel && c->comm.unmade != step)
             probe_and_keep(c);
     return quiet;
 }

@@ -16,6 +16,8 @@ extern struct books { /* what the busiest functions need, side by side */
     int careful;             /* one of the next two is not empty, or several threads */
     int orphans;             /* requests that the program has freed while they were under way */
     struct message *drained; /* oldest first */
+    struct message **drained_end;
+    struct slab *slabs; /* all requests, see below */
 } books;
 static inline void books_changed(void)
 {
@@ -30,10 +32,9 @@ struct slab {
     } at[SLAB];
     struct slab *next;
 };
-extern struct slab *slabs;
-#define EACH_REQUEST(r)                              \
-    for (struct slab *s_ = slabs; s_; s_ = s_->next) \
-        for (int i_ = 0; i_ < SLAB; i_++)            \
+#define EACH_REQUEST(r)                                    \
+    for (struct slab *s_ = books.slabs; s_; s_ = s_->next) \
+        for (int i_ = 0; i_ < SLAB; i_++)                  \
             for (object *r = &s_->at[i_].object; r && r->req.live; r = NULL)
 void slab_new(void);
 object *spare_request(void); /* the first of books.spare, after some housekeeping */

@@ -27,34 +27,36 @@ ISEND(Irsend)
 /* The buffer for buffered sends belongs to the program; after a restart it is given to the new
  * lower half. At a checkpoint nothing in it is on its way any more: every message was drained by
  * its receiver. */
-static void *buffer;
-static int buffer_size;
+static struct {
+    void *at; /* NULL: none */
+    int size;
+} buffer;
 int core_Buffer_attach(void *b, int size)
 {
-    if (buffer)
+    if (buffer.at)
         return NEUTRAL_MPI_ERR_BUFFER;
     int rc = LOWER(Buffer_attach, b, size);
     if (!rc) {
-        buffer = b;
-        buffer_size = size;
+        buffer.at = b;
+        buffer.size = size;
     }
     return rc;
 }
 int core_Buffer_detach(void **b, int *size)
 {
-    int rc = buffer ? LOWER(Buffer_detach) : 0;
+    int rc = buffer.at ? LOWER(Buffer_detach) : 0;
     if (rc)
         return rc;
-    *b = buffer;
-    *size = buffer_size;
-    buffer = NULL;
-    buffer_size = 0;
+    *b = buffer.at;
+    *size = buffer.size;
+    buffer.at = NULL;
+    buffer.size = 0;
     return 0;
 }
 void rebind_buffer(void)
 {
-    if (buffer)
-        LOWER(Buffer_attach, buffer, buffer_size);
+    if (buffer.at)
+        LOWER(Buffer_attach, buffer.at, buffer.size);
 }
 
 /* --- matched messages: taken from the lower half only when received, or when a checkpoint drains

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct slab *slabs;
 void slab_new(void)
 {
     struct slab *s;
@@ -18,15 +17,15 @@ void slab_new(void)
         s->at[i].object.next = books.spare;
         books.spare = &s->at[i].object;
     }
-    s->next = slabs;
-    slabs = s;
+    s->next = books.slabs;
+    books.slabs = s;
 }
 
 const struct status empty_status = {NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, 0, 0, 0};
 /* nothing is said of a send; this is what Open MPI says */
 static const struct status sent_status = {NEUTRAL_PROC_NULL, NEUTRAL_ANY_TAG, 0, 0, 0};
 
-struct books books;
+struct books books = {.drained_end = &books.drained};
 
 /* What a request holds, before it is retired. */
 static void let_go(object *r)
