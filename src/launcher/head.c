@@ -2,6 +2,7 @@
 #include "head.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
 static const double end_time = 4; /* seconds that the nodes have to end */
 
 /* A short line is written whole or not at all. */
@@ -121,12 +121,12 @@ static void send_job(struct head *h, uint32_t node)
     char **kept = NULL;
     if (!h->nodes[node].here) {
         size_t n = 0, count = 0;
-        while (environ[count])
+        while (job.environment[count])
             count++;
         kept = launcher_memory(NULL, (count + 1) * sizeof *kept);
         for (size_t i = 0; i < count; i++)
-            if (is_carried(environ[i]))
-                kept[n++] = environ[i];
+            if (is_carried(job.environment[i]))
+                kept[n++] = job.environment[i];
         kept[n] = NULL;
         job.environment = kept;
     }
@@ -181,6 +181,7 @@ static void hear(struct head *h, uint32_t node, uint32_t kind, struct wire_reade
     case SAY_BEAT:
         wire_put_u64(&w, wire_get_u64(r));
         link_send(&h->nodes[node].link, SAY_ECHO, &w);
+        h->beats++;
         wire_free(&w);
         break;
     case SAY_STARTED: {
@@ -378,8 +379,8 @@ int head_serve(struct head *h)
             poll(&(struct pollfd){h->out[i].pieces ? i + 1 : -1, POLLOUT, 0}, 1, 50);
             streams_write(h, i);
         }
-    head_report(h, "messages %llu %llu", (unsigned long long)h->sent,
-                (unsigned long long)h->received);
+    head_report(h, "messages %" PRIu64 " %" PRIu64 " fences %" PRIu64 " %" PRIu64,
+                h->sent - h->beats, h->received - h->beats, h->fence_count, h->fence_messages);
     free(fd);
     return h->code;
 }

@@ -70,7 +70,9 @@ struct head {
     double end_limit;
     int code;
     bool failed;             /* code is of the first failure */
-    uint64_t sent, received; /* messages of links that are closed */
+    uint64_t sent, received; /* messages of links that are closed, less beats */
+    uint64_t beats;          /* of them: they come with time, not with what is done */
+    uint64_t fence_count, fence_messages;
 };
 
 int head_main(int argc, char **argv);

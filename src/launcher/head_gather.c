@@ -57,9 +57,12 @@ static void complete(struct head *h, struct fence *f)
 {
     struct wire all = {0};
     uint64_t number = ++h->next_number;
+    h->fence_count++;
     for (uint32_t n = 0; n < h->hosts.count; n++)
-        if (f->brought[n].come)
+        if (f->brought[n].come) {
             wire_put_bare(&all, f->brought[n].bytes, f->brought[n].size);
+            h->fence_messages += 2; /* it has come, and it is answered */
+        }
     for (uint32_t n = 0; n < h->hosts.count; n++) {
         struct wire w = {0};
         if (!f->brought[n].come || h->nodes[n].state != NODE_UP)

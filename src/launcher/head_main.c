@@ -21,6 +21,24 @@ static bool take_binding(struct head *h, const char *value)
     return ok;
 }
 
+/* For the ranks only: a library that is to be loaded into them has no business here, or in an agent. */
+static bool take_variable(struct head *h, const char *text)
+{
+    size_t count = 0, at = 0, length = strcspn(text, "=");
+    if (length == 0 || !text[length])
+        return false;
+    while (h->job.environment[count])
+        count++;
+    while (at < count && strncmp(h->job.environment[at], text, length + 1) != 0)
+        at++;
+    char **all = launcher_memory(NULL, (count + 2) * sizeof *all);
+    memcpy(all, h->job.environment, (count + 1) * sizeof *all);
+    all[at] = (char *)text;
+    all[at < count ? count : count + 1] = NULL;
+    h->job.environment = all;
+    return true;
+}
+
 static bool take_option(struct head *h, const char *name, const char *value, char **avoid)
 {
     if (!strcmp(name, "-n"))
@@ -43,6 +61,10 @@ static bool take_option(struct head *h, const char *name, const char *value, cha
         h->tell = !strcmp(value, "tell");
     else if (!strcmp(name, "--bind"))
         return take_binding(h, value);
+    else if (!strcmp(name, "--variable"))
+        return take_variable(h, value);
+    else if (!strcmp(name, "--pmi"))
+        h->job.pmi = !strcmp(value, "1");
     else if (!strcmp(name, "--report"))
         h->report = atoi(value);
     else
@@ -78,7 +100,6 @@ static bool begin(struct head *h, char *avoid)
     h->job.nodes = h->hosts.count;
     h->job.node_names = h->hosts.name;
     h->job.node_of = hosts_place(&h->hosts, h->job.ranks);
-    h->job.environment = environ;
     h->job.mask = umask(0);
     umask((mode_t)h->job.mask);
     h->left = h->job.ranks;
@@ -99,6 +120,7 @@ int head_main(int argc, char **argv)
         .report = -1, .listener = -1, .agent = "ssh -x", .start_time = 60, .tell = true};
     char *avoid = NULL;
     h.job.ranks = 1;
+    h.job.environment = environ;
     h.job.timeout_ms = 5000;
     int i = 0;
     for (; i + 1 < argc && strcmp(argv[i], "--") != 0; i += 2)

@@ -11,6 +11,7 @@ void job_put(struct wire *w, const struct job *job)
     wire_put_u32(w, job->mask);
     wire_put_u32(w, job->timeout_ms);
     wire_put_u32(w, job->bind);
+    wire_put_u32(w, job->pmi);
     wire_put_list(w, job->node_names);
     for (uint32_t r = 0; r < job->ranks; r++)
         wire_put_u32(w, job->node_of[r]);
@@ -32,6 +33,7 @@ static bool get(struct wire_reader *r, struct job *job)
     job->mask = wire_get_u32(r);
     job->timeout_ms = wire_get_u32(r);
     job->bind = wire_get_u32(r);
+    job->pmi = wire_get_u32(r);
     job->node_names = wire_get_list(r);
     if (!job->node_names || job->ranks == 0 || job->ranks > JOB_RANKS_MAX ||
         job->ranks > r->left / 4)

@@ -12,6 +12,7 @@ struct job {
     uint32_t ranks, nodes, mask; /* umask */
     uint32_t timeout_ms;         /* silence that means death */
     uint32_t bind;               /* see binding.h */
+    uint32_t pmi;                /* 1: the ranks are MPICH's, see pmi.h; 0: they know PMIx */
     char **node_names;           /* [nodes] */
     uint32_t *node_of;           /* [ranks] */
     char **program, **environment;

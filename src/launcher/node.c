@@ -9,6 +9,7 @@
  */
 #include "node.h"
 
+#include "pmi/pmi.h"
 #include "server.h"
 
 #include <base/io.h>
@@ -69,7 +70,7 @@ static void begin_job(struct node *n, struct wire_reader *r)
         snprintf(why, sizeof why, "cannot make %s: %s", n->folder, strerror(errno));
         n->folder[0] = 0;
         refuse(n, why);
-    } else if (!server_open(&n->job, n->index, n->folder, why, sizeof why) ||
+    } else if ((!n->job.pmi && !server_open(&n->job, n->index, n->folder, why, sizeof why)) ||
                !ranks_start(n, why, sizeof why))
         refuse(n, why);
 }
@@ -124,11 +125,19 @@ static void hear(struct node *n, uint32_t kind, struct wire_reader *r)
             n->lease = until;
         break;
     }
-    case SAY_DEAD: tell_dead(r); break;
+    case SAY_DEAD:
+        if (!n->pmi)
+            tell_dead(r);
+        break;
     case SAY_FENCED:
     case SAY_MODEX_ASK:
     case SAY_MODEX_DONE:
-    case SAY_GOT: server_answer(kind, r); break;
+    case SAY_GOT:
+        if (n->pmi)
+            pmi_answer(n, kind, r);
+        else
+            server_answer(kind, r);
+        break;
     case SAY_TAKEN: {
         uint32_t taken = wire_get_u32(r);
         n->ahead -= taken < n->ahead ? taken : n->ahead;
@@ -195,11 +204,21 @@ struct sources {
     int *stream;
     int count;
 };
+enum { OF_PMI = 2 }; /* no stream: the rank's questions */
 enum { FROM_HEAD, FROM_SIGNALS, FROM_SERVER, TO_INPUT, FROM_RANKS };
+
+static void add_source(struct sources *s, struct node_rank *rank, int stream, int fd)
+{
+    if (fd < 0)
+        return;
+    s->rank[s->count] = rank;
+    s->stream[s->count] = stream;
+    s->fd[s->count++] = (struct pollfd){fd, POLLIN, 0};
+}
 
 static void collect(struct node *n, struct sources *s, int signals)
 {
-    size_t most = FROM_RANKS + 2 * (size_t)n->count;
+    size_t most = FROM_RANKS + 3 * (size_t)n->count;
     s->fd = launcher_memory(s->fd, most * sizeof *s->fd);
     s->rank = launcher_memory(s->rank, most * sizeof *s->rank);
     s->stream = launcher_memory(s->stream, most * sizeof *s->stream);
@@ -212,11 +231,9 @@ static void collect(struct node *n, struct sources *s, int signals)
     s->count = FROM_RANKS;
     for (uint32_t i = 0; i < n->count && n->ahead < STREAM_WINDOW; i++)
         for (int stream = 0; stream < 2; stream++)
-            if (n->ranks[i].streams[stream] >= 0) {
-                s->rank[s->count] = &n->ranks[i];
-                s->stream[s->count] = stream;
-                s->fd[s->count++] = (struct pollfd){n->ranks[i].streams[stream], POLLIN, 0};
-            }
+            add_source(s, &n->ranks[i], stream, n->ranks[i].streams[stream]);
+    for (uint32_t i = 0; i < n->count && n->pmi; i++)
+        add_source(s, &n->ranks[i], OF_PMI, pmi_source(n, i));
 }
 
 static int time_left(const struct node *n, double now)
@@ -229,6 +246,15 @@ static int time_left(const struct node *n, double now)
         until = n->lease < until ? n->lease : until;
     }
     return until <= now ? 0 : (int)(1000 * (until - now)) + 1;
+}
+
+static void hear_rank(struct node *n, struct node_rank *rank, int stream, int fd)
+{
+    uint32_t local = (uint32_t)(rank - n->ranks);
+    if (stream != OF_PMI)
+        ranks_read(n, rank, stream, false);
+    else if (pmi_source(n, local) == fd) /* it may have ended just now */
+        pmi_hear(n, local);
 }
 
 static void one_turn(struct node *n, struct sources *s, int signals)
@@ -249,7 +275,7 @@ static void one_turn(struct node *n, struct sources *s, int signals)
         pass_on_server(n);
     for (int i = FROM_RANKS; i < s->count; i++)
         if (s->fd[i].revents)
-            ranks_read(n, s->rank[i], s->stream[i], false);
+            hear_rank(n, s->rank[i], s->stream[i], s->fd[i].fd);
     if (s->fd[TO_INPUT].revents)
         ranks_feed(n);
     if (n->head.fd >= 0 && s->fd[FROM_HEAD].revents & (POLLIN | POLLHUP | POLLERR))

@@ -30,7 +30,8 @@ struct node {
     bool input_ended;
     bool lent; /* Slurm gave us this machine: its SIGTERM is a warning, see protocol.h */
     bool ending;
-    double kill_at; /* who is left then is killed; 0: done */
+    double kill_at;  /* who is left then is killed; 0: done */
+    struct pmi *pmi; /* NULL: the ranks know PMIx */
 };
 
 /* The daemon's whole life. `fd`: connected to the head, who knows us. */

@@ -1,6 +1,7 @@
 /* The processes of a node: started, heard, ended. */
 #include "binding.h"
 #include "node.h"
+#include "pmi/pmi.h"
 #include "server.h"
 
 #include <errno.h>
@@ -41,7 +42,7 @@ static void add_place(char ***list, const struct node *n, uint32_t local)
 }
 
 /* In the child; only calls that are allowed between fork and exec. */
-static void become_rank(const struct node *n, const struct processors *bound, const int fds[3],
+static void become_rank(const struct node *n, const struct processors *bound, const int fds[4],
                         pid_t parent, char **environment)
 {
     sigset_t none;
@@ -56,6 +57,8 @@ static void become_rank(const struct node *n, const struct processors *bound, co
     setpgid(0, 0);
     for (int i = 0; i < 3; i++)
         dup2(fds[i], i);
+    if (fds[3] >= 0)
+        fcntl(fds[3], F_SETFD, 0); /* PMI_FD */
     if (bound)
         sched_setaffinity(0, sizeof bound->part, bound->part);
     umask((mode_t)n->job.mask);
@@ -81,20 +84,26 @@ static bool start_one(struct node *n, uint32_t local, const struct topology *t)
     bool binds = binding_choose(t, (enum binding)n->job.bind, local, n->count, &bound);
     struct node_rank *r = &n->ranks[local];
     int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
+    int questions = n->pmi ? pmi_socket(n, local) : -1;
     bool reads = r->rank == 0;
-    if ((reads ? pipe2(in, O_CLOEXEC) : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0) ||
+    if ((n->pmi && questions < 0) ||
+        (reads ? pipe2(in, O_CLOEXEC) : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0) ||
         pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
         return false;
-    char **environment = server_environment(r->rank, n->job.environment);
+    char **environment = n->pmi ? pmi_environment(n, local, questions)
+                                : server_environment(r->rank, n->job.environment);
     add_place(&environment, n, local);
     pid_t parent = getpid();
     r->pid = fork();
     if (r->pid == 0)
-        become_rank(n, binds ? &bound : NULL, (int[]){in[0], out[1], err[1]}, parent, environment);
+        become_rank(n, binds ? &bound : NULL, (int[]){in[0], out[1], err[1], questions}, parent,
+                    environment);
     wire_free_list(environment);
     close(in[0]);
     close(out[1]);
     close(err[1]);
+    if (questions >= 0)
+        close(questions);
     r->streams[0] = out[0];
     r->streams[1] = err[0];
     for (int i = 0; i < 2; i++)
@@ -121,6 +130,8 @@ bool ranks_start(struct node *n, char *why, size_t size)
     for (uint32_t r = 0; r < n->job.ranks; r++)
         if (n->job.node_of[r] == n->index)
             n->ranks[local++] = (struct node_rank){.rank = r, .streams = {-1, -1}};
+    if (n->job.pmi)
+        pmi_open(n);
     struct topology t;
     struct processors allowed = {0};
     sched_getaffinity(0, sizeof allowed.part, allowed.part); /* unknown: nobody is bound */
@@ -144,14 +155,17 @@ static void note_end(struct node *n, struct node_rank *r, int status)
     r->pid = 0;
     n->left--;
     /* at once, those beside it; the head tells the other nodes */
-    if ((signal || code) && !n->ending)
+    if ((signal || code) && !n->ending && !n->pmi)
         server_tell_dead(&r->rank, 1);
     wire_put_u32(&w, r->rank);
     wire_put_u32(&w, (uint32_t)signal);
     wire_put_u32(&w, (uint32_t)code);
-    wire_put_u32(&w, server_said_goodbye(r->rank));
+    uint32_t local = (uint32_t)(r - n->ranks);
+    wire_put_u32(&w, n->pmi ? pmi_said_goodbye(n, local) : server_said_goodbye(r->rank));
     link_send(&n->head, SAY_ENDED, &w);
     wire_free(&w);
+    if (n->pmi)
+        pmi_ended(n, local);
 }
 
 void ranks_reap(struct node *n)

@@ -5,6 +5,8 @@
 #   daemon  the only node's daemon is killed: launched again
 #   door    who may connect: garbage, guesses, a replay, a flood, another user; the job does not notice
 #   streams exit codes, signals, input and output as they should be
+#   count   messages of a start and of a fence: no worse than N log N
+#   many    64 ranks on one machine
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -108,6 +110,29 @@ streams)
     "$node" head -n 2 -- sh -c 'sleep 1000 & setsid sleep 1000 & exit 0'; for _ in $(seq 50); do pgrep -P 1 -x sleep >/dev/null || break; sleep 0.1; done
     mkdir here; cd here; umask 027; V=value "$node" head -n 1 -- sh -c 'pwd; umask; echo $V' >../got; cd ..
     printf '%s\n' "$PWD/here" 0027 value | cmp - got || fail "folder, mask, environment: $(cat got)" ;;
+count) # the nodes are daemons on this machine: what they say is the same
+    printf '#!/bin/sh\nshift; exec "$@"\n' >agent; chmod +x agent
+    export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_mpi_add_procs_cutoff=4096
+    counted() { # RANKS NODES: "messages fences messages-of-fences"
+        local hosts; hosts=$(for ((k = 0; k < $2; k++)); do printf '127.0.1.%d:%d,' $((k + 1)) $(($1 / $2)); done)
+        "$node" head -n "$1" --host "${hosts%,}" --agent ./agent --start-timeout 300 --node-timeout 300 --report 3 -- ./odd brief 3>report >got 2>err </dev/null || fail "$1 ranks on $2 nodes: code $?"
+        [ "$(grep -c "was here" got)" = "$1" ] || fail "$1 ranks on $2 nodes: $(grep -c "was here" got) have come"
+        awk '/^messages/ { print $2 + $3, $5, $6 }' report
+    }
+    for nodes in 1 4; do # by ranks
+        before=0
+        for ranks in ${MEND_TEST_RANKS:-4 8 16}; do
+            read -r all fences of_fences < <(counted $ranks $nodes)
+            echo "$ranks ranks, $nodes nodes: $all messages, $fences fences of $of_fences messages"
+            [ "$of_fences" = $((2 * nodes * fences)) ] || fail "a fence has more than two messages a node"
+            [ $before = 0 ] || awk -v a=$all -v b=$before -v n=$ranks -v m=$last 'BEGIN { exit !(a / b <= n * log(n) / (m * log(m))) }' || fail "more than N log N"
+            before=$all last=$ranks
+        done
+    done ;;
+many)
+    export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm OMPI_MCA_mpi_yield_when_idle=1
+    "$node" head -n 64 --node-timeout 300 --report 3 -- ./odd brief 3>report >got 2>err </dev/null || fail "code $?"
+    [ "$(grep -c "was here" got)" = 64 ] && [ "$(grep -c '^started' report)" = 64 ] || fail "$(cat report)" ;;
 *) echo "no case $1"; exit 2 ;;
 esac
 echo PASS

@@ -1,6 +1,7 @@
 /* Whatever comes on a control connection: frames, and the fields of every kind of message. */
 #include "hosts.h"
 #include "job.h"
+#include "pmi/space.h"
 #include "protocol.h"
 
 #include <stdlib.h>
@@ -52,6 +53,12 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     if (hosts_add_list(&hosts, text))
         free(hosts_place(&hosts, 100));
     hosts_free(&hosts);
+    char value[64]; /* a line of MPICH's ranks */
+    for (int i = 0; i < 4; i++)
+        if (pmi_field(text, (const char *[]){"cmd", "key", "value", "service"}[i], i == 2, value,
+                      sizeof value) &&
+            strlen(value) >= sizeof value)
+            abort();
     free(text);
     return 0;
 }

@@ -1,5 +1,5 @@
 set(launcher ${CMAKE_SOURCE_DIR}/src/launcher)
-mend_fuzzer(NAME launcher SOURCES launcher.c ${launcher}/wire.c ${launcher}/job.c ${launcher}/hosts.c CHECK 10)
+mend_fuzzer(NAME launcher SOURCES launcher.c ${launcher}/wire.c ${launcher}/job.c ${launcher}/hosts.c ${launcher}/pmi/space.c CHECK 10)
 if(TARGET fuzz_launcher)
     target_include_directories(fuzz_launcher PRIVATE ${launcher})
 endif()

@@ -16,6 +16,12 @@ bool run_is_ours(const struct run_job *job)
     return strcmp(job->launcher, "mpirun") != 0;
 }
 
+const char *run_usual_launcher(const struct run_job *job)
+{
+    (void)job;
+    return "mpirun";
+}
+
 bool run_is_binding(const char *value)
 {
     static const char *const known[] = {"auto", "numa", "core", "none"};
@@ -25,52 +31,62 @@ bool run_is_binding(const char *value)
     return false;
 }
 
-/* Flags of mpirun that name parameters of Open MPI are variables here; how it places ranks is our own business. */
-static bool set_parameters(struct run_words *flags)
-{
-    for (int i = 0; i < flags->count; i++) {
-        char **w = flags->word + i;
-        char name[256];
-        if (strcmp(*w, "--mca") == 0 && i + 2 < flags->count) {
-            snprintf(name, sizeof name, "OMPI_MCA_%.240s", w[1]);
-            setenv(name, w[2], 1);
-            i += 2;
-        } else if (strcmp(*w, "--with-ft") == 0 && i + 1 < flags->count)
-            setenv("OMPI_MCA_mpi_ft_enable", "1", 1), i++;
-        else if (strcmp(*w, "--bind-to") == 0 && i + 1 < flags->count)
-            i++;
-        else if (strcmp(*w, "--oversubscribe") != 0)
-            return mend_fail(
-                       MEND_ERR_ARGUMENT,
-                       "%s is an argument of mpirun; --launcher mend takes only --mca NAME VALUE",
-                       *w),
-                   false;
-    }
-    return true;
-}
-
-static bool set_flags(const struct run_job *job)
-{
-    struct run_words flags = {0};
-    bool several = job->host || job->hostfile;
-    if (run_add_flags(&flags, job->online ? "openmpi" : "openmpi-relaunch") ||
-        run_add_flags(&flags, several ? "openmpi-nodes" : "openmpi-one-node"))
-        return false;
-    if (job->launcher_args)
-        run_add_split(&flags, job->launcher_args);
-    bool ok = set_parameters(&flags);
-    for (int i = 0; i < flags.count; i++)
-        free(flags.word[i]);
-    free(flags.word);
-    return ok;
-}
-
 static void add_option(struct run_words *w, const char *name, const char *value)
 {
     if (!value || !value[0])
         return;
     run_add(w, name);
     run_add(w, value);
+}
+
+static void set_parameter(const char *name, const char *value)
+{
+    char variable[256];
+    snprintf(variable, sizeof variable, "OMPI_MCA_%.240s", name);
+    setenv(variable, value, 1);
+}
+
+/* Flags of mpirun that name parameters of Open MPI are variables here; how it places ranks is our own business. All
+ * variables go to all nodes; those that -x sets are for the ranks, not for us. */
+static bool take_flags(struct run_words *flags, struct run_words *command)
+{
+    for (int i = 0; i < flags->count; i++) {
+        char **w = flags->word + i;
+        int left = flags->count - i - 1;
+        if (strcmp(*w, "--mca") == 0 && left >= 2) {
+            set_parameter(w[1], w[2]);
+            i += 2;
+        } else if (strcmp(*w, "--with-ft") == 0 && left >= 1)
+            setenv("OMPI_MCA_mpi_ft_enable", "1", 1), i++;
+        else if (strcmp(*w, "-x") == 0 && left >= 1) {
+            add_option(command, "--variable", strchr(w[1], '=') ? w[1] : NULL);
+            i++;
+        } else if (strcmp(*w, "--bind-to") == 0 && left >= 1)
+            i++;
+        else if (strcmp(*w, "--oversubscribe") != 0)
+            return mend_fail(MEND_ERR_ARGUMENT,
+                             "%s is an argument of mpirun; Mend's launcher takes only --mca NAME "
+                             "VALUE and -x NAME[=VALUE] (--launcher mpirun takes all)",
+                             *w),
+                   false;
+    }
+    return true;
+}
+
+static bool add_flags(const struct run_job *job, struct run_words *command)
+{
+    struct run_words flags = {0};
+    bool several = job->host || job->hostfile, openmpi = strcmp(job->mpi, "openmpi") == 0;
+    if (openmpi && (run_add_flags(&flags, job->online ? "openmpi" : "openmpi-relaunch") ||
+                    run_add_flags(&flags, several ? "openmpi-nodes" : "openmpi-one-node")))
+        return false;
+    if (job->launcher_args)
+        run_add_split(&flags, job->launcher_args);
+    bool ok = take_flags(&flags, command);
+    for (int i = 0; i < flags.count; i++)
+        free(flags.word[i]);
+    free(flags.word);
+    return ok;
 }
 
 /* One task a node, which may use all that the job has there. Its step survives what happens to the other nodes. */
@@ -84,10 +100,12 @@ bool run_node_command(const struct run_job *job, struct run_words *w)
         return mend_fail(MEND_ERR_NOT_FOUND, "mend-node is missing: this Mend was built without "
                                              "libpmix; use --launcher mpirun"),
                false;
-    if (!set_flags(job))
-        return false;
     run_add(w, path);
     run_add(w, "head");
+    if (!add_flags(job, w))
+        return false;
+    if (strcmp(job->mpi, "mpich") == 0)
+        add_option(w, "--pmi", "1");
     snprintf(number, sizeof number, "%d", job->ranks + (job->online ? job->spares : 0));
     add_option(w, "-n", number);
     snprintf(number, sizeof number, "%d", RUN_REPORT_FD);

@@ -494,9 +494,8 @@ int mend_cmd_run(int argc, char **argv)
                           .node_timeout = 5,
                           .stop_before = -1,
                           .mpi = "openmpi"};
-    const char *launcher = mend_setting_string(MEND_KEY_RUN_LAUNCHER); /* the usual one here */
-    if (launcher[0])
-        job.launcher = launcher;
+    if (mend_setting_string(MEND_KEY_RUN_LAUNCHER)[0])
+        job.launcher = mend_setting_string(MEND_KEY_RUN_LAUNCHER);
     int rc = parse(&job, &json, argc, argv);
     if (rc)
         return rc;
@@ -516,16 +515,13 @@ int mend_cmd_run(int argc, char **argv)
     }
     if (job.ranks == 0)
         job.ranks = 1;
-    if (!job.launcher || (job.launcher == launcher && strcmp(job.mpi, "openmpi") != 0))
-        job.launcher = "mpirun";
+    if (!job.launcher)
+        job.launcher = run_usual_launcher(&job);
     if (strcmp(job.mpi, "mpich") == 0 && job.online) {
         fprintf(stderr,
                 "mend: MPICH has no ULFM: the job survives failures by relaunch, not in place\n");
         job.online = false;
     }
-    if (run_is_ours(&job) && strcmp(job.mpi, "openmpi") != 0)
-        return tool_failed("run", "--launcher %s starts only Open MPI's ranks; leave it out for %s",
-                           job.launcher, job.mpi);
     if (!job.resume) /* one that is resumed is in its images */
         rc = startable_check(job.program[0], job.host || job.hostfile || job.launcher_args ||
                                                  strcmp(job.launcher, "mpirun") != 0);

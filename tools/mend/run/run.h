@@ -192,7 +192,8 @@ pid_t run_start(char **command, bool mixed, int *report);
 /* Our own launcher (node.c). */
 enum { RUN_REPORT_FD = 3 };
 bool run_is_ours(const struct run_job *job);
-bool run_is_binding(const char *value); /* of --bind */
+const char *run_usual_launcher(const struct run_job *job); /* when nobody has named one */
+bool run_is_binding(const char *value);                    /* of --bind */
 bool run_node_command(const struct run_job *job, struct run_words *w);
 void run_node_reports(struct run_job *job, struct run_follower *f, int report);
 /* End the launcher and what is left of its ranks. */
