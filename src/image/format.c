@@ -6,13 +6,14 @@
 #include <xxhash.h>
 
 #include <base/fail.h>
+#include <base/sum.h>
 
 #define REGIONS_MAX (1u << 22)
 
 uint64_t mend_image_sum(uint64_t save_id, uint64_t block, const void *bytes, size_t count)
 {
     /* the seed ties a block to its place and attempt: a block in the wrong place does not pass */
-    return XXH3_64bits_withSeed(bytes, count, save_id ^ (block + 1) * 0x9E3779B97F4A7C15u);
+    return mend_sum(bytes, count, save_id ^ (block + 1) * 0x9E3779B97F4A7C15u);
 }
 
 static bool name_ends(const char *text, size_t room)

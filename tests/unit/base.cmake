@@ -1,5 +1,6 @@
 mend_unit_test(NAME base_io_folders SOURCES test_base_io_folders.c)
 mend_unit_test(NAME base_copy SOURCES test_base_copy.c)
+mend_unit_test(NAME base_sum SOURCES test_base_sum.c)
 mend_unit_test(NAME base_fault SOURCES test_base_fault.c)
 mend_unit_test(NAME base_io SOURCES test_base_io.c)
 mend_unit_test(NAME base_io_faults SOURCES test_base_io_faults.c TIMEOUT 300)

@@ -24,6 +24,7 @@
 #include "images/load.h"
 
 #include <base/fail.h>
+#include <base/sum.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +35,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 enum { MOST_PARTS = 4096 };
 struct part { /* of a file */
@@ -99,7 +99,7 @@ int files_sum(int fd, uint64_t offset, uint64_t bytes, uint64_t *sum)
             rc = mend_fail_errno("cannot read a file");
         if (n <= 0)
             break; /* its end */
-        *sum = XXH3_64bits_withSeed(piece, (size_t)n, *sum);
+        *sum = mend_sum(piece, (size_t)n, *sum);
         offset += (uint64_t)n;
         bytes -= (uint64_t)n;
     }

@@ -11,10 +11,10 @@
 
 #include <base/fail.h>
 #include <base/io.h>
+#include <base/sum.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <xxhash.h>
 
 static void *take(void *context, size_t bytes)
 {
@@ -62,8 +62,10 @@ static void reveal(const struct survey *s, int yes)
     }
 }
 
-static int is_zero(const uint64_t *page, size_t bytes)
+enum { AHEAD = 16 }; /* pages: the first look at each waits for memory */
+static int is_zero(const void *content, size_t bytes)
 {
+    const uint64_t *page = content;
     if (page[0] | page[1]) /* most that are not zero are not so early, and each look is a miss */
         return 0;
     for (size_t i = 0; i < bytes / 8; i += 8)
@@ -114,10 +116,11 @@ static void choose_pages(struct selection *p)
         const struct stretch *t = &s->stretches[i];
         int of_file = s->mappings[t->mapping].file != 0; /* where no run is, its bytes would be */
         for (uint64_t at = t->from; at < t->to; at += page_size) {
-            const void *bytes = (const void *)(at + (uint64_t)t->shift);
+            const char *bytes = (const char *)(at + (uint64_t)t->shift);
+            __builtin_prefetch(bytes + AHEAD * page_size); /* no fault where nothing is */
             if (!of_file && is_zero(bytes, page_size))
                 continue;
-            uint64_t sum = p->sums ? XXH3_64bits(bytes, page_size) : 0;
+            uint64_t sum = p->sums ? mend_sum(bytes, page_size, 0) : 0;
             if (p->sums)
                 p->sums[p->found->pages] = sum;
             p->found->pages++;
