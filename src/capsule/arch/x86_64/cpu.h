@@ -44,12 +44,40 @@ static inline __attribute__((always_inline)) void *thread_pointer_get(void)
     return p;
 }
 
+/* The system call is out of the way, at the end of the section, and changes no register: were it C, each of
+ * the busiest functions would keep its arguments in memory across it, whether it is made or not. It is not a function:
+ * in_fast_code() knows the caller's section. A leaf may keep data in the 128 bytes below the stack pointer.
+ */
 static inline __attribute__((always_inline)) void thread_pointer_set(void *p)
 {
-    if (__builtin_expect(thread_pointer_fast, 1))
-        __asm__ volatile("wrfsbase %0" ::"r"(p) : "memory");
-    else
-        raw_syscall(SYS_arch_prctl, ARCH_SETS_FS, (long)p, 0, 0, 0, 0);
+    __asm__ volatile("cmpl $0, %[fast]\n\t"
+                     "je 1f\n\t"
+                     "wrfsbase %[p]\n"
+                     "2:\n\t"
+                     ".subsection 1\n"
+                     "1:\n\t"
+                     "lea -128(%%rsp), %%rsp\n\t"
+                     "push %%rax\n\t"
+                     "push %%rcx\n\t"
+                     "push %%rdi\n\t"
+                     "push %%rsi\n\t"
+                     "push %%r11\n\t"
+                     "mov %[p], %%rsi\n\t"
+                     "mov %[code], %%edi\n\t"
+                     "mov %[call], %%eax\n\t"
+                     "syscall\n\t"
+                     "pop %%r11\n\t"
+                     "pop %%rsi\n\t"
+                     "pop %%rdi\n\t"
+                     "pop %%rcx\n\t"
+                     "pop %%rax\n\t"
+                     "lea 128(%%rsp), %%rsp\n\t"
+                     "jmp 2b\n\t"
+                     ".previous"
+                     :
+                     : [p] "r"(p), [fast] "m"(thread_pointer_fast), [code] "i"(ARCH_SETS_FS),
+                       [call] "i"(SYS_arch_prctl)
+                     : "memory", "cc");
 }
 
 static inline unsigned long trap_argument(const ucontext_t *uc, int i)
