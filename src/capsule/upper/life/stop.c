@@ -69,6 +69,7 @@ static int save_or_resume(void)
     LOWER(resumed);
     LOWER(agent_start, &upper);
     LOWER_VOID(bring_back_threads, &upper);
+    name_threads_again();
     return 0;
 }
 

@@ -41,6 +41,7 @@ void os_before_image(void)
 {
     upper.thread_pointer = thread_pointer_get();
     park_threads();
+    note_thread_names();
     note_files();
     note_maps();
     note_timers();

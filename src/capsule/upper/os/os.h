@@ -19,6 +19,8 @@ void park_threads(void);
 int thread_may_speak(void);
 void release_threads(void);
 void install_park_handler(void);
+void note_thread_names(void);
+void name_threads_again(void); /* when they are back */
 void reinstall_signals(void);
 void threads_init(void);
 void signals_init(void);
@@ -37,6 +39,8 @@ struct stat;
 int pipe_note(int fd,
               const struct stat *st); /* at a checkpoint; 0: neither a pipe nor an event counter */
 void pipes_noted(void);
+struct listener *listener_note(int fd); /* os/sockets.c */
+long listener_again(const struct listener *kept);
 void pipes_forget(void);
 void pipes_again(void);
 long scratch_again(const struct scratch *s, const char *path, int flags); /* a file, or -errno */

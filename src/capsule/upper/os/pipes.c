@@ -1,7 +1,7 @@
 /* os/pipes.c - pipes and event counters, by which threads wake each other. What is in a pipe goes into
  * the image. If nobody has the other end, it is broken after a restart, too. If another process has it,
  * which no image brings back, what was unread can still be read; to write is an error (EBADF, and no
- * signal that ends the program). Of sockets and the like only the number is kept, as such an error: it
+ * signal that ends the program). Of other sockets than those of os/sockets.c and the like only the number is kept, as such an error: it
  * must not lead to the next file that is opened.
  */
 #include "os/os.h"
@@ -22,13 +22,14 @@ struct content {
 };
 static struct end {
     int fd, flags, cloexec;
-    enum { PIPE, EVENTS, OTHER } kind;
+    enum { PIPE, EVENTS, LISTENER, OTHER } kind;
     int lost;       /* its other end is another process's, and nothing can be read */
     uint64_t count; /* EVENTS */
     ino_t inode;
     int first;               /* of this pipe: has what follows */
     struct content *content; /* unread bytes */
     long room;               /* of the pipe, in bytes */
+    struct listener *listener;
 } *ends;
 static int nends, ends_room;
 
@@ -74,7 +75,9 @@ int pipe_note(int fd, const struct stat *st)
         ends_room = 2 * ends_room + 64;
     }
     if (!S_ISFIFO(st->st_mode))
-        e.kind = counter_of(fd, &e.count) ? EVENTS : OTHER;
+        e.kind = counter_of(fd, &e.count)                                    ? EVENTS
+                 : S_ISSOCK(st->st_mode) && (e.listener = listener_note(fd)) ? LISTENER
+                                                                             : OTHER;
     e.lost = e.kind == OTHER;
     ends[nends++] = e;
     return !e.lost;
@@ -104,9 +107,12 @@ static struct content *unread(int fd, long room)
 
 void pipes_forget(void)
 {
-    for (int i = 0; i < nends; i++)
+    for (int i = 0; i < nends; i++) {
         if (ends[i].content)
             keep_free(ends[i].content);
+        if (ends[i].listener)
+            keep_free(ends[i].listener);
+    }
     nends = 0;
 }
 
@@ -165,6 +171,17 @@ void pipes_again(void)
             long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDONLY, 0, 0, 0);
             place(fd, e);
             raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+            continue;
+        }
+        if (e->kind == LISTENER) {
+            raw_syscall(SYS_close, e->fd, 0, 0, 0, 0, 0); /* gone back in time, it has the name */
+            long fd = listener_again(e->listener);
+            if (fd < 0)
+                file_say("a socket cannot listen under its name again", "resume");
+            else
+                place(fd, e);
+            if (fd >= 0)
+                raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
             continue;
         }
         if (e->kind == EVENTS) {

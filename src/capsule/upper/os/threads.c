@@ -8,10 +8,13 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -241,6 +244,42 @@ int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
     if (rc)
         free(s);
     return rc ? thrd_error : thrd_success;
+}
+
+/* Their names, as ps shows them. A GPU's driver finds a thread of its own by its name. */
+static char names[MAX_THREADS][16];
+
+static long name_file(int tid, int flags)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
+    return raw_syscall(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, 0, 0, 0);
+}
+
+/* Each that is alive. All are parked, or the one that speaks. */
+void note_thread_names(void)
+{
+    for (int i = 0; i < upper.nthreads; i++) {
+        long n = 0,
+             fd = upper.threads[i].used == ALIVE ? name_file(upper.threads[i].tid, O_RDONLY) : -1;
+        if (fd >= 0) {
+            n = raw_syscall(SYS_read, fd, (long)names[i], sizeof names[i], 0, 0, 0);
+            raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+        }
+        for (long k = n > 0 ? n - 1 : 0; k < (long)sizeof names[i]; k++)
+            names[i][k] = 0; /* from the end of the line on */
+    }
+}
+
+void name_threads_again(void)
+{
+    for (int i = 0; i < upper.nthreads; i++) {
+        long fd = names[i][0] ? name_file(upper.threads[i].tid, O_WRONLY) : -1;
+        if (fd < 0)
+            continue;
+        raw_syscall(SYS_write, fd, (long)names[i], (long)strlen(names[i]), 0, 0, 0);
+        raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+    }
 }
 
 void install_park_handler(void)
