@@ -20,12 +20,13 @@
 #else
 #define WIDE_PARTS(PART)
 #endif
-#define PARTS(PART)                                                                                \
-    PART(collectives)                                                                              \
-    PART(completion)                                                                               \
-    PART(files)                                                                                    \
-    PART(data)                                                                                     \
-    PART(comms) PART(inter) PART(groups) PART(types) PART(packing) PART(persistent) PART(topology) \
+#define PARTS(PART)                                                                    \
+    PART(collectives)                                                                  \
+    PART(completion)                                                                   \
+    PART(files)                                                                        \
+    PART(data)                                                                         \
+    PART(comms)                                                                        \
+    PART(inter) PART(groups) PART(types) PART(packing) PART(persistent) PART(topology) \
         PART(windows) PART(modes) PART(env) WIDE_PARTS(PART)
 
 #define PART(name) void part_##name(void);

@@ -20,7 +20,7 @@ int error_out(int rc)
         return 0;
     MPI_Error_class(rc, &class);
 #define ERROR_CLASS(name, value, ...) \
-    if (class == name)                 \
+    if (class == name)                \
         return value;
 #include "table/errors.def"
 #undef ERROR_CLASS
