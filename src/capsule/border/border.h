@@ -188,7 +188,7 @@ struct comm_card {
     uint64_t reported, target; /* lower/round/agent.c's, under its lock */
     struct comm_card *next;
     int at_door,
-        door_turns; /* threads that wait at its door, and for how long (lower/round/agent.c) */
+        door_turns; /* threads that wait at its door, and for how long (lower/round/application.c) */
     int freed;      /* by this rank; others may not be so far */
     int released;   /* as freed, but requests of this rank still hold it: nobody makes it again */
     int size, rank;

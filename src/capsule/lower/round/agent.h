@@ -1,4 +1,4 @@
-/* agent.h - between agent.c, coordinator.c and the rest of the lower half. */
+/* agent.h - between the agent, the coordinator and the rest of the lower half. */
 #ifndef CAPSULE_AGENT_H
 #define CAPSULE_AGENT_H
 #include "ground/ground.h"
@@ -18,7 +18,7 @@ int coordinator_start(int ranks, int here, struct control_address *address);
 void coordinator_finish(void); /* the round that is under way */
 void coordinator_end(void);
 
-/* --- agent.c: see there; called by the upper half through struct lower --- */
+/* --- agent.c, application.c: see there; called by the upper half through struct lower --- */
 int agent_start(struct upper *upper);
 void agent_end(void);
 int agent_door(struct comm_card *card);

@@ -1,0 +1,45 @@
+/* round/inside.h - the agent's own: its state, and what its files call of each other. With the lock in hand, except
+ * where it says otherwise. */
+#ifndef CAPSULE_ROUND_INSIDE_H
+#define CAPSULE_ROUND_INSIDE_H
+#include "round/agent.h"
+
+#include <pthread.h>
+
+extern struct agent {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread;
+    int running, socket, wake;
+    struct upper *upper;
+    uint32_t round;
+    enum stop_phase phase;
+    int stopped; /* it is in stop_now(), in this round */
+    int polls;   /* since then */
+    int counts_sent, drained, drained_sent, saved, saved_sent, captured, captured_sent;
+    int64_t save_code;
+    uint64_t save_bytes, save_microseconds;
+    mend_version_t save_version;
+    struct control_save save;
+    enum stop_command command;
+    int64_t expected;            /* messages sent to this rank; -1: not known yet */
+    int64_t *told;               /* of those that it has sent, to each */
+    struct control_clocks *last; /* that were reported, at these turns of the application's loops */
+    size_t last_bytes;
+    unsigned turns;
+    int leaving;
+    volatile int requested, ending;
+} agent;
+
+/* --- agent.c --- */
+void agent_wake(void);                       /* from any thread, by a raw system call */
+void agent_set_phase(enum stop_phase phase); /* and the application sees it */
+
+/* --- report.c: to the coordinator --- */
+void report_all(void);  /* that is new */
+void report_save(void); /* the image of this rank, if it is written */
+void report_take_result(const struct snapshot_result *r); /* of an image, for that */
+
+/* --- connect.c --- */
+int connect_to_coordinator(const struct control_address *address); /* -1: it cannot be reached */
+#endif
