@@ -38,6 +38,18 @@ struct log {
     int foreign; /* a record is of another job */
 };
 
+static struct {
+    ino_t *brought_back; /* by this rank */
+    int brought_count;
+    int missed;          /* bytes whose file was not there */
+    char lost[PATH_MAX]; /* a file of which nothing was kept */
+    struct length {
+        uint64_t inode, size;
+        char *path;
+    } *lengths;
+    int length_count;
+} back;
+
 static void free_log(struct log *log)
 {
     if (log->size)
@@ -135,9 +147,6 @@ static int names_lock(void)
     return fd;
 }
 
-static ino_t *brought_back; /* by this rank */
-static int brought_count;
-
 /* What was brought back as a copy has no second name: it is in a list. */
 struct copied {
     dev_t device;
@@ -189,8 +198,8 @@ static void remove_made(const char *path)
     if (lstat(path, &st))
         return;
     int own = st.st_nlink < 2 && !is_copy(&st, 0);
-    for (int i = 0; i < brought_count; i++)
-        own |= brought_back[i] == st.st_ino;
+    for (int i = 0; i < back.brought_count; i++)
+        own |= back.brought_back[i] == st.st_ino;
     if (own)
         unlink(path);
 }
@@ -227,14 +236,13 @@ static void bring_back(const char *kept, const char *path, const struct undo_rec
     unlink(path);
     if (link(kept, path))
         copy_back(kept, path, r);
-    brought_back = realloc(brought_back, (size_t)(brought_count + 1) * sizeof *brought_back);
-    if (!brought_back)
+    back.brought_back =
+        realloc(back.brought_back, (size_t)(back.brought_count + 1) * sizeof *back.brought_back);
+    if (!back.brought_back)
         die("no memory to undo changes of files");
     if (!lstat(path, &st))
-        brought_back[brought_count++] = st.st_ino;
+        back.brought_back[back.brought_count++] = st.st_ino;
 }
-
-static int missed; /* bytes whose file was not there */
 
 static void put_bytes(const char *path, const char *bytes, const struct undo_record *r)
 {
@@ -243,7 +251,7 @@ static void put_bytes(const char *path, const char *bytes, const struct undo_rec
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 || fstat(fd, &st) || (st.st_ino != r->inode && !is_copy(&st, r->inode))) {
         /* it was removed, and was not there before, or another record brings it back */
-        missed++;
+        back.missed++;
         count = 0;
     }
     while (count) {
@@ -298,23 +306,16 @@ static void backwards(int rank, mend_version_t version, undo_visit *visit)
     free_log(&log);
 }
 
-static char lost[PATH_MAX];
 static void look_for_lost(const struct log *log, int rank, const struct undo_record *r,
                           const char *path)
 {
     (void)log;
     (void)rank;
     if (r->kind == UNDO_LOST)
-        snprintf(lost, sizeof lost, "%s", path);
+        snprintf(back.lost, sizeof back.lost, "%s", path);
 }
 
 /* What is visited last was noted first. */
-static struct length {
-    uint64_t inode, size;
-    char *path;
-} *lengths;
-static int length_count;
-
 static void note_length(const struct log *log, int rank, const struct undo_record *r,
                         const char *path)
 {
@@ -323,29 +324,31 @@ static void note_length(const struct log *log, int rank, const struct undo_recor
     (void)rank;
     if (r->kind != UNDO_SIZE)
         return;
-    while (i < length_count && (lengths[i].inode != r->inode || strcmp(lengths[i].path, path) != 0))
+    while (i < back.length_count &&
+           (back.lengths[i].inode != r->inode || strcmp(back.lengths[i].path, path) != 0))
         i++;
-    if (i == length_count) {
-        lengths = realloc(lengths, (size_t)(length_count + 1) * sizeof *lengths);
+    if (i == back.length_count) {
+        back.lengths =
+            realloc(back.lengths, (size_t)(back.length_count + 1) * sizeof *back.lengths);
         char *copy = strdup(path);
-        if (!lengths || !copy)
+        if (!back.lengths || !copy)
             die("no memory to undo changes of files");
-        lengths[length_count++] = (struct length){.inode = r->inode, .path = copy};
+        back.lengths[back.length_count++] = (struct length){.inode = r->inode, .path = copy};
     }
-    lengths[i].size = r->offset;
+    back.lengths[i].size = r->offset;
 }
 
 static void cut_to_lengths(void)
 {
     struct stat st;
-    for (int i = 0; i < length_count; i++) {
-        const struct length *l = &lengths[i];
+    for (int i = 0; i < back.length_count; i++) {
+        const struct length *l = &back.lengths[i];
         if (!stat(l->path, &st) && S_ISREG(st.st_mode) && st.st_ino == l->inode &&
             (uint64_t)st.st_size > l->size && truncate(l->path, (off_t)l->size))
             die("cannot truncate %s: %s", l->path, strerror(errno));
         free(l->path);
     }
-    length_count = 0;
+    back.length_count = 0;
 }
 
 /* Logs of older versions than this one are forgotten, and something was in them; 0: none. */
@@ -389,19 +392,19 @@ void undo_remove_floor(int rank)
 /* Which file cannot be put back as it was at the version; NULL: all can. */
 const char *undo_impossible(int rank, mend_version_t version)
 {
-    lost[0] = 0;
+    back.lost[0] = 0;
     if (version < undo_floor(rank)) {
-        snprintf(lost, sizeof lost, "a file");
-        return lost;
+        snprintf(back.lost, sizeof back.lost, "a file");
+        return back.lost;
     }
     for (mend_version_t v = undo_newest(rank); v >= version; v--)
         backwards(rank, v, look_for_lost);
-    return lost[0] ? lost : NULL;
+    return back.lost[0] ? back.lost : NULL;
 }
 
 void undo_contents(int rank, mend_version_t version)
 {
-    brought_count = missed = 0;
+    back.brought_count = back.missed = 0;
     backwards(rank, version, undo_one);
 }
 
@@ -415,7 +418,7 @@ static void undo_rest(const struct log *log, int rank, const struct undo_record 
 
 void undo_others(int rank, mend_version_t version)
 {
-    if (missed)
+    if (back.missed)
         backwards(rank, version, undo_rest);
 }
 

@@ -17,14 +17,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct outside {
-    handle_t file;
-    dev_t device;
-    ino_t inode;
-    char path[PATH_MAX];
-} *list; /* files of MPI-IO that are open for writing; changed with the log taken */
-static int count, again;
-static int absent; /* the file that is being opened was not there */
+static struct {
+    struct outside {
+        handle_t file;
+        dev_t device;
+        ino_t inode;
+        char path[PATH_MAX];
+    } *list; /* files of MPI-IO that are open for writing; changed with the log taken */
+    int count, again;
+    int absent;        /* the file that is being opened was not there */
+    uint64_t told[64]; /* sums of the paths that were warned of */
+} opened;
 
 /* A prefix like "ufs:" is the library's. */
 static const char *plain_name(const char *name)
@@ -45,16 +48,15 @@ static int absolute(const char *name, char *path)
 
 static int told_before(const char *path)
 {
-    static uint64_t told[64];
     uint64_t sum = 14695981039346656037ull;
     for (const char *c = path; *c; c++)
         sum = (sum ^ (unsigned char)*c) * 1099511628211ull;
     int i = 0;
-    while (i < 64 && told[i] && told[i] != sum)
+    while (i < 64 && opened.told[i] && opened.told[i] != sum)
         i++;
-    if (i == 64 || told[i] == sum) /* with so many files the user knows */
+    if (i == 64 || opened.told[i] == sum) /* with so many files the user knows */
         return 1;
-    told[i] = sum;
+    opened.told[i] = sum;
     return 0;
 }
 
@@ -64,8 +66,8 @@ void undo_file_opening(const char *name, int amode, int first)
     if (!undo_log.folder[0] || !(amode & (MPI_MODE_WRONLY | MPI_MODE_RDWR)) ||
         !absolute(name, path))
         return;
-    absent = undo_note_length(path);
-    if (!first || again || undo_library_heard() || told_before(path))
+    opened.absent = undo_note_length(path);
+    if (!first || opened.again || undo_library_heard() || told_before(path))
         return;
     mend_event("recover.unprotected", ev_str("file", path), ev_str("by", "MPI-IO"));
     fprintf(stderr,
@@ -83,12 +85,12 @@ void undo_file_opened(const char *name, int amode, handle_t file)
         return;
     o.device = st.st_dev;
     o.inode = st.st_ino;
-    list = realloc(list, (size_t)(count + 1) * sizeof *list);
-    if (!list)
-        die("no memory to list %d files", count);
-    list[count++] = o;
+    opened.list = realloc(opened.list, (size_t)(opened.count + 1) * sizeof *opened.list);
+    if (!opened.list)
+        die("no memory to list %d files", opened.count);
+    opened.list[opened.count++] = o;
     undo_give();
-    if (absent)
+    if (opened.absent)
         undo_note_created(o.path);
 }
 
@@ -96,21 +98,21 @@ void undo_file_closed(handle_t file)
 {
     if (!undo_take())
         return;
-    for (int i = count; i--;)
-        if (list[i].file == file)
-            list[i] = list[--count];
+    for (int i = opened.count; i--;)
+        if (opened.list[i].file == file)
+            opened.list[i] = opened.list[--opened.count];
     undo_give();
 }
 
 int outside_open(void)
 {
-    return count;
+    return opened.count;
 }
 
 int outside_has(const struct stat *st)
 {
-    for (int i = 0; i < count; i++)
-        if (list[i].inode == st->st_ino && list[i].device == st->st_dev)
+    for (int i = 0; i < opened.count; i++)
+        if (opened.list[i].inode == st->st_ino && opened.list[i].device == st->st_dev)
             return 1;
     return 0;
 }
@@ -125,18 +127,18 @@ void undo_file_deleting(const char *name)
 /* A new log has begun. */
 void undo_outside_begin(void)
 {
-    for (int i = 0; i < count; i++)
-        undo_note_length(list[i].path);
+    for (int i = 0; i < opened.count; i++)
+        undo_note_length(opened.list[i].path);
 }
 
 /* The job was rolled back: the files are opened again, of which the user knows. */
 void undo_outside_forget(int resumes)
 {
-    count = 0;
-    again = resumes;
+    opened.count = 0;
+    opened.again = resumes;
 }
 
 void undo_outside_resumed(void)
 {
-    again = 0;
+    opened.again = 0;
 }

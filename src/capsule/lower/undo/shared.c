@@ -29,13 +29,15 @@ struct entry { /* of the index */
     uint64_t kind, key, from, to;
 };
 
-static int fd = -1;
-static uint64_t end;     /* of what has been read */
-static uint64_t machine; /* which boot of which machine */
-
-/* Sorted by key, kind and place; ranges of one file that touch are one. */
-static struct entry *table;
-static size_t count, room;
+static struct {
+    int fd;
+    uint64_t end;     /* of what has been read */
+    uint64_t machine; /* which boot of which machine */
+    /* Sorted by key, kind and place; ranges of one file that touch are one. */
+    struct entry *table;
+    size_t count, room;
+    struct entry some[128]; /* that are being read, under the lock */
+} common = {.fd = -1};
 
 static int before(const struct entry *a, const struct entry *b)
 {
@@ -49,10 +51,10 @@ static int before(const struct entry *a, const struct entry *b)
 /* The first entry that does not lie before e: if it touches e, it is the first that does. */
 static size_t place(const struct entry *e)
 {
-    size_t low = 0, high = count;
+    size_t low = 0, high = common.count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (before(&table[middle], e))
+        if (before(&common.table[middle], e))
             low = middle + 1;
         else
             high = middle;
@@ -62,53 +64,54 @@ static size_t place(const struct entry *e)
 
 static int grow(void)
 {
-    size_t more = room ? 2 * room : 4096;
-    long p = raw_syscall(SYS_mmap, 0, (long)(more * sizeof *table), PROT_READ | PROT_WRITE,
+    size_t more = common.room ? 2 * common.room : 4096;
+    long p = raw_syscall(SYS_mmap, 0, (long)(more * sizeof *common.table), PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p < 0)
         return 0;
-    if (room) {
-        memcpy((void *)p, table, count * sizeof *table);
-        CALL(munmap, table, room * sizeof *table, 0, 0);
+    if (common.room) {
+        memcpy((void *)p, common.table, common.count * sizeof *common.table);
+        CALL(munmap, common.table, common.room * sizeof *common.table, 0, 0);
     }
-    table = (void *)p;
-    room = more;
+    common.table = (void *)p;
+    common.room = more;
     return 1;
 }
 
 static int insert(struct entry e)
 {
     size_t at = place(&e), next = at;
-    while (next < count && !before(&e, &table[next])) { /* it touches */
+    while (next < common.count && !before(&e, &common.table[next])) { /* it touches */
         if (e.kind != RANGE)
             return 1; /* the first is right */
-        e.from = table[next].from < e.from ? table[next].from : e.from;
-        e.to = table[next].to > e.to ? table[next].to : e.to;
+        e.from = common.table[next].from < e.from ? common.table[next].from : e.from;
+        e.to = common.table[next].to > e.to ? common.table[next].to : e.to;
         next++;
     }
-    if (next == at && count == room && !grow())
+    if (next == at && common.count == common.room && !grow())
         return 0;
-    memmove(&table[at + 1], &table[next], (count - next) * sizeof *table);
-    table[at] = e;
-    count = count + 1 - (next - at);
+    memmove(&common.table[at + 1], &common.table[next],
+            (common.count - next) * sizeof *common.table);
+    common.table[at] = e;
+    common.count = common.count + 1 - (next - at);
     return 1;
 }
 
 static int read_news(uint64_t size)
 {
-    static struct entry some[128]; /* under the lock */
-    size -= size % sizeof *some;   /* a death has cut the last one short: it is overwritten */
-    while (end < size) {
-        uint64_t want = size - end < sizeof some ? size - end : sizeof some;
-        long n = CALL(pread64, fd, some, want, end);
+    size -= size % sizeof *common.some; /* a death has cut the last one short: it is overwritten */
+    while (common.end < size) {
+        uint64_t want =
+            size - common.end < sizeof common.some ? size - common.end : sizeof common.some;
+        long n = CALL(pread64, common.fd, common.some, want, common.end);
         if (n == -EINTR)
             continue;
-        if (n < (long)sizeof *some)
+        if (n < (long)sizeof *common.some)
             return 0;
-        for (long i = 0; i < n / (long)sizeof *some; i++)
-            if (!insert(some[i]))
+        for (long i = 0; i < n / (long)sizeof *common.some; i++)
+            if (!insert(common.some[i]))
                 return 0;
-        end += (uint64_t)n - (uint64_t)n % sizeof *some;
+        common.end += (uint64_t)n - (uint64_t)n % sizeof *common.some;
     }
     return 1;
 }
@@ -116,14 +119,14 @@ static int read_news(uint64_t size)
 static int append(struct entry e)
 {
     for (uint64_t done = 0; done < sizeof e;) {
-        long n = CALL(pwrite64, fd, (char *)&e + done, sizeof e - done, end + done);
+        long n = CALL(pwrite64, common.fd, (char *)&e + done, sizeof e - done, common.end + done);
         if (n == -EINTR)
             continue;
         if (n <= 0)
             return 0;
         done += (uint64_t)n;
     }
-    end += sizeof e;
+    common.end += sizeof e;
     return insert(e);
 }
 
@@ -131,11 +134,11 @@ int shared_lock(void)
 {
     struct stat st;
     long rc;
-    if (fd < 0)
+    if (common.fd < 0)
         return 0;
-    while ((rc = CALL(flock, fd, LOCK_EX, 0, 0)) == -EINTR)
+    while ((rc = CALL(flock, common.fd, LOCK_EX, 0, 0)) == -EINTR)
         ;
-    if (rc == 0 && CALL(fstat, fd, &st, 0, 0) == 0 && read_news((uint64_t)st.st_size))
+    if (rc == 0 && CALL(fstat, common.fd, &st, 0, 0) == 0 && read_news((uint64_t)st.st_size))
         return 1;
     shared_unlock();
     return 0;
@@ -143,27 +146,27 @@ int shared_lock(void)
 
 void shared_unlock(void)
 {
-    if (fd >= 0)
-        CALL(flock, fd, LOCK_UN, 0, 0);
+    if (common.fd >= 0)
+        CALL(flock, common.fd, LOCK_UN, 0, 0);
 }
 
 int shared_length(uint64_t key, uint64_t now, uint64_t *length)
 {
     struct entry e = {LENGTH, key, 0, 0};
     size_t at = place(&e);
-    if (at == count || before(&e, &table[at])) {
+    if (at == common.count || before(&e, &common.table[at])) {
         *length = now;
         return append((struct entry){LENGTH, key, 0, now});
     }
-    *length = table[at].to;
+    *length = common.table[at].to;
     return 1;
 }
 
 int shared_next(uint64_t key, uint64_t *from, uint64_t *to)
 {
     struct entry e = {RANGE, key, *from, *from};
-    for (size_t at = place(&e); at < count && *from < *to; at++) {
-        const struct entry *t = &table[at];
+    for (size_t at = place(&e); at < common.count && *from < *to; at++) {
+        const struct entry *t = &common.table[at];
         if (t->key != key || t->kind != RANGE || t->from >= *to)
             break;
         if (t->from > *from) {
@@ -180,7 +183,7 @@ int shared_created(uint64_t key)
 {
     struct entry e = {CREATED, key, 0, 0};
     size_t at = place(&e);
-    return at < count && !before(&e, &table[at]);
+    return at < common.count && !before(&e, &common.table[at]);
 }
 
 int shared_note_created(uint64_t key)
@@ -215,7 +218,8 @@ uint64_t shared_key(const struct stat *st, const char *path)
     sum = mix(sum, &st->st_ino, sizeof st->st_ino);
     for (size_t i = 0; i < sizeof of_one_machine / sizeof *of_one_machine; i++)
         if ((uint32_t)fs.f_type == of_one_machine[i])
-            return mix(mix(sum, &machine, sizeof machine), &st->st_dev, sizeof st->st_dev);
+            return mix(mix(sum, &common.machine, sizeof common.machine), &st->st_dev,
+                       sizeof st->st_dev);
     size_t n = 0;
     while (path[n])
         n++;
@@ -224,15 +228,15 @@ uint64_t shared_key(const struct stat *st, const char *path)
 
 void shared_machine(uint64_t number)
 {
-    machine = number;
+    common.machine = number;
 }
 
 void shared_begin(const char *path)
 {
-    if (fd >= 0)
-        CALL(close, fd, 0, 0, 0);
-    count = end = 0;
-    fd = (int)CALL(openat, AT_FDCWD, path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        fd = -1;
+    if (common.fd >= 0)
+        CALL(close, common.fd, 0, 0, 0);
+    common.count = common.end = 0;
+    common.fd = (int)CALL(openat, AT_FDCWD, path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (common.fd < 0)
+        common.fd = -1;
 }

@@ -14,12 +14,9 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-static uint64_t copied;     /* bytes of files that were removed */
-static unsigned kept_files; /* so many */
-
 /* A file that was changed since the version, and what of it has been noted. */
 enum { RANGES = 16, FILES = 256 };
-static struct touched {
+struct touched {
     dev_t device;
     ino_t inode;
     uint64_t size; /* when it was first changed */
@@ -31,8 +28,15 @@ static struct touched {
     struct {
         uint64_t from, to;
     } range[RANGES];
-} files[FILES];
-static int file_count;
+};
+static struct {
+    struct touched files[FILES];
+    int file_count;
+    uint64_t copied;     /* bytes of files that were removed */
+    unsigned kept_files; /* so many */
+    /* Room to work in, under the lock. */
+    char piece[1 << 16], one_path[PATH_MAX], other_path[PATH_MAX];
+} since;
 
 static void lose(struct touched *t, const char *path)
 {
@@ -45,9 +49,9 @@ static void lose(struct touched *t, const char *path)
 
 static struct touched *known(const struct stat *st)
 {
-    for (int i = 0; i < file_count; i++)
-        if (files[i].device == st->st_dev && files[i].inode == st->st_ino)
-            return &files[i];
+    for (int i = 0; i < since.file_count; i++)
+        if (since.files[i].device == st->st_dev && since.files[i].inode == st->st_ino)
+            return &since.files[i];
     return NULL;
 }
 
@@ -61,7 +65,7 @@ static void forget(struct touched *t)
 static struct touched *add(const struct stat *st)
 {
     /* no room: the file is noted again, which does no harm */
-    struct touched *t = &files[file_count < FILES ? file_count++ : FILES - 1];
+    struct touched *t = &since.files[since.file_count < FILES ? since.file_count++ : FILES - 1];
     forget(t);
     *t = (struct touched){.device = st->st_dev, .inode = st->st_ino, .size = (uint64_t)st->st_size};
     return t;
@@ -125,8 +129,6 @@ static void remember(struct touched *t, uint64_t from, uint64_t to)
     }
 }
 
-static char piece[1 << 16]; /* under the lock */
-
 /* That of a shared file stays open until the next version: see above. */
 static int reader_of(struct touched *t, const char *path)
 {
@@ -144,15 +146,15 @@ static int log_content(int fd, const struct touched *t, const char *path, uint64
     int ok = undo_log.at + (to - from) <= undo_log.limit &&
              log_record(UNDO_BYTES, path, t->inode, from, to - from);
     for (uint64_t at = from; ok && at < to;) {
-        size_t want = to - at < sizeof piece ? to - at : sizeof piece;
-        long n = CALL(pread64, fd, piece, want, at);
+        size_t want = to - at < sizeof since.piece ? to - at : sizeof since.piece;
+        long n = CALL(pread64, fd, since.piece, want, at);
         if (n == -EINTR)
             continue;
         if (n == 0) { /* it has been cut in between: what is not there is put back as zeros */
-            memset(piece, 0, want);
+            memset(since.piece, 0, want);
             n = (long)want;
         }
-        ok = n > 0 && log_bytes(piece, (size_t)n);
+        ok = n > 0 && log_bytes(since.piece, (size_t)n);
         at += n > 0 ? (uint64_t)n : 0;
     }
     return ok;
@@ -202,29 +204,29 @@ static void keep(int own, struct touched *t, const char *path, uint64_t from, ui
         CALL(close, fd, 0, 0, 0);
 }
 
-static char one_path[PATH_MAX], other_path[PATH_MAX]; /* under the lock */
-
 /* The file will be written at offset (-1: where it stands). */
 static void before_write(int fd, int64_t offset, uint64_t count)
 {
     struct stat st;
-    if (CALL(fstat, fd, &st, 0, 0) || !S_ISREG(st.st_mode) || !log_path_of(fd, one_path))
+    if (CALL(fstat, fd, &st, 0, 0) || !S_ISREG(st.st_mode) || !log_path_of(fd, since.one_path))
         return;
-    struct touched *t = outside_has(&st) ? touch_shared(&st, one_path) : touch(&st, one_path);
+    struct touched *t =
+        outside_has(&st) ? touch_shared(&st, since.one_path) : touch(&st, since.one_path);
     if (CALL(fcntl, fd, F_GETFL, 0, 0) & O_APPEND)
         return;
     if (offset < 0)
         offset = CALL(lseek, fd, 0, SEEK_CUR, 0);
-    keep(fd, t, one_path, (uint64_t)offset, (uint64_t)offset + count);
+    keep(fd, t, since.one_path, (uint64_t)offset, (uint64_t)offset + count);
 }
 
 static void before_cut(int fd, uint64_t size)
 {
     struct stat st;
-    if (CALL(fstat, fd, &st, 0, 0) || !S_ISREG(st.st_mode) || !log_path_of(fd, one_path))
+    if (CALL(fstat, fd, &st, 0, 0) || !S_ISREG(st.st_mode) || !log_path_of(fd, since.one_path))
         return;
-    struct touched *t = outside_has(&st) ? touch_shared(&st, one_path) : touch(&st, one_path);
-    keep(fd, t, one_path, size, UINT64_MAX);
+    struct touched *t =
+        outside_has(&st) ? touch_shared(&st, since.one_path) : touch(&st, since.one_path);
+    keep(fd, t, since.one_path, size, UINT64_MAX);
 }
 
 static void before_cut_by_name(int dir, const char *name, uint64_t size)
@@ -244,8 +246,8 @@ static int before_open(int dir, const char *name, long flags)
     long rc = CALL(newfstatat, dir, name, &st, 0);
     if (rc == 0 && S_ISREG(st.st_mode) && flags & O_TRUNC)
         before_cut_by_name(dir, name, 0);
-    else if (rc == -ENOENT && flags & O_CREAT && log_absolute(dir, name, one_path)) {
-        if (log_record(UNDO_CREATED, one_path, 0, 0, 0))
+    else if (rc == -ENOENT && flags & O_CREAT && log_absolute(dir, name, since.one_path)) {
+        if (log_record(UNDO_CREATED, since.one_path, 0, 0, 0))
             return 1;
         log_back_to(start);
     }
@@ -263,15 +265,15 @@ static void after_creation(int fd)
 /* Where a second name cannot be given: another file system, or one without links. */
 static int copy(int dir, const char *name, uint64_t size, const char *to)
 {
-    if (size > undo_log.limit || undo_log.at + copied > undo_log.limit - size)
+    if (size > undo_log.limit || undo_log.at + since.copied > undo_log.limit - size)
         return 0;
     long in = CALL(openat, dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0), n = -1;
     long out = CALL(openat, AT_FDCWD, to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     for (uint64_t at = 0; in >= 0 && out >= 0; at += (uint64_t)n) {
-        n = CALL(pread64, in, piece, sizeof piece, at);
-        if (n <= 0 || CALL(pwrite64, out, piece, n, at) != n)
+        n = CALL(pread64, in, since.piece, sizeof since.piece, at);
+        if (n <= 0 || CALL(pwrite64, out, since.piece, n, at) != n)
             break;
-        copied += (uint64_t)n;
+        since.copied += (uint64_t)n;
     }
     if (in >= 0)
         CALL(close, in, 0, 0, 0);
@@ -299,27 +301,28 @@ static void before_gone(int dir, const char *name)
     char digits[32], rank_digits[16];
     uint64_t start = undo_log.at;
     if (CALL(newfstatat, dir, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
-        !log_absolute(dir, name, one_path))
+        !log_absolute(dir, name, since.one_path))
         return;
-    if (is_younger(&st, one_path))
+    if (is_younger(&st, since.one_path))
         return;
-    char *at = log_number(digits + sizeof digits, kept_files);
+    char *at = log_number(digits + sizeof digits, since.kept_files);
     *--at = '.';
     char *tail = at;
     for (mend_version_t v = undo_log.version; tail == at || v; v /= 10)
         *--at = (char)('0' + v % 10);
-    if (!log_join(other_path, undo_log.folder,
+    if (!log_join(since.other_path, undo_log.folder,
                   log_number(rank_digits + sizeof rank_digits, undo_log.rank)) ||
-        !log_join(other_path, other_path, at))
+        !log_join(since.other_path, since.other_path, at))
         return;
-    long linked = raw_syscall(SYS_linkat, dir, (long)name, AT_FDCWD, (long)other_path, 0, 0);
+    long linked = raw_syscall(SYS_linkat, dir, (long)name, AT_FDCWD, (long)since.other_path, 0, 0);
     if (linked == -ENOENT) /* another rank was faster, and has noted it */
         return;
-    int ok = (linked == 0 || copy(dir, name, (uint64_t)st.st_size, other_path)) &&
-             log_record(UNDO_KEPT, one_path, st.st_ino, kept_files++, st.st_mode & 07777);
+    int ok =
+        (linked == 0 || copy(dir, name, (uint64_t)st.st_size, since.other_path)) &&
+        log_record(UNDO_KEPT, since.one_path, st.st_ino, since.kept_files++, st.st_mode & 07777);
     if (!ok) {
         log_back_to(start);
-        lose(NULL, one_path);
+        lose(NULL, since.one_path);
     }
 }
 
@@ -330,9 +333,9 @@ static void before_rename(int dir, const char *name, int to_dir, const char *to)
     if (CALL(newfstatat, dir, name, &st, AT_SYMLINK_NOFOLLOW))
         return; /* it will fail */
     before_gone(to_dir, to);
-    if (log_absolute(dir, name, one_path) && log_absolute(to_dir, to, other_path) &&
-        (!log_record(UNDO_MOVED, one_path, 0, 0, log_length(other_path) + 1) ||
-         !log_bytes(other_path, log_length(other_path) + 1)))
+    if (log_absolute(dir, name, since.one_path) && log_absolute(to_dir, to, since.other_path) &&
+        (!log_record(UNDO_MOVED, since.one_path, 0, 0, log_length(since.other_path) + 1) ||
+         !log_bytes(since.other_path, log_length(since.other_path) + 1)))
         log_back_to(start);
 }
 
@@ -385,10 +388,10 @@ static int note(long number, const unsigned long a[6])
 /* A new log: nothing is noted yet. */
 void undo_note_again(void)
 {
-    copied = kept_files = 0;
-    for (int i = 0; i < file_count; i++)
-        forget(&files[i]);
-    file_count = 0;
+    since.copied = since.kept_files = 0;
+    for (int i = 0; i < since.file_count; i++)
+        forget(&since.files[i]);
+    since.file_count = 0;
 }
 
 int undo_note_length(const char *path)
@@ -435,8 +438,8 @@ void undo_note_map(int fd, uint64_t from, uint64_t length)
         return;
     /* shared memory is no file to the user: what is mapped of it is in the image */
     if (!CALL(fstat, fd, &st, 0, 0) && S_ISREG(st.st_mode) && st.st_nlink &&
-        log_path_of(fd, one_path) && memcmp(one_path, "/dev/shm/", 9) != 0)
-        keep(-1, touch(&st, one_path), one_path, from, from + length);
+        log_path_of(fd, since.one_path) && memcmp(since.one_path, "/dev/shm/", 9) != 0)
+        keep(-1, touch(&st, since.one_path), since.one_path, from, from + length);
     undo_give();
 }
 
