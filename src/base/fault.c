@@ -25,9 +25,11 @@ struct order {
 enum { ORDERS_MAX = 32 };
 
 bool mend_fault_armed;
-static struct order orders[ORDERS_MAX];
-static int order_count;
-static int own_rank = -1;
+static struct {
+    struct order orders[ORDERS_MAX];
+    int count;
+    int own_rank;
+} plan = {.own_rank = -1};
 
 static const char *const place_names[] = {
 #define FAULT_POINT(id, name) name,
@@ -42,7 +44,7 @@ const char *mend_fault_place_name(enum mend_fault_place place)
 
 void mend_fault_set_rank(int rank)
 {
-    own_rank = rank;
+    plan.own_rank = rank;
 }
 
 static int find_place(const char *name)
@@ -95,9 +97,9 @@ static bool parse_word(struct order *order, const char *word, bool *has_action)
 
 static int parse_order(char *text)
 {
-    if (order_count == ORDERS_MAX)
+    if (plan.count == ORDERS_MAX)
         return mend_fail(MEND_ERR_CONFIG, "MEND_FAULT holds more than %d faults", ORDERS_MAX);
-    struct order *order = &orders[order_count];
+    struct order *order = &plan.orders[plan.count];
     memset(order, 0, sizeof *order);
     order->rank = -1;
     order->first_hit = 1;
@@ -115,13 +117,13 @@ static int parse_order(char *text)
                              place_names[place], word);
     if (!has_action)
         return mend_fail(MEND_ERR_CONFIG, "MEND_FAULT at %s names no action", place_names[place]);
-    order_count++;
+    plan.count++;
     return MEND_OK;
 }
 
 int mend_fault_configure(const char *text)
 {
-    order_count = 0;
+    plan.count = 0;
     mend_fault_armed = false;
     if (!text || !*text)
         return MEND_OK;
@@ -132,7 +134,7 @@ int mend_fault_configure(const char *text)
     for (char *one = strtok_r(copy, ",", &rest); one && !code; one = strtok_r(NULL, ",", &rest))
         code = parse_order(one);
     free(copy);
-    mend_fault_armed = code == MEND_OK && order_count > 0;
+    mend_fault_armed = code == MEND_OK && plan.count > 0;
     return code;
 }
 
@@ -150,7 +152,7 @@ static int rank_from_launcher(void)
 
 __attribute__((constructor)) static void read_environment(void)
 {
-    own_rank = rank_from_launcher();
+    plan.own_rank = rank_from_launcher();
     if (mend_fault_configure(getenv("MEND_FAULT")) != MEND_OK) {
         fprintf(stderr, "mend: %s\n", mend_error_text());
         _exit(2);
@@ -181,9 +183,9 @@ static enum mend_fault_effect carry_out(const struct order *order)
 enum mend_fault_effect mend_fault_hit(enum mend_fault_place place)
 {
     enum mend_fault_effect effect = MEND_FAULT_NONE;
-    for (int i = 0; i < order_count; i++) {
-        struct order *order = &orders[i];
-        if (order->place != place || (order->rank >= 0 && order->rank != own_rank))
+    for (int i = 0; i < plan.count; i++) {
+        struct order *order = &plan.orders[i];
+        if (order->place != place || (order->rank >= 0 && order->rank != plan.own_rank))
             continue;
         long hit = atomic_fetch_add(&order->hits, 1) + 1;
         if (hit == order->first_hit || (order->from_then_on && hit > order->first_hit)) {

@@ -13,43 +13,45 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
-static atomic_bool closed;
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t opened;
+    atomic_bool closed;
+    atomic_int inside;
+} gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
 static _Thread_local bool by_me;
-static atomic_int inside;
 
 void mend_gate_enter(void)
 {
     if (by_me)
         return;
     for (;;) {
-        atomic_fetch_add(&inside, 1);
-        if (!atomic_load(&closed))
+        atomic_fetch_add(&gate.inside, 1);
+        if (!atomic_load(&gate.closed))
             return;
-        atomic_fetch_sub(&inside, 1);
-        pthread_mutex_lock(&lock);
-        while (atomic_load(&closed))
-            pthread_cond_wait(&opened, &lock);
-        pthread_mutex_unlock(&lock);
+        atomic_fetch_sub(&gate.inside, 1);
+        pthread_mutex_lock(&gate.lock);
+        while (atomic_load(&gate.closed))
+            pthread_cond_wait(&gate.opened, &gate.lock);
+        pthread_mutex_unlock(&gate.lock);
     }
 }
 
 void mend_gate_leave(void)
 {
     if (!by_me)
-        atomic_fetch_sub(&inside, 1);
+        atomic_fetch_sub(&gate.inside, 1);
 }
 
 void mend_gate_close(void)
 {
-    pthread_mutex_lock(&lock);
-    while (atomic_load(&closed))
-        pthread_cond_wait(&opened, &lock);
-    atomic_store(&closed, true);
+    pthread_mutex_lock(&gate.lock);
+    while (atomic_load(&gate.closed))
+        pthread_cond_wait(&gate.opened, &gate.lock);
+    atomic_store(&gate.closed, true);
     by_me = true;
-    pthread_mutex_unlock(&lock);
-    while (atomic_load(&inside) > 0)
+    pthread_mutex_unlock(&gate.lock);
+    while (atomic_load(&gate.inside) > 0)
         sched_yield();
 }
 
@@ -57,9 +59,9 @@ void mend_gate_open(void)
 {
     if (!by_me)
         return;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&gate.lock);
     by_me = false;
-    atomic_store(&closed, false);
-    pthread_cond_broadcast(&opened);
-    pthread_mutex_unlock(&lock);
+    atomic_store(&gate.closed, false);
+    pthread_cond_broadcast(&gate.opened);
+    pthread_mutex_unlock(&gate.lock);
 }

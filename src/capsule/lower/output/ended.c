@@ -17,8 +17,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int (*plain_abort)(handle_t comm, int code);
-static int watched;
+static struct {
+    int watched;
+    int (*plain_abort)(handle_t comm, int code);
+    struct sigaction before[65];  /* the handlers that we found */
+    struct sigaction library[65]; /* the MPI library's */
+} ended;
 
 /* Not the program's own decision, if it follows an error that the death of another rank may have caused. (In a
  * job that repairs itself the program never hears of one.) Then the job is torn down, and launched again. */
@@ -58,19 +62,18 @@ static int abort_and_tell(handle_t comm, int code)
 {
     ended_output();
     tell(code ? code : 1, "MPI_Abort", MEND_ENDS_ABORTED);
-    return plain_abort(comm, code);
+    return ended.plain_abort(comm, code);
 }
 
 void ended_watch(void)
 {
-    watched = 1;
+    ended.watched = 1;
     mend_ends_open(settings.dir, strtoull(mend_setting_string(MEND_KEY_RUN_MEETING), NULL, 10));
-    plain_abort = lower.Abort;
+    ended.plain_abort = lower.Abort;
     lower.Abort = abort_and_tell;
 }
 
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM};
-static struct sigaction before[65];
 
 /* A crash of the program's own code goes to the table, so that one that comes again is not survived for ever. What came
  * from outside, or happened in the MPI library (which may be hit by a death), is none. */
@@ -97,7 +100,7 @@ static void on_crash(int signal, siginfo_t *info, void *context)
         output_last();
         tell_crash(signal, info, context, pid);
     }
-    sigaction(signal, &before[signal], NULL);
+    sigaction(signal, &ended.before[signal], NULL);
     if (info->si_code <= 0)
         raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
                     raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), signal, 0, 0, 0);
@@ -107,22 +110,21 @@ void ended_watch_crashes(void)
 {
     struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
-        sigaction(crashes[i], &action, &before[crashes[i]]);
+        sigaction(crashes[i], &action, &ended.before[crashes[i]]);
 }
 
 /* Open MPI's handlers for crashes print the stack and send the signal again. They need the lower half's thread
  * pointer, or they crash themselves, and abort() of the program ends as a SIGSEGV. */
-static struct sigaction library[65];
 static void on_crash_for_library(int signal, siginfo_t *info, void *context)
 {
     void *pointer = thread_pointer_get();
     int above = (uintptr_t)pointer < UPPER_END;
     if (above)
         thread_pointer_set(lower.thread_pointer);
-    if (library[signal].sa_flags & SA_SIGINFO)
-        library[signal].sa_sigaction(signal, info, context);
+    if (ended.library[signal].sa_flags & SA_SIGINFO)
+        ended.library[signal].sa_sigaction(signal, info, context);
     else
-        library[signal].sa_handler(signal);
+        ended.library[signal].sa_handler(signal);
     if (above)
         thread_pointer_set(pointer);
 }
@@ -136,7 +138,7 @@ void ended_lend_pointer(void)
     if (!sigaltstack(NULL, &stack) && (uintptr_t)stack.ss_sp >= UPPER_END)
         sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        struct sigaction action, *theirs = &library[faults[i]];
+        struct sigaction action, *theirs = &ended.library[faults[i]];
         if (theirs->sa_handler || sigaction(faults[i], NULL, &action) ||
             action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
             continue;
@@ -149,25 +151,25 @@ void ended_lend_pointer(void)
 
 void ended_by_exit(int code)
 {
-    if (watched)
+    if (ended.watched)
         tell(code, "exit", MEND_ENDS_ENDED);
 }
 
 /* For a checkpoint after which the job stops: the program has not ended. */
 void ended_left(void)
 {
-    if (watched) {
+    if (ended.watched) {
         mend_event("recover.left", ev_str("launch", mend_setting_string(MEND_KEY_RUN_MEETING)));
         mend_ends_ended(mend_event_rank(), MEND_ENDS_LEFT, 0);
     }
-    watched = 0;
+    ended.watched = 0;
 }
 
 /* The last thing that a rank does. One that has not said it was killed, whatever the launcher says:
  * MPICH's ends with 0 after a quarter of all kills. */
 void ended_well(void)
 {
-    if (!watched)
+    if (!ended.watched)
         return;
     mend_event("recover.exited", ev_str("launch", mend_setting_string(MEND_KEY_RUN_MEETING)));
     mend_ends_ended(mend_event_rank(), MEND_ENDS_EXITED, 0);
