@@ -523,8 +523,8 @@ int mend_cmd_run(int argc, char **argv)
         job.online = false;
     }
     if (!job.resume) /* one that is resumed is in its images */
-        rc = startable_check(job.program[0], job.host || job.hostfile ||
-                                                 (job.launcher_args && !run_is_ours(&job)));
+        rc = startable_check(job.program[0],
+                             job.host || job.hostfile || (job.launcher_args && !run_is_ours(&job)));
     if (!rc && !job.resume)
         rc = program_check("run", job.program[0]);
     if (!rc)
