@@ -166,6 +166,67 @@ FAST_CODE int PMPI_Recv(void *buf, int n, MPI_Datatype type, int source, int tag
     return UNLIKELY(got != RECV_DONE || r.item.error) ? recv_unusual(&r, got) : 0;
 }
 
+struct waiting {
+    struct wait_item item; /* first */
+    MPI_Request *request;
+    MPI_Status *status;
+};
+/* A checkpoint comes first, or the receive has failed: it is complete then, with what is known of it. */
+FAST_CODE __attribute__((noinline)) static int wait_unusual(const struct waiting *w, int done)
+{
+    if (done) {
+        object *r = (object *)*w->request;
+        in_library++;
+        r->req.status = w->item.status ? *w->item.status : (struct status){.source = r->req.peer};
+        r->req.error = w->item.error;
+        r->req.done = 1;
+        count_recv_from(r->req.comm, r->req.peer);
+        in_library--;
+    }
+    return slow_Wait(w->request, w->status);
+}
+
+FAST_CODE __attribute__((noinline)) static void wait_let_go(MPI_Request *request)
+{
+    in_library++;
+    retire_request((object **)request);
+    in_library--;
+}
+
+/* A receive from a known rank, or a send that was complete at once and of which nobody wants to know more. Null and
+ * special requests are done.
+ */
+FAST_CODE int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    object *r = request ? (object *)*request : NULL;
+    if (UNLIKELY(!r || upper.stop_phase == STOP_HERE || !FAST_ONE_INSIDE()))
+        return slow_Wait(request, status);
+    if (r == books.sent && status == MPI_STATUS_IGNORE) {
+        *request = MPI_REQUEST_NULL;
+        return 0;
+    }
+    if (UNLIKELY(r->req.done || !r->req.is_recv || !IS_PEER(r->req.comm, r->req.peer)))
+        return slow_Wait(request, status);
+    struct waiting w;
+    w.request = request;
+    w.status = status;
+    w.item = (struct wait_item){&r->real, status == MPI_STATUS_IGNORE ? NULL : (void *)status,
+                                r->req.comm->comm.peers[r->req.peer], 0};
+    int done = LOWER(wait_or_stop, 1, &w.item);
+    if (UNLIKELY(!done || w.item.error))
+        return wait_unusual(&w, done);
+    upper.received_from[w.item.peer]++;
+    if (UNLIKELY(r->req.holds)) {
+        wait_let_go(request);
+        return 0;
+    }
+    r->req.live = 0;
+    r->next = books.spare;
+    books.spare = r;
+    *request = MPI_REQUEST_NULL;
+    return 0;
+}
+
 /* --- collectives ------------------------------------------------------------------------------- */
 
 /* The arguments are those that MPI_Name of the lower half can be called with as they are: a null communicator or type

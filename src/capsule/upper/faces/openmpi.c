@@ -117,6 +117,7 @@ struct ompi_predefined_instance_t {
 #define PMPI_Isend     slow_Isend
 #define PMPI_Recv      slow_Recv
 #define PMPI_Irecv     slow_Irecv
+#define PMPI_Wait      slow_Wait
 #define PMPI_Barrier   slow_Barrier
 #define PMPI_Bcast     slow_Bcast
 #define PMPI_Reduce    slow_Reduce
@@ -126,6 +127,7 @@ __typeof__(MPI_Send) slow_Send;
 __typeof__(MPI_Isend) slow_Isend;
 __typeof__(MPI_Recv) slow_Recv;
 __typeof__(MPI_Irecv) slow_Irecv;
+__typeof__(MPI_Wait) slow_Wait;
 __typeof__(MPI_Barrier) slow_Barrier;
 __typeof__(MPI_Bcast) slow_Bcast;
 __typeof__(MPI_Reduce) slow_Reduce;
@@ -136,6 +138,7 @@ __typeof__(MPI_Allreduce) slow_Allreduce;
 #undef PMPI_Isend
 #undef PMPI_Recv
 #undef PMPI_Irecv
+#undef PMPI_Wait
 #undef PMPI_Barrier
 #undef PMPI_Bcast
 #undef PMPI_Reduce
