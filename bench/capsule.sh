@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The capsule against native MPI, in turns; medians of ratios. Image writing against write().
+# The capsule against native MPI, in turns, the best of each: what disturbs a run makes it longer, never shorter.
+# Image writing against write(), restarts against read().
 set -uo pipefail
 work=$(mktemp -d /dev/shm/mend-bench.XXXXXX 2>/dev/null || mktemp -d); trap 'rm -rf "$work"' EXIT
 here=$MEND_SOURCE/bench
@@ -16,23 +17,20 @@ row() { # name value unit baseline target
         printf "%-34s %12.4g %-3s native %12.4g ratio %.3f (target %.2f) %s\n", n, v, u, b, r, t, ok
         printf "{\"name\":\"%s\",\"value\":%g,\"unit\":\"%s\",\"baseline\":%g,\"ratio\":%.4f,\"target\":%g,\"ok\":%s}\n", n, v, u, b, r, t, ok >> ENVIRON["MEND_BENCH_OUT"] }'
 }
-pair() { # name: capsule and native of the pair whose ratio is the median
-    for i in 1 2 3 4 5 6 7; do
-        paste <(awk -v k="$1" '$1 == k { print $2 }' "$work/c.$i") <(awk -v k="$1" '$1 == k { print $2 }' "$work/n.$i")
-    done | awk 'NF == 2 && $2 > 0 { print $1 / $2, $1, $2 }' | sort -g | awk '{ l[NR] = $2 " " $3 } END { print l[int((NR + 1) / 2)] }'
-}
-for which in pingpong8:1.05 allreduce8:1.05 pingpong1M:1.01 waitall64:1.05; do
-    read -r c n < <(pair "${which%:*}")
-    row "capsule.${which%:*}" "${c:-0}" ns "${n:-0}" "${which#*:}"
+best() { cat "$work/$1".* | awk -v k="$2" '$1 == k && (!n++ || $2 < least) { least = $2 } END { print n ? least : 0 }'; }
+for which in pingpong8:1.03 allreduce8:1.03 pingpong1M:1.01 waitall64:1.05; do
+    row "capsule.${which%:*}" "$(best c "${which%:*}")" ns "$(best n "${which%:*}")" "${which#*:}"
 done
-MEND_CAPSULE_DIR=$work/img MEND_CAPSULE_EVERY=0.3 run "$capsule" "$work/image" 128 "$work" >"$work/i"
-resident=$(awk '/plain/{print $4}' "$work/i")
-write=$(grep -o '"write":[0-9.]*' "$work/img/events.jsonl" | cut -d: -f2 | sort -n | sed -n 1p)
-bytes=$(grep -o '"bytes":[0-9]*' "$work/img/events.jsonl" | cut -d: -f2 | tail -1)
-# the same bytes: an image also holds libraries and stacks
-plain=$(awk -v bytes="${bytes:-0}" '/plain/{print $2 * bytes / 2 / (128 * 1024 * 1024)}' "$work/i")
-stop=$(grep -o '"stop":[0-9.e-]*' "$work/img/events.jsonl" | cut -d: -f2 | sort -g | sed -n 2p)
-row capsule.image_write "${write:-0}" s "${plain:-0}" 1.1
+# images of 128 MiB a rank; the program times write() of as much, on both ranks at once as images are
+for i in 1 2 3; do
+    MEND_CAPSULE_DIR=$work/img.$i MEND_CAPSULE_EVERY=0.3 run "$capsule" "$work/image" 128 "$work" >>"$work/i"
+    cat "$work/img.$i/events.jsonl" >>"$work/events"; rm -rf "$work/img.$i"
+done
+of() { grep -o "\"$1\":[0-9.e-]*" "$work/events" | cut -d: -f2 | sort -g; }
+resident=$(awk '/plain/{print $4}' "$work/i" | tail -1) write=$(of write | head -1) bytes=$(of bytes | head -1) stop=$(of stop | sed -n 2p)
+# the same bytes: an image also holds stacks and what libraries have written
+plain=$(awk '/plain/{print $2}' "$work/i" | sort -g | awk -v bytes="${bytes:-0}" 'NR == 1 {print $1 * bytes / 2 / (128 * 1024 * 1024)}')
+row capsule.image_write "${write:-0}" s "${plain:-0}" 1.05
 row capsule.image_size $((${bytes:-0} / 2)) B "${resident:-0}" 1.02
 row capsule.request_to_stop "${stop:-0}" s 0.1 1
 
@@ -42,4 +40,4 @@ files=("$work"/read/versions/*.img)
 for i in 1 2 3; do MEND_CAPSULE_DIR=$work/read MEND_CAPSULE_KEEP=1 run "$capsule" --restart "$work/read" >/dev/null; done
 load=$(grep '"event":"restart"' "$work/read/events.jsonl" | grep -o '"load":[0-9.e-]*' | cut -d: -f2 | sort -g | head -1)
 plain=$(run "$work/image" 0 "$work" "${files[@]}" | awk '/^read/ { print $2 }')
-row capsule.restart_read "${load:-0}" s "${plain:-0}" 1.1
+row capsule.restart_read "${load:-0}" s "${plain:-0}" 1.11 # 0.9 of the speed of read()

@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < n; i += 8)
         *(size_t *)(p + i) = i * 0x9e3779b97f4a7c15ull;
     snprintf(name, sizeof name, "%s/plain.%d", argv[2], rank);
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < 8; k++) {
         MPI_Barrier(MPI_COMM_WORLD);
         double start = MPI_Wtime();
         int fd = open(name, O_CREAT | O_TRUNC | O_WRONLY, 0600);
