@@ -36,6 +36,10 @@ bench: all
 bench-scale: all
 	@$(RUN) bench/scale/run build bench/scale/results $(RANKS)
 
+# what mend run costs real programs when nothing fails: a minute or more for each of six runs of each program
+bench-real: all
+	@$(RUN) bench/real/run build bench/real/results.json $(PROGRAMS)
+
 demo:
 	@$(RUN) env/configure release build
 	@$(RUN) cmake build >/dev/null # a folder of an older clone does not know the target yet
@@ -73,6 +77,7 @@ help:
 	@echo "make check-quick  one test of every kind, in minutes"
 	@echo "make bench      speeds as ratios, into bench/results.json"
 	@echo "make bench-scale  how times grow with ranks: curves, into bench/scale/results"
+	@echo "make bench-real   what mend run costs heat, LAMMPS and GROMACS, into bench/real/results.json"
 	@echo "make campaign   the long fault campaigns; HOURS=2: trials by seed for so long"
 	@echo "make install    PREFIX=$(PREFIX)"
 	@echo "make dist       the source as one file, into build/"
@@ -80,4 +85,4 @@ help:
 	@echo "make lint       clang-format, cppcheck, clang-tidy"
 	@echo "make format, make clean"
 
-.PHONY: all check check-quick campaign bench bench-scale demo install dist site format lint clean help
+.PHONY: all check check-quick campaign bench bench-scale bench-real demo install dist site format lint clean help
