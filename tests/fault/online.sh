@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
 # a native run, byte for byte. Cases: rank, library, pair, levels, launcher, exhausted, spare, files, rewrite, back,
-# refuse, outside, overwrite, floor, words, during, init, kills.
+# refuse, outside, overwrite, floor, words, during, saving, init, kills.
 # Kills come when so many versions are complete, not by the clock, and the job ends when all have come: neither a loaded
 # machine nor a fast one changes anything.
 set -uo pipefail
@@ -13,7 +13,7 @@ cd "$scratch" || exit 1
 . "$here/told.sh"
 trap 'rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; cat err 2>/dev/null | tail -5; tail -20 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "${KEEP:-}" ] && cp -r . "$KEEP.$$"; kill "$runner" 2>/dev/null; wait; exit 1; }
-for p in steady append rewrite outside overwrite odd; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -pthread || exit 1; done
+for p in steady sparse append rewrite outside overwrite odd; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -pthread || exit 1; done
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 "$@"; }
 
 runner=
@@ -42,6 +42,7 @@ changes() { # RANK BYTES: until so much is noted of what it changed since the ne
 resumed() { count '"how":"resumed"'; }
 finish() { tell; wait $runner || fail "mend run ended with $?"; reference; cmp got want || fail "the output differs from the native run"; }
 steady=(./steady ./enough 4096)
+sparse=(./sparse ./enough 8 3)
 
 case $case in
 rank) # one rank, then the one that replaced it
@@ -171,6 +172,15 @@ during) # deaths at every step of a recovery and of a save, of the process that 
         case $place in save.*) await '"how":"res' 4 ;; *) more 1; kill_ranks 1; await '"how":"res' 4 ;; esac
         finish
         echo "ok: death at recover.$place of process $victim"
+    done ;;
+saving) # deaths at every step of a version that writes only what changed: the last one must be whole
+    for place in pages told moved agreed; do
+        victim=$((3 - ${victim:-0}))
+        export MEND_FAULT="recover.save.$place:rank=$victim:hit=3:kill"
+        start --spares 1 --every 150ms -- "${sparse[@]}"
+        await '"how":"resumed"' 4; more 2
+        finish
+        echo "ok: death at recover.save.$place of process $victim"
     done ;;
 init) # a death inside MPI_Init, where Open MPI waits for ever: launched again
     start --spares 1 --every 200ms -- "${steady[@]}"

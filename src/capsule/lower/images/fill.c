@@ -57,12 +57,12 @@ static int reader_open(struct reader *r, struct loaded *l, int first)
     r->chain = calloc((size_t)depth_of(l), sizeof *r->chain);
     if (!r->chain)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory to read an image");
-    int rc = first ? 0 : mend_image_share(l->image, &r->own);
+    int rc = first || l->paged ? 0 : mend_image_share(l->image, &r->own);
     if (rc)
         return rc;
     if (r->own)
         image = r->own;
-    for (int i = 0; l; l = l->base, image = mend_image_base(image))
+    for (int i = 0; l; l = l->base, image = image ? mend_image_base(image) : NULL)
         r->chain[i++] = (struct cursor){l, image, 0, 0};
     return 0;
 }
@@ -72,14 +72,6 @@ static void reader_close(struct reader *r)
     if (r->own)
         mend_image_close(r->own);
     free(r->chain);
-}
-
-/* Where most pages are as they should be, reading two is cheaper than writing one, and leaves it where it is. */
-static void put_what_differs(char *to, const char *from, size_t bytes)
-{
-    for (; bytes; to += page_size, from += page_size, bytes -= page_size)
-        if (memcmp(to, from, page_size) != 0)
-            memcpy(to, from, page_size);
 }
 
 /* The content of [from, to), which lies in runs of this image. */
@@ -97,12 +89,11 @@ static int fill_run(struct cursor *c, uint64_t from, uint64_t to, int kept)
                  place = c->l->memory_offset + c->at + from - r->from;
         if (r->in_base)
             rc = fill_run(c + 1, from, end, kept);
-        else if (!c->l->bytes)
-            rc = mend_image_read(c->image, place, (void *)from, end - from);
-        else if (kept)
-            put_what_differs((char *)from, c->l->bytes + place, end - from);
+        else if (c->l->paged)
+            rc = paged_put(c->l->paged, (c->at + from - r->from) / page_size, (char *)from,
+                           (end - from) / page_size, c->l->checked, kept);
         else
-            memcpy((void *)from, c->l->bytes + place, end - from);
+            rc = mend_image_read(c->image, place, (void *)from, end - from);
         from = end;
     }
     return rc;
@@ -152,7 +143,9 @@ static int fill_all(struct loaded *l)
     int rc = 0, begun = 0;
     for (uint64_t i = 0; i < l->meta.runs; i++)
         bytes += l->runs[i].to - l->runs[i].from;
-    int n = l->bytes ? 1 : count_readers(bytes);
+    int n = count_readers(bytes), ours = threads_for(bytes, l->meta.size);
+    if (l->checked && n > ours) /* the other ranks go back, too */
+        n = ours;
     sigset_t every, old;
     sigfillset(&every);
     pthread_sigmask(SIG_SETMASK, &every, &old); /* handlers are not for these threads */

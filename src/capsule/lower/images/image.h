@@ -15,12 +15,6 @@
 #include <mend/types.h>
 #include <image/image.h>
 
-/* Before an image that has no file of its own: other things may follow it there. */
-struct image_prefix {
-    uint64_t magic, bytes;
-};
-#define IMAGE_PREFIX 0x65676d6964656e6dull
-
 enum { IMAGE_META = 1, IMAGE_MEMORY = 2 };
 enum { IMAGE_BLOCK = 256 << 10 };
 #define IMAGE_NAME "capsule"
@@ -85,6 +79,14 @@ int survey_take(struct survey *s, struct upper *upper);
 void survey_free(struct survey *s);
 void survey_store_all(int yes); /* from now on: no page is left to a file */
 
+/* Content behind PROT_NONE must be made readable for a moment. */
+void survey_reveal(const struct survey *s, int yes);
+/* While we write, two pieces of the upper half's memory change: its stack below the place where it stands, for we run
+ * there, and struct upper, where the agent's thread writes. Nothing of that matters to the program; but sum and bytes
+ * must be of the same moment. */
+int survey_is_moving(const struct survey *s, uint64_t from, size_t count);
+int page_is_zero(const void *page);
+
 /* --- pagemap.c --- */
 enum pages {
     PAGES_TOUCHED,
@@ -135,7 +137,6 @@ struct selection {
     uint64_t *sums;
     uint8_t *head, *scratch; /* the image's first region, up to memory_offset */
     size_t head_bytes;
-    size_t lead; /* bytes of the file before the image */
     uint64_t memory_offset;
     uint64_t run_now, run_at; /* of the fetch */
 };

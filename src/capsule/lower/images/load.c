@@ -32,22 +32,51 @@ static int check_machine(const struct image_meta *m, const char *path)
     return missing ? mend_fail(MEND_ERR_ARCHITECTURE, "%s needs %s", path, missing) : 0;
 }
 
-static int load_one(struct loaded *l, const char *path)
+/* Where the tables are. */
+struct head {
+    struct loaded *l;
+    uint64_t offset, bytes; /* in the image */
+};
+
+static int find_head(struct loaded *l, struct head *head, const char *path)
 {
+    if (l->paged) {
+        *head = (struct head){l, 0, l->paged->head_bytes};
+        return paged_check(l->paged);
+    }
     const mend_image_region *meta = mend_image_find_region(l->image, IMAGE_META);
     const mend_image_region *memory = mend_image_find_region(l->image, IMAGE_MEMORY);
     if (!meta || !memory || meta->bytes < sizeof l->meta)
         return mend_fail(MEND_ERR_FORMAT, "%s is not an image of a capsule", path);
-    int rc = mend_image_read(l->image, meta->offset, &l->meta, sizeof l->meta);
+    *head = (struct head){l, meta->offset, meta->bytes};
+    l->memory_offset = memory->offset;
+    l->memory_bytes = memory->bytes;
+    return 0;
+}
+
+static int read_head(struct head *head, uint64_t at, void *to, size_t bytes)
+{
+    if (!head->l->paged)
+        return mend_image_read(head->l->image, head->offset + at, to, bytes);
+    memcpy(to, (const char *)head->l->paged->head + at, bytes);
+    return 0;
+}
+
+static int load_one(struct loaded *l, const char *path)
+{
+    struct head head = {0};
+    int rc = find_head(l, &head, path);
+    if (rc == 0)
+        rc = read_head(&head, 0, &l->meta, sizeof l->meta);
     if (rc == 0)
         rc = check_machine(&l->meta, path);
     if (rc)
         return rc;
     uint64_t maps = l->meta.mappings * sizeof *l->mappings, runs = l->meta.runs * sizeof *l->runs;
     uint64_t files = l->meta.files * sizeof *l->files, names = l->meta.names;
-    if (l->meta.runs > meta->bytes || names > meta->bytes ||
-        sizeof l->meta + maps + runs + files + names != meta->bytes ||
-        memory->bytes != l->meta.bytes)
+    if (l->meta.runs > head.bytes || names > head.bytes ||
+        sizeof l->meta + maps + runs + files + names != head.bytes ||
+        (!l->paged && l->memory_bytes != l->meta.bytes))
         return mend_fail(MEND_ERR_DAMAGED, "%s: the tables have wrong lengths", path);
     l->mappings = malloc(maps + 1);
     l->runs = malloc(runs + 1);
@@ -55,17 +84,16 @@ static int load_one(struct loaded *l, const char *path)
     l->names = malloc(names + 1);
     if (!l->mappings || !l->runs || !l->files || !l->names)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the table of pages");
-    uint64_t at = meta->offset + sizeof l->meta;
-    rc = mend_image_read(l->image, at, l->mappings, maps);
+    uint64_t at = sizeof l->meta;
+    rc = read_head(&head, at, l->mappings, maps);
     if (rc == 0)
-        rc = mend_image_read(l->image, at += maps, l->runs, runs);
+        rc = read_head(&head, at += maps, l->runs, runs);
     if (rc == 0)
-        rc = mend_image_read(l->image, at += runs, l->files, files);
+        rc = read_head(&head, at += runs, l->files, files);
     if (rc == 0)
-        rc = mend_image_read(l->image, at + files, l->names, names);
+        rc = read_head(&head, at + files, l->names, names);
     if (rc == 0)
         rc = image_meta_check(&l->meta, l->mappings, l->runs, l->files, l->names);
-    l->memory_offset = memory->offset;
     return rc ? mend_fail_within(rc, "%s", path) : 0;
 }
 
@@ -96,6 +124,8 @@ static int peek(struct loaded *l, uint64_t from, void *to, size_t count)
         int rc = 0;
         if (a < b && r->in_base)
             rc = peek(l->base, a, (char *)to + (a - from), b - a);
+        else if (a < b && l->paged)
+            paged_copy(l->paged, offset + (a - r->from), (char *)to + (a - from), b - a);
         else if (a < b)
             rc = mend_image_read(l->image, l->memory_offset + offset + (a - r->from),
                                  (char *)to + (a - from), b - a);
@@ -121,7 +151,7 @@ static int check_upper(struct loaded *l, const char *path)
 int loaded_tables(struct loaded *l, const char *path)
 {
     int rc = load_one(l, path);
-    for (struct loaded *at = l; rc == 0 && mend_image_base(at->image); at = at->base) {
+    for (struct loaded *at = l; rc == 0 && at->image && mend_image_base(at->image); at = at->base) {
         at->base = calloc(1, sizeof *at->base);
         if (!at->base)
             return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a chain of images");
@@ -136,7 +166,8 @@ int loaded_tables(struct loaded *l, const char *path)
 void loaded_free(struct loaded *l)
 {
     files_close(l);
-    mend_image_close(l->image); /* closes the bases, too */
+    if (l->image)
+        mend_image_close(l->image); /* closes the bases, too */
     for (struct loaded *at = l, *next; at; at = next) {
         next = at->base;
         free(at->mappings);
@@ -190,42 +221,15 @@ struct upper *loaded_become(struct loaded *l)
     return loaded.upper;
 }
 
-struct part { /* of memory */
-    const char *bytes;
-    size_t length;
-};
-
-static int part_read(void *context, uint64_t at, void *to, size_t count)
+void image_load(const struct paged *image, int checked, const char *name)
 {
-    const struct part *p = context;
-    if (at > p->length || count > p->length - at)
-        return mend_fail(MEND_ERR_DAMAGED, "an image in memory is truncated");
-    memcpy(to, p->bytes + at, count);
-    return 0;
-}
-
-void image_load(const char *bytes, size_t length, int checked, const char *name)
-{
-    struct loaded l = {0};
-    struct image_prefix prefix = {0};
-    if (length >= sizeof prefix)
-        memcpy(&prefix, bytes, sizeof prefix);
-    int rc = prefix.magic == IMAGE_PREFIX
-                 ? 0
-                 : mend_fail(MEND_ERR_FORMAT, "%s is not an image of a capsule", name);
-    struct part part = {bytes + sizeof prefix, length - sizeof prefix};
-    mend_source source = {part_read, NULL, &part, prefix.bytes};
-    if (rc == 0)
-        rc = mend_image_open(source, &l.image);
-    if (rc == 0)
-        rc = loaded_tables(&l, name); /* the blocks are verified as they are read */
+    struct loaded l = {.paged = image, .checked = checked};
+    int rc = loaded_tables(&l, name); /* pages are verified as they are put to their places */
     if (rc == 0)
         rc = files_open(&l, 1);
-    uint64_t raw = rc == 0 && checked ? mend_image_raw_at(l.image) : 0;
-    l.bytes = raw ? part.bytes + raw : NULL;
-    l.kept = calloc(l.meta.mappings + 1, 1);
     if (rc)
         die("%s", mend_error_text());
+    l.kept = calloc(l.meta.mappings + 1, 1);
     upper_silence();
     upper_unmap(l.kept ? &l : NULL);
     if (loaded_fill(&l))

@@ -2,6 +2,7 @@
 #ifndef CAPSULE_IMAGES_LOAD_H
 #define CAPSULE_IMAGES_LOAD_H
 #include "images/image.h"
+#include "images/paged.h"
 
 /* An image with its tables, and (further down the list) those that it is based on. */
 struct loaded {
@@ -11,12 +12,13 @@ struct loaded {
     struct run *runs;
     struct named_file *files;
     char *names;
-    uint64_t memory_offset;
+    uint64_t memory_offset, memory_bytes;
     char *kept;         /* [mappings]: already there, see images/wipe.c */
     void **ready;       /* [mappings]: their files, checked and mapped, not in their places yet */
     char refusal[1024]; /* of a file that only mappings which are kept may need; "": none */
     uint32_t mapped;    /* mappings that are in their places */
-    const char *bytes;  /* the stream in memory, if nobody has to verify it any more; else NULL */
+    const struct paged *paged; /* in memory, instead of `image`; else NULL */
+    int checked;               /* nobody has to verify that any more */
     struct loaded *base;
 };
 /* The tables of l->image and of its bases, checked. */
@@ -39,7 +41,7 @@ void upper_unmap(struct loaded *l);
 /* In two steps: put the image into memory in place of whatever upper half was there; run it. */
 /* checked: this process has written or verified these bytes itself. An error ends the process: there is nothing to
  * go back to. */
-void image_load(const char *bytes, size_t length, int checked, const char *name);
+void image_load(const struct paged *image, int checked, const char *name);
 void image_resume(void) __attribute__((noreturn));
 void bring_back_threads(struct upper *upper);
 /* Nothing of an upper half remains in this process: memory, files, handlers, timers. Its threads

@@ -51,8 +51,7 @@ int selection_prepare(struct selection *p, struct survey *s, const struct page_s
     return 0;
 }
 
-/* Content behind PROT_NONE must be made readable for a moment. */
-static void reveal(const struct survey *s, int yes)
+void survey_reveal(const struct survey *s, int yes)
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct stretch *t = &s->stretches[i];
@@ -63,12 +62,12 @@ static void reveal(const struct survey *s, int yes)
 }
 
 enum { AHEAD = 16 }; /* pages: the first look at each waits for memory */
-static int is_zero(const void *content, size_t bytes)
+int page_is_zero(const void *bytes)
 {
-    const uint64_t *page = content;
+    const uint64_t *page = bytes;
     if (page[0] | page[1]) /* most that are not zero are not so early, and each look is a miss */
         return 0;
-    for (size_t i = 0; i < bytes / 8; i += 8)
+    for (size_t i = 0; i < page_size / 8; i += 8)
         if (page[i] | page[i + 1] | page[i + 2] | page[i + 3] | page[i + 4] | page[i + 5] |
             page[i + 6] | page[i + 7])
             return 0;
@@ -118,7 +117,7 @@ static void choose_pages(struct selection *p)
         for (uint64_t at = t->from; at < t->to; at += page_size) {
             const char *bytes = (const char *)(at + (uint64_t)t->shift);
             __builtin_prefetch(bytes + AHEAD * page_size); /* no fault where nothing is */
-            if (!of_file && is_zero(bytes, page_size))
+            if (!of_file && page_is_zero(bytes))
                 continue;
             uint64_t sum = p->sums ? mend_sum(bytes, page_size, 0) : 0;
             if (p->sums)
@@ -135,14 +134,14 @@ static void choose_pages(struct selection *p)
 enum { REGIONS = 2 };
 static uint64_t place_of_memory(const struct selection *p)
 {
-    size_t before = p->lead + mend_image_head_bytes(REGIONS);
+    size_t before = mend_image_head_bytes(REGIONS);
     return ROUND_UP(before + p->head_bytes, page_size) - before;
 }
 
 int selection_make(struct selection *p)
 {
     struct survey *s = p->survey;
-    reveal(s, 1);
+    survey_reveal(s, 1);
     choose_pages(p);
     s->meta.runs = p->found->runs;
     s->meta.bytes = p->found->bytes;
@@ -169,14 +168,10 @@ static uint64_t stored(const struct run *r)
     return r->in_base ? 0 : r->to - r->from;
 }
 
-/* While we write, two pieces of the upper half's memory change: its stack below the place where it
- * stands, for we run there, and struct upper, where the agent's thread writes. Nothing of that
- * matters to the program; but checksum and bytes must be of the same moment.
- */
 enum { OUR_STACK = 8 << 20 }; /* more than we need */
-static int is_moving(const struct selection *p, uint64_t from, size_t count)
+int survey_is_moving(const struct survey *s, uint64_t from, size_t count)
 {
-    const struct upper *u = p->survey->meta.upper;
+    const struct upper *u = s->meta.upper;
     uint64_t stack = u->context.sp, to = from + count;
     return (from < stack && to > stack - OUR_STACK) ||
            (from < (uint64_t)(u + 1) && to > (uint64_t)u);
@@ -199,7 +194,7 @@ static const uint8_t *fetch(void *context, uint64_t at, size_t count)
     i = p->run_now;
     uint64_t skip = place - p->run_at;
     uint64_t from = p->runs[i].from + (uint64_t)p->shifts[i] + skip;
-    if (!done && stored(&p->runs[i]) - skip >= count && !is_moving(p, from, count))
+    if (!done && stored(&p->runs[i]) - skip >= count && !survey_is_moving(p->survey, from, count))
         return (const uint8_t *)from;
     for (; done < count; i++, skip = 0) {
         uint64_t n = stored(&p->runs[i]) - skip;
@@ -245,7 +240,7 @@ int selection_write(struct selection *p, mend_version_t version, uint64_t save_i
         .fetch = fetch, .fetch_context = p, .allocate = take, .allocate_context = p};
     struct file_sink f = {fd, path};
     int rc = mend_image_write(&head, NULL, &options, (mend_sink){sink_write, &f}, bytes);
-    reveal(p->survey, 0);
+    survey_reveal(p->survey, 0);
     return rc;
 }
 

@@ -214,27 +214,3 @@ int snapshot_end(int wait, struct snapshot_result *r)
     finish(r);
     return 1;
 }
-
-size_t snapshot_to(struct upper *u, int fd)
-{
-    struct survey s;
-    struct selection p = {0};
-    struct image_prefix prefix = {IMAGE_PREFIX, 0};
-    int rc = survey_take(&s, u);
-    if (rc == 0)
-        rc = selection_prepare(&p, &s, NULL, 0);
-    p.lead = sizeof prefix;
-    if (rc == 0)
-        rc = selection_make(&p);
-    if (rc == 0)
-        rc = mend_io_write(fd, &prefix, sizeof prefix, "an image in memory");
-    if (rc == 0)
-        rc = selection_write(&p, 0, 0, fd, "an image in memory", &prefix.bytes);
-    if (rc == 0)
-        rc = mend_io_pwrite(fd, &prefix, sizeof prefix, 0, "an image in memory");
-    if (rc)
-        die("rank %d: no image: %s", u->rank, mend_error_text());
-    selection_free(&p);
-    survey_free(&s);
-    return sizeof prefix + prefix.bytes;
-}

@@ -34,6 +34,4 @@ int snapshot_end(int wait, struct snapshot_result *result);
 int snapshot_refused(void);
 /* Where this rank's file of a version lies when it is written. */
 void snapshot_path(int rank, mend_version_t version, uint64_t save_id, char *path, size_t size);
-/* The same into an open file, from its beginning; returns the length. In memory, not on disk. */
-size_t snapshot_to(struct upper *upper, int fd);
 #endif

@@ -1,93 +1,174 @@
-/* online/delta.c - a rank's new image goes to its partner as far as it differs from the last one.
+/* online/delta.c - an image goes to another process, as far as that has not got it already.
  *
- * Both have the last version that partners have: the rank its own image of it, the partner the copy.
- *   1. Everybody tells the rank whose partner it is which version of that rank it has.
- *   2. The rank compares its two images page by page (images/changes.c). If the partner's base is the right one
- *      and at most half of it is new, it sends the list of pieces and the bytes that are new, else all.
- *   3. The partner makes the new copy from the old one and what came.
- * A copy that were wrong is found when it is loaded: every block of an image has a sum.
+ *   1. Everybody tells the one it receives from which version of that rank it has. (None, if this is not a new version of
+ *      one of which both sides have an older: a spare gets the whole image.)
+ *   2. The sender looks which of its pages are not those of that version: it shares all others with it (images/pool.h),
+ *      so nothing is compared. It tells the new tables, packed as far as they differ, and where the new pages belong.
+ *   3. The new pages follow. The receiver's image shares all others with the one that it had.
+ * Until all of it is there the receiver has the old version, as it was, and nothing of the new one. A copy that were
+ * wrong is found when it is loaded: every page has a sum, and so have the tables.
  */
 #include "online/online.h"
-#include "images/changes.h"
+#include "images/pool.h"
 
-#include <errno.h>
+#include <base/fault.h>
 #include <mend/error.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 16 << 20, TAG = 5 };
+enum { PIECE = 4 << 20, TAG = 5, SMALLEST_PAGE = 4096 };
 
-struct offer {
-    uint64_t size;           /* bytes of the image */
-    uint64_t changes, bytes; /* that are sent */
-    int32_t whole, zero;
+struct side { /* of the transfer: what goes out, or comes in */
+    struct held_image *image, *base;
+    int peer; /* or MPI_PROC_NULL */
+    struct paged_delta delta;
+    size_t notes_bytes;
+    char *stage;              /* a piece of pages that do not follow each other */
+    uint64_t range, in_range; /* where the pages stand that move next */
 };
 
-/* Memory that is kept from version to version: touching new pages would cost more than all else. */
-static char *staging(int which, size_t size)
+/* Memory for pages in the making is kept: touching new one costs more than all else. */
+static char *staging(int which)
 {
-    static char *memory[3];
-    static size_t room[3];
-    if (size > room[which]) {
-        free(memory[which]);
-        room[which] = size + size / 8;
-        if (!(memory[which] = malloc(room[which])))
-            die("no memory for %zu bytes of changes", size);
-    }
+    static char *memory[2];
+    if (!memory[which] && !(memory[which] = malloc(PIECE)))
+        die("no memory for %d bytes of changes", PIECE);
     return memory[which];
 }
 
-static int both_ways(const char *out, size_t out_bytes, int to, char *in, size_t in_bytes, int from,
-                     MPI_Comm comm)
+static void prepare_out(struct side *s)
 {
-    for (size_t at = 0; at < out_bytes || at < in_bytes; at += PIECE) {
-        size_t s = at >= out_bytes ? 0 : out_bytes - at < PIECE ? out_bytes - at : PIECE;
-        size_t r = at >= in_bytes ? 0 : in_bytes - at < PIECE ? in_bytes - at : PIECE;
-        if (MPI_Sendrecv(out + at, (int)s, MPI_BYTE, s ? to : MPI_PROC_NULL, TAG, in + at, (int)r,
-                         MPI_BYTE, r ? from : MPI_PROC_NULL, TAG, comm, MPI_STATUS_IGNORE))
+    if (paged_delta_make(&s->delta, &s->image->pages, s->base ? &s->base->pages : NULL))
+        die("%s", mend_error_text());
+    s->notes_bytes = paged_notes_bytes(&s->delta.offer);
+}
+
+static void prepare_in(struct side *s)
+{
+    s->notes_bytes = paged_notes_bytes(&s->delta.offer);
+    if (!(s->delta.notes = malloc(s->notes_bytes + 1)))
+        die("no memory for %zu bytes of changes", s->notes_bytes);
+}
+
+static void begin_image(struct side *s)
+{
+    if (paged_delta_begin(&s->delta, &s->image->pages, s->base ? &s->base->pages : NULL))
+        die("%s", mend_error_text());
+}
+
+/* The next pages that are told, as many as a piece has; *staged: they are not in one place. */
+static char *next_piece(struct side *s, uint32_t *slots, size_t *count, int *staged)
+{
+    const struct paged *p = &s->image->pages;
+    size_t n = 0;
+    while (n < PIECE / page_size && s->range < s->delta.offer.ranges) {
+        const struct page_range *r = &s->delta.ranges[s->range];
+        slots[n++] = p->slot[r->first + s->in_range++];
+        if (s->in_range == r->count) {
+            s->range++;
+            s->in_range = 0;
+        }
+    }
+    *count = n;
+    *staged = n && pool_in_order(slots, n) < n;
+    return *staged || !n ? s->stage : pool_page(slots[0]);
+}
+
+static int move_pages(struct side *out, struct side *in, MPI_Comm comm)
+{
+    static uint32_t slots[2][PIECE / SMALLEST_PAGE];
+    size_t n[2];
+    int staged[2], moved = 0;
+    do {
+        char *from = next_piece(out, slots[0], &n[0], &staged[0]);
+        char *to = next_piece(in, slots[1], &n[1], &staged[1]);
+        for (size_t i = 0; staged[0] && i < n[0]; i++)
+            memcpy(from + i * page_size, pool_page(slots[0][i]), page_size);
+        if (MPI_Sendrecv(from, (int)(n[0] * page_size), MPI_BYTE, n[0] ? out->peer : MPI_PROC_NULL,
+                         TAG, to, (int)(n[1] * page_size), MPI_BYTE,
+                         n[1] ? in->peer : MPI_PROC_NULL, TAG, comm, MPI_STATUS_IGNORE))
+            return 0;
+        if (out->range + in->range && !moved++)
+            MEND_FAULT_POINT(recover_save_moved);
+        for (size_t i = 0; staged[1] && i < n[1]; i++)
+            memcpy(pool_page(slots[1][i]), to + i * page_size, page_size);
+    } while (n[0] || n[1]);
+    return 1;
+}
+
+/* Step 1: `base` stays if it is what the other side has. */
+static int agree_on_base(struct side *out, const struct side *in, MPI_Comm comm)
+{
+    mend_version_t have = in->base ? in->base->version : 0, they_have = 0;
+    if (MPI_Sendrecv(&have, 1, MPI_INT64_T, in->peer, TAG, &they_have, 1, MPI_INT64_T, out->peer,
+                     TAG, comm, MPI_STATUS_IGNORE))
+        return 0;
+    if (out->base && out->base->version != they_have)
+        out->base = NULL;
+    int32_t uses = out->base != NULL, they_use = 0;
+    if (MPI_Sendrecv(&uses, 1, MPI_INT32_T, out->peer, TAG, &they_use, 1, MPI_INT32_T, in->peer,
+                     TAG, comm, MPI_STATUS_IGNORE))
+        return 0;
+    return 1 + (they_use == 0);
+}
+
+static int move_notes(struct side *out, struct side *in, MPI_Comm comm)
+{
+    for (size_t at = 0; at < out->notes_bytes || at < in->notes_bytes; at += PIECE) {
+        size_t s = at >= out->notes_bytes ? 0 : out->notes_bytes - at;
+        size_t r = at >= in->notes_bytes ? 0 : in->notes_bytes - at;
+        s = s < PIECE ? s : PIECE;
+        r = r < PIECE ? r : PIECE;
+        if (MPI_Sendrecv(out->delta.notes + at, (int)s, MPI_BYTE, s ? out->peer : MPI_PROC_NULL,
+                         TAG, in->delta.notes + at, (int)r, MPI_BYTE, r ? in->peer : MPI_PROC_NULL,
+                         TAG, comm, MPI_STATUS_IGNORE))
             return 0;
     }
     return 1;
 }
 
-int held_copy(struct held_image *own, struct held_image *own_base, int to, struct held_image *copy,
-              struct held_image *copy_base, int from, MPI_Comm comm, size_t *sent)
+static int transfer(struct side *out, struct side *in, MPI_Comm comm)
 {
-    static struct changes mine;
-    mend_version_t have = copy_base ? copy_base->version : 0, partner_has = 0;
-    struct offer out = {.size = own->size, .bytes = own->size, .whole = 1}, in;
-    if (MPI_Sendrecv(&have, 1, MPI_INT64_T, from, TAG, &partner_has, 1, MPI_INT64_T, to, TAG, comm,
+    int agreed = agree_on_base(out, in, comm);
+    if (!agreed)
+        return 0;
+    if (agreed == 2)
+        in->base = NULL;
+    if (out->image)
+        prepare_out(out);
+    if (MPI_Sendrecv(&out->delta.offer, sizeof out->delta.offer, MPI_BYTE, out->peer, TAG,
+                     &in->delta.offer, sizeof in->delta.offer, MPI_BYTE, in->peer, TAG, comm,
                      MPI_STATUS_IGNORE))
         return 0;
-    const char *bytes = held_bytes(own, own->size);
-    if (own_base && partner_has == own_base->version &&
-        !changes_find(&mine, bytes, own->size, held_bytes(own_base, own_base->size),
-                      own_base->size)) {
-        out = (struct offer){.size = own->size, .changes = mine.count, .bytes = mine.told};
-        char *told = staging(0, mine.told + 1);
-        changes_collect(&mine, bytes, told);
-        bytes = told;
-    }
-    *sent = out.changes * sizeof(struct change) + out.bytes;
-    if (MPI_Sendrecv(&out, sizeof out, MPI_BYTE, to, TAG, &in, sizeof in, MPI_BYTE, from, TAG, comm,
-                     MPI_STATUS_IGNORE))
+    if (in->image)
+        prepare_in(in);
+    if (!move_notes(out, in, comm))
         return 0;
-    if (in.bytes > in.size)
-        die("an image of %llu bytes was offered as %llu", (unsigned long long)in.size,
-            (unsigned long long)in.bytes);
-    if (held_room(copy->fd, in.size))
-        die("cannot keep an image of %llu bytes in memory: %s", (unsigned long long)in.size,
-            strerror(errno));
-    size_t listed = in.changes * sizeof(struct change);
-    struct changes theirs = {(void *)staging(1, listed + 1), in.changes, 0, in.bytes};
-    char *image = held_bytes(copy, in.size), *told = in.whole ? image : staging(2, in.bytes + 1);
-    int ok = both_ways((char *)mine.list, out.changes * sizeof(struct change), to,
-                       (char *)theirs.list, listed, from, comm) &&
-             both_ways(bytes, out.bytes, to, told, in.bytes, from, comm);
-    if (ok && !in.whole &&
-        changes_apply(&theirs, told, held_bytes(copy_base, copy_base->size), copy_base->size, image,
-                      in.size))
-        die("%s", mend_error_text());
-    copy->size = ok ? in.size : 0;
-    return ok;
+    if (in->image)
+        begin_image(in);
+    MEND_FAULT_POINT(recover_save_told);
+    return move_pages(out, in, comm);
+}
+
+int held_copy(struct held_image *own, struct held_image *own_base, int to, struct held_image *copy,
+              struct held_image *copy_base, int from, MPI_Comm comm, size_t *sent, size_t *changed)
+{
+    struct side out = {.image = own, .base = own_base, .peer = own ? to : MPI_PROC_NULL};
+    struct side in = {.image = copy, .base = copy_base, .peer = copy ? from : MPI_PROC_NULL};
+    out.stage = staging(0);
+    in.stage = staging(1);
+    int ok = transfer(&out, &in, comm);
+    *changed = out.delta.offer.new_pages * page_size;
+    *sent = out.notes_bytes + *changed;
+    if (copy && ok)
+        copy->size = paged_bytes(&copy->pages);
+    paged_delta_free(&out.delta);
+    paged_delta_free(&in.delta);
+    return ok; /* what is there of a copy that did not come to its end is freed with its place: held_new() */
+}
+
+int held_move(struct held_image *out, int to, struct held_image *in, int from, MPI_Comm comm)
+{
+    size_t sent, changed;
+    return held_copy(out, NULL, to, in, NULL, from, comm, &sent, &changed);
 }

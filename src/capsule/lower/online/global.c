@@ -23,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static char folder[PATH_MAX - 128];
 static int every; /* this many versions; 0: never */
@@ -52,8 +51,20 @@ static void path_of(char *path, size_t size, const mend_file *file)
     snprintf(path, size, "%s/%s", folder, name);
 }
 
+enum { BLOCK = 256 << 10 };
+struct fetching {
+    const struct held_image *image;
+    uint8_t block[BLOCK];
+};
+
+static const uint8_t *fetch(void *context, uint64_t at, size_t count)
+{
+    struct fetching *f = context;
+    return paged_read(&f->image->pages, at, f->block, count) ? NULL : f->block;
+}
+
 static int write_image(const struct held_image *image, const mend_file *file, int fd,
-                       const char *path, const uint8_t *bytes)
+                       const char *path, struct fetching *from)
 {
     mend_image_region region = {.id = LEVELS_REGION, .bytes = image->size, .label = "capsule"};
     mend_image_head head = {.kind = MEND_IMAGE_DATA,
@@ -63,14 +74,14 @@ static int write_image(const struct held_image *image, const mend_file *file, in
                             .rank = file->rank,
                             .ranks = ranks_known,
                             .base_version = -1,
-                            .block = 256 << 10,
+                            .block = BLOCK,
                             .region_count = 1,
                             .stream_bytes = image->size,
                             .regions = &region};
-    mend_image_write_options options = {0};
+    mend_image_write_options options = {.fetch = fetch, .fetch_context = from};
     struct file_sink sink = {fd, path};
     uint64_t written;
-    return mend_image_write(&head, bytes, &options, (mend_sink){sink_write, &sink}, &written);
+    return mend_image_write(&head, NULL, &options, (mend_sink){sink_write, &sink}, &written);
 }
 
 static int write_file(const struct held_image *image, uint64_t save_id)
@@ -79,19 +90,20 @@ static int write_file(const struct held_image *image, uint64_t save_id)
     mend_file file = {MEND_FILE_GLOBAL, image->rank, image->version, save_id};
     mend_io_replacement r;
     path_of(path, sizeof path, &file);
-    uint8_t *bytes = mmap(NULL, image->size, PROT_READ, MAP_SHARED, image->fd, 0);
-    if (bytes == MAP_FAILED)
+    struct fetching *from = malloc(sizeof *from);
+    if (!from)
         return 0;
+    from->image = image;
     int rc = mend_io_make_folders(folder);
     if (!rc)
         rc = mend_io_replace_begin(&r, path);
     if (!rc) {
-        rc = write_image(image, &file, r.fd, path, bytes);
+        rc = write_image(image, &file, r.fd, path, from);
         if (!rc)
             rc = mend_io_replace_commit(&r);
         mend_io_replace_abort(&r);
     }
-    munmap(bytes, image->size);
+    free(from);
     if (rc)
         mend_event("checkpoint.failed", ev_int("version", image->version),
                    ev_str("level", "global"), ev_str("why", mend_error_text()));
@@ -168,7 +180,7 @@ static void *background(void *none)
         } else if (ok) {
             committed(&copy, seconds);
         }
-        job->busy = 0;
+        __atomic_store_n(&job->busy, 0, __ATOMIC_RELEASE);
         job = NULL;
         pthread_cond_broadcast(&changed);
     }

@@ -23,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -125,12 +124,14 @@ void levels_unbind(void)
 
 static int produce(mend_store_sink *sink, void *arg)
 {
+    enum { PART = 4 << 20 };
     const struct held_image *image = arg;
-    char *bytes = mmap(NULL, image->size, PROT_READ, MAP_SHARED, image->fd, 0);
-    if (bytes == MAP_FAILED)
-        return MEND_ERR_NO_MEMORY;
-    int rc = mend_store_put(sink, bytes, image->size);
-    munmap(bytes, image->size);
+    int rc = 0;
+    for (size_t at = 0, n; at < image->size && rc == 0; at += n) {
+        n = image->size - at < PART ? image->size - at : PART;
+        void *to = mend_store_put_room(sink, n);
+        rc = to ? paged_read(&image->pages, at, to, n) : MEND_ERR_NO_MEMORY;
+    }
     return rc;
 }
 
@@ -179,19 +180,16 @@ int levels_save(const struct held_image *image, uint64_t order, MPI_Comm comm, i
     return 1;
 }
 
+static int read_stored(void *none, uint64_t at, void *to, size_t count)
+{
+    (void)none;
+    return mend_store_read(store, LEVELS_REGION, at, to, count);
+}
+
 static int read_into(struct held_image *image)
 {
-    size_t bytes;
-    int rc = mend_store_saved_size(store, LEVELS_REGION, &bytes);
-    if (rc || (ftruncate(image->fd, (off_t)bytes) && errno))
-        return rc ? rc : MEND_ERR_IO;
-    char *to = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, image->fd, 0);
-    if (to == MAP_FAILED)
-        return MEND_ERR_NO_MEMORY;
-    rc = mend_store_read(store, LEVELS_REGION, 0, to, bytes);
-    munmap(to, bytes);
-    image->size = bytes;
-    return rc;
+    int rc = mend_store_saved_size(store, LEVELS_REGION, &image->size);
+    return rc ? rc : paged_from_stream(&image->pages, read_stored, NULL, image->size);
 }
 
 /* Files of this rank that the store passed over are named, with the reason: one may be what the user believes to

@@ -2,6 +2,7 @@
 #ifndef CAPSULE_RECOVER_H
 #define CAPSULE_RECOVER_H
 #include "ground/ground.h"
+#include "images/paged.h"
 #include "undo/together.h"
 #include <mend/types.h>
 #include <mpi.h>
@@ -69,12 +70,10 @@ void on_own_stack(void (*function)(void)) __attribute__((noreturn));
 struct held_image {
     int rank;
     mend_version_t version; /* 0: free */
-    int fd;
-    int busy;    /* being written to disk: the file must not change */
-    int checked; /* written or verified by this process */
-    size_t size;
-    char *bytes; /* see held_bytes */
-    size_t mapped;
+    int busy;               /* being written to disk: it stays until that is done */
+    int checked;            /* written or verified by this process */
+    size_t size;            /* of the stream */
+    struct paged pages;
 };
 extern struct held_image held[IMAGES_HELD];
 struct held_image *held_find(int rank, mend_version_t version);
@@ -83,16 +82,17 @@ void held_reserve(size_t size); /* memory for two of that size, made by the next
 int held_reserve_more(void);    /* a part of it; 0: all is there */
 /* Forget all but these two versions (the newest, and the newest that partners have) of two ranks. */
 void held_keep(mend_version_t version, mend_version_t copied, int rank, int other_rank);
-size_t held_write(struct held_image *image, struct upper *upper);
+/* What is as in `base`, if any, is shared with it. */
+size_t held_write(struct held_image *image, struct upper *upper, const struct held_image *base);
 void held_load(struct held_image *image);
-char *held_bytes(struct held_image *image, size_t size); /* of the file, which must be that long */
+
+/* --- online/delta.c --- */
+/* Send and/or receive an image; 0 if a peer failed. */
 int held_move(struct held_image *out, int to, struct held_image *in, int from, MPI_Comm comm);
-
-int held_room(int fd, size_t size); /* at least so long; not 0: no memory */
-
-/* --- online/delta.c: the same for a new version of which both sides have an older one (or NULL) --- */
+/* The same for a new version of which both sides may have an older one (or NULL). sent: bytes, of which so many are the
+ * pages that changed. */
 int held_copy(struct held_image *own, struct held_image *own_base, int to, struct held_image *copy,
-              struct held_image *copy_base, int from, MPI_Comm comm, size_t *sent);
+              struct held_image *copy_base, int from, MPI_Comm comm, size_t *sent, size_t *changed);
 
 /* --- anchor.c --- */
 void anchor_cast(void);

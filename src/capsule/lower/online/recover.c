@@ -316,10 +316,6 @@ static void meet(void)
 
 /* ---- called by mpi.c ------------------------------------------------------------------------- */
 
-/* All messages are drained, the other threads stand still. The older of two versions is
- * overwritten; the newer one stays until all images of this one are complete, which the barrier
- * tells. If only some learn of it before a failure, no harm is done: the next meeting looks at what
- * there is. */
 /* If one rank cannot be saved, none is: 1, and told once. */
 static int refused(struct upper *upper, struct snapshot_result *result)
 {
@@ -334,6 +330,19 @@ static int refused(struct upper *upper, struct snapshot_result *result)
     return any;
 }
 
+/* One version. All messages are drained, the other threads stand still.
+ *   1. The own image is written: pages that changed into slots of their own, all others shared with the last version.
+ *   2. What changed goes to the partner, whose copy shares the rest with the copy that it has.
+ *   3. A barrier: all images of this version are complete, twice. It is committed.
+ *   4. The older version goes, and with it the pages that only it had.
+ * A slot that an image has is never written to, so until 4 the last version is whole at its rank and at its partner,
+ * whatever has become of the new one. A death
+ *   before 3: some rank has no whole image of the new version, or only one; the next meeting finds the newest version that
+ *      is whole for every rank, the last one, or the new one if nothing of it is missing;
+ *   in 3, with only some who learn of it: all have entered the barrier, so all have the new one, twice. Those who have left it
+ *      may have given up the last one, and nobody needs that: the meeting finds the new one;
+ *   after 3: the same. A rank in 4 makes no MPI call, so it comes to its end there or dies.
+ */
 void recover_checkpoint(struct upper *upper, const struct control_save *order,
                         struct snapshot_result *result)
 {
@@ -341,11 +350,11 @@ void recover_checkpoint(struct upper *upper, const struct control_save *order,
         return;
     int previous = plan_partner_of(&plan, rank), partner = plan_partner(&plan, rank);
     int copied = world_size > 1 && levels_partner_due(version + 1);
-    size_t sent = 0;
+    size_t sent = 0, changed = 0;
     double t0 = seconds_now();
     held_keep(version, copied_version, rank, previous);
     struct held_image *own = held_new();
-    held_write(own, upper);
+    held_write(own, upper, held_find(rank, version));
     own->rank = rank;
     own->version = version + 1;
     MEND_FAULT_POINT(recover_save_write);
@@ -353,7 +362,7 @@ void recover_checkpoint(struct upper *upper, const struct control_save *order,
     if (copied) {
         struct held_image *copy = held_new();
         if (!held_copy(own, held_find(rank, copied_version), partner, copy,
-                       held_find(previous, copied_version), previous, control, &sent))
+                       held_find(previous, copied_version), previous, control, &sent, &changed))
             recover_error(mend_ulfm_revoked_code(), "checkpoint");
         copy->rank = previous;
         copy->version = version + 1;
@@ -364,6 +373,8 @@ void recover_checkpoint(struct upper *upper, const struct control_save *order,
     version++;
     if (copied)
         copied_version = version;
+    MEND_FAULT_POINT(recover_save_agreed);
+    held_keep(version, copied_version, rank, previous); /* all have all of it: the old one can go */
     MEND_FAULT_POINT(recover_save_commit);
     output_commit();
     undo_begin(rank, version);
@@ -376,7 +387,7 @@ void recover_checkpoint(struct upper *upper, const struct control_save *order,
     if (copied) /* the partner's copy is part of the same commit */
         mend_event("checkpoint.commit", ev_int("version", version), ev_str("level", "partner"),
                    ev_int("bytes", (long long)own->size), ev_int("sent", (long long)sent),
-                   ev_real("seconds", t2 - t1));
+                   ev_int("changed", (long long)changed), ev_real("seconds", t2 - t1));
     if (!levels_save(own, order->levels, control, world_size))
         recover_error(mend_ulfm_revoked_code(), "checkpoint");
     result->version = version;

@@ -1,0 +1,103 @@
+/* paged.c - an image in memory: see images/paged.h. */
+#include "images/paged.h"
+#include "images/image.h"
+#include "images/pool.h"
+
+#include <base/fail.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+const struct mapping *paged_mappings(const struct paged *p)
+{
+    return (const struct mapping *)(p->head + 1);
+}
+
+const struct run *paged_runs(const struct paged *p)
+{
+    return (const struct run *)(paged_mappings(p) + p->head->mappings);
+}
+
+void paged_free(struct paged *p)
+{
+    if (p->slot)
+        pool_drop(p->slot, p->pages);
+    free(p->head);
+    free(p->tail);
+    free(p->slot);
+    free(p->sum);
+    *p = (struct paged){0};
+}
+
+int64_t paged_find(struct paged_cursor *c, uint64_t address)
+{
+    if (!c->p || !c->p->head)
+        return -1;
+    const struct run *runs = paged_runs(c->p);
+    while (c->run < c->p->head->runs && runs[c->run].to <= address) {
+        c->before += (runs[c->run].to - runs[c->run].from) / page_size;
+        c->run++;
+    }
+    if (c->run == c->p->head->runs || address < runs[c->run].from)
+        return -1;
+    return (int64_t)(c->before + (address - runs[c->run].from) / page_size);
+}
+
+int paged_make_room(struct paged *p, uint64_t pages)
+{
+    p->slot = malloc(pages * sizeof *p->slot + 1);
+    p->sum = malloc(pages * sizeof *p->sum + 1);
+    if (!p->slot || !p->sum)
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a table of %llu pages",
+                         (unsigned long long)pages);
+    return 0;
+}
+
+int paged_check(const struct paged *p)
+{
+    const struct image_meta *m = p->head;
+    uint64_t pages = 0, last = 0, n = p->head_bytes;
+    if (n < sizeof *m || m->border_version != BORDER_VERSION || m->page_size != page_size)
+        return mend_fail(MEND_ERR_FORMAT, "not an image of a capsule of this version");
+    if (m->runs > n || m->names > n ||
+        n != sizeof *m + m->mappings * sizeof(struct mapping) + m->runs * sizeof(struct run) +
+                 m->files * sizeof(struct named_file) + m->names)
+        return mend_fail(MEND_ERR_DAMAGED, "the tables of an image have wrong lengths");
+    const struct run *runs = paged_runs(p);
+    for (uint64_t i = 0; i < m->runs; i++) {
+        const struct run *r = &runs[i];
+        if (r->in_base || r->from < last || r->to <= r->from || (r->to - r->from) % page_size)
+            return mend_fail(MEND_ERR_DAMAGED, "run %llu of an image is out of order",
+                             (unsigned long long)i);
+        pages += (r->to - r->from) / page_size;
+        last = r->to;
+    }
+    if (pages != p->pages || m->bytes != pages * page_size)
+        return mend_fail(MEND_ERR_DAMAGED, "an image of %llu pages has %llu",
+                         (unsigned long long)pages, (unsigned long long)p->pages);
+    return 0;
+}
+
+void paged_copy(const struct paged *p, uint64_t at, void *to, size_t count)
+{
+    for (size_t n; count; at += n, count -= n, to = (char *)to + n) {
+        n = page_size - at % page_size;
+        n = n < count ? n : count;
+        memcpy(to, (char *)pool_page(p->slot[at / page_size]) + at % page_size, n);
+    }
+}
+
+/* A page is verified where it has been put: what runs is what was verified. Where most pages are as they should be, reading
+ * two is cheaper than writing one, and leaves it where it is. */
+int paged_put(const struct paged *p, uint64_t page, char *to, size_t count, int checked, int there)
+{
+    for (; count; count--, page++, to += page_size) {
+        const void *from = pool_page(p->slot[page]);
+        if (!there || memcmp(to, from, page_size) != 0)
+            memcpy(to, from, page_size);
+        if (!checked && XXH3_64bits(to, page_size) != p->sum[page])
+            return mend_fail(MEND_ERR_DAMAGED, "page %llu of rank %u has a wrong checksum",
+                             (unsigned long long)page, p->head->rank);
+    }
+    return 0;
+}
