@@ -109,8 +109,8 @@ for size in ${MEND_BENCH_SIZES:-64 256}; do
         whole=("${program[@]}"); program=(./sparse "$steps" "$size" 1 0); native; program=("${whole[@]}")
         cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
         grep '"how":"resumed"' job/events.jsonl | tee -a r.sparse | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>in_place
-        rm -f enough; (wait_for '"recover.playing"' job/events.jsonl 8; echo 1 >enough) & ender=$!
-        rm -rf job; "$mend" run -n 4 --spares 0 --every 1s --levels memory,global:1 --dir job -q -- "${program[@]}" >got 2>/dev/null & runner=$!
+        rm -rf job enough; (wait_for '"recover.playing"' job/events.jsonl 8; echo 1 >enough) & ender=$!
+        "$mend" run -n 4 --spares 0 --every 1s --levels memory,global:1 --dir job -q -- "${program[@]}" >got 2>/dev/null & runner=$!
         wait_for '"level":"global"' job/events.jsonl 4 || break
         k=$(now); kill -9 "$(awk '{print $1}' /proc/$runner/task/$runner/children)"; wait $runner; wait $ender
         grep '"recover.playing"' job/events.jsonl | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>relaunch
