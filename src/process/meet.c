@@ -7,8 +7,8 @@
  *  3. Everybody shows a card: its rank, its generation, whether it has finished.
  *  4. Everybody computes the same plan from the same cards (seating.c).
  *  5. Carry it out: new processes, the new resilient communicator, the builders.
- *  6. Agree. From 2 to here nobody leaves: a process in trouble revokes the base and what it has made
- *     from it, so that nobody waits for it in 3 to 5, and votes no. Nobody skips the vote.
+ *  6. Gather once more, so that all know the same deaths, and agree. From 2 to here nobody leaves: a process in trouble
+ *     revokes the base and what it has made from it, so that nobody waits for it in 3 to 5, and votes no.
  *  7. If all voted yes and nobody died, adopt what was made. Otherwise begin again at 1.
  * In 2 and 6, Open MPI's agreement may hang. It is left after a time, by all; see ulfm/hall.c. Who has left 6
  * does not know whether others have adopted: the next gathering tells, and then it adopts as well.
@@ -32,9 +32,9 @@
 
 enum { VOTE_OK = 1, VOTE_MEMORY = 2, VOTE_ALL = 3 };
 
-/* A dead process is known to MPI at the latest when its connection breaks; half a second is long.
- */
-static const double failure_patience = 0.5;
+/* Without a hall: a dead process is known to MPI at the latest when its connection breaks, and when a busy machine
+ * finds the time to say so. */
+static const double failure_patience = 5;
 /* The same for those who were called by a revoke, which may be that of the job's end. */
 static const double news_patience = 0.1;
 
@@ -100,7 +100,7 @@ struct attempt {
     MPI_Comm world;
     struct mend_family *family;
     MPI_Comm larger_base;   /* with spawned processes */
-    struct mend_hall *hall; /* in the first meeting */
+    struct mend_hall *hall; /* a new one, or more places for that of old */
     int vote;
     bool unsure; /* the agreement was left */
     double began, shrunk, acted;
@@ -167,6 +167,7 @@ static struct mend_meeting_card my_card(mend_process *p)
         .builders = p->n_builders,
         .rules = p->rules_hash,
         .refused = p->stage == STAGE_STOPPED,
+        .hall = mend_hall_state(p->hall),
     };
     if (getrandom(&card.nonce, sizeof card.nonce, GRND_NONBLOCK) != sizeof card.nonce)
         card.nonce = (uint64_t)(mend_process_wall() * 1e6) ^ ((uint64_t)getpid() << 40);
@@ -216,12 +217,24 @@ static bool show_cards(mend_process *p, struct attempt *a)
     return rc == MPI_SUCCESS;
 }
 
-static bool is_first(const struct attempt *a)
+/* Nobody has a hall (at the start, and after newcomers have joined), or its places are running out. */
+static bool needs_hall(const struct attempt *a)
 {
-    for (int i = 0; i < a->n; i++)
-        if (a->cards[i].generation >= 0)
-            return false;
-    return true;
+    int none = 0, used = 0;
+    for (int i = 0; i < a->n; i++) {
+        none += a->cards[i].hall == HALL_NONE;
+        used += a->cards[i].hall == HALL_USED;
+    }
+    return none == a->n || (none == 0 && used > 0);
+}
+
+static void take_hall(mend_process *p, struct attempt *a)
+{
+    if (a->hall && p->hall)
+        mend_hall_add(p->hall, a->hall);
+    else if (a->hall)
+        p->hall = a->hall;
+    a->hall = NULL;
 }
 
 static bool carry_out(mend_process *p, struct attempt *a)
@@ -234,8 +247,9 @@ static bool carry_out(mend_process *p, struct attempt *a)
         mend_board_phase(p->board, PHASE_WORLD);
         if (p->now.generation < 0 && p->seat >= 0)
             mend_board_share(p->board, a->cards[0].nonce);
-        int rc =
-            is_first(a) ? mend_hall_open(p->base, p->agreement_timeout, &a->hall) : MPI_SUCCESS;
+        int rc = needs_hall(a)
+                     ? mend_hall_open(p->base, p->agreement_timeout, p->agreement_thread, &a->hall)
+                     : MPI_SUCCESS;
         if (rc == MPI_SUCCESS)
             rc = mend_world_make(p, &a->plan, a->me, &a->world, &a->family);
         MEND_FAULT_POINT(process_meet_world);
@@ -299,11 +313,12 @@ static bool attempt(mend_process *p, struct attempt *a)
         mend_ulfm_revoke(p->base);
         if (a->family) /* others may wait in what their builders made from it */
             mend_comms_revoke(a->family);
-        if (a->vote & VOTE_MEMORY)
+        if (!p->hall && a->vote & VOTE_MEMORY)
             mend_ulfm_await_failure(p->base, failure_patience);
     }
     mend_board_phase(p->board, PHASE_AGREE);
     MEND_FAULT_POINT(process_meet_vote);
+    mend_hall_assemble(p->hall);
     int mine = a->vote,
         rc = mend_hall_agree(p->hall, p->base, &a->vote, a->plan.action == PLAN_SPAWN);
     a->unsure = rc != MPI_SUCCESS && mine == VOTE_ALL && mend_hall_unsure(p->hall);
@@ -373,6 +388,7 @@ static void settle_doubt(mend_process *p)
     if (adopted) {
         conclude(p, a);
         mend_hall_adopted(p->hall);
+        take_hall(p, a);
         p->stage = STAGE_MEETING;
     } else {
         discard(p, a);
@@ -410,8 +426,7 @@ static int meet(mend_process *p)
     }
     rc = conclude(p, &a);
     mend_hall_adopted(p->hall);
-    if (a.hall)
-        p->hall = a.hall;
+    take_hall(p, &a);
     mend_board_phase(p->board, p->stage == STAGE_SPARE ? PHASE_SPARE : PHASE_WORKING);
     mend_event("process.repair", ev_int("generation", p->now.generation),
                ev_int("attempts", attempts), ev_int("processes", a.n),

@@ -94,7 +94,7 @@ static bool comes_from_failure(mend_process *p, MPI_Comm comm, int code)
     PMPI_Error_class(code, &class);
     if (class != MPI_ERR_OTHER && class != MPI_ERR_INTERN && class != MPI_ERR_UNKNOWN)
         return false;
-    mend_ulfm_await_failure(p->now.comm, 0.5);
+    mend_ulfm_await_failure(p->now.comm, 5); /* a busy machine is slow to tell */
     return mend_ulfm_is_revoked(comm) || mend_ulfm_failed(p->now.comm, NULL) > 0;
 }
 

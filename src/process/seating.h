@@ -24,6 +24,7 @@ struct mend_meeting_card {
     int32_t builders;       /* how many it has */
     int32_t rules;          /* hash of the options that must be equal */
     int32_t refused;        /* this process cannot go on with what was asked (start only) */
+    int32_t hall;           /* enum mend_hall_state of its own */
     uint64_t nonce;         /* a random number, to name things after */
 };
 

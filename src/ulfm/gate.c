@@ -21,15 +21,20 @@ static struct {
 } gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
 static _Thread_local bool by_me;
 
-void mend_gate_enter(void)
+bool mend_gate_try(void)
 {
     if (by_me)
-        return;
-    for (;;) {
-        atomic_fetch_add(&gate.inside, 1);
-        if (!atomic_load(&gate.closed))
-            return;
-        atomic_fetch_sub(&gate.inside, 1);
+        return true;
+    atomic_fetch_add(&gate.inside, 1);
+    if (!atomic_load(&gate.closed))
+        return true;
+    atomic_fetch_sub(&gate.inside, 1);
+    return false;
+}
+
+void mend_gate_enter(void)
+{
+    while (!mend_gate_try()) {
         pthread_mutex_lock(&gate.lock);
         while (atomic_load(&gate.closed))
             pthread_cond_wait(&gate.opened, &gate.lock);

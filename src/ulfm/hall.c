@@ -6,14 +6,19 @@
  *  2. Everybody waits until its own MPI library knows all deaths that somebody has named. An agreement
  *     that hears of a death while it runs is where Open MPI goes wrong.
  *  3. Shrink the base. If that fails, or takes longer than the limit: revoke the channel, leave the call.
- *  4. The layer above does its work on what is alive, and agrees, with a limit, too.
+ *  4. The layer above does its work on what is alive, does 1 and 2 once more, and agrees, with a limit, too.
  *  5. Whoever finds the channel revoked leaves the attempt: calls that a revoke ends are ended by one, the
  *     shrink and the agreement are left. The next attempt uses the next channel, and for base a
  *     communicator that no agreement has been on.
  *
  * An agreement is left from Open MPI's progress loop, between two of its turns, where nothing is half done.
  * With one thread in MPI nothing of the library points to the stack that is given up. With several, something
- * does: then 1 and 2 are all, before the agreement, too, and our other threads stand before the gate (gate.c).
+ * does: then the call is made in a thread of its own, which is left with its stack (apart.c), and our other
+ * threads stand before the gate (gate.c). Who has no such thread to give (the capsule) cannot leave.
+ *
+ * There are places (a channel, a base) for a few attempts. When one was used, the next repair makes more, all of the
+ * same in the same order, and adds them behind the others when it is adopted. Who is unsure whether it was keeps them
+ * until the next gathering tells; that is on a place that all have had before.
  *
  * Deaths. Before or in 1: the receive from the dead ends with an error. In 2: as in 1 of the next attempt.
  * In 3 and 4: Open MPI's agreement leaves the dead out, or hangs and is left. Of one who has just revoked the
@@ -27,59 +32,87 @@
 
 #include <base/event.h>
 #include <base/fault.h>
+#include <base/log.h>
+#include <ulfm/apart.h>
+#include <ulfm/arrive.h>
 #include <ulfm/gate.h>
 #include <ulfm/ulfm.h>
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 enum {
-    MEMBERS_MAX = 512, /* everybody sends to everybody */
-    CHANNELS = 5,      /* one, and two for each of two attempts that may be left */
-    TAG = 31800,
-    TURNS = 64 /* of the library between two looks at the clock */
+    PLACES = 3, /* for the attempt at hand, and for two more if it is left */
+    TURNS = 64  /* of the library between two looks at the clock */
 };
-static const double same_news = 5; /* seconds for step 2 */
 
-struct word {
-    int32_t round, adopted;
-    uint64_t dead[MEMBERS_MAX / 64];
+struct place {
+    MPI_Comm channel, base; /* the first has no base: the caller's is used */
+    int size, rank;
 };
 
 struct mend_hall {
-    MPI_Comm channel[CHANNELS];
-    int at; /* the channel in use; CHANNELS: all are used up */
-    int size, rank;
+    struct place *places;
+    int n_places, at; /* the place in use; n_places: all are used up */
     double seconds;
     int32_t round;           /* attempts begun */
     int32_t adopted, unsure; /* the last acted upon; the one that was left; -1: none */
     bool was_adopted;
-    bool threads;   /* others may call MPI: no call can be left */
-    MPI_Comm alive; /* of this attempt */
-    bool ended;     /* alive was revoked because others have left */
+    bool threads; /* somewhere several threads call MPI: close the gate */
+    bool bounded; /* all can leave a call */
+    bool apart;   /* this process by a thread of its own, else by a jump */
 
     pthread_t owner;
-    bool inside; /* a call that may be left is under way */
-    bool ready;  /* calls that a revoke ends may be under way */
+    bool inside; /* a call that may be left by a jump is under way */
     double begin, limit;
     sigjmp_buf out;
+
+    /* with the lock */
+    bool ready;     /* calls that a revoke ends may be under way on alive */
+    MPI_Comm alive; /* of this attempt */
+    bool ended;     /* alive was revoked because others have left */
 };
 
 /* The hall whose attempt is under way: the library's progress has no argument for us. */
 static struct mend_hall *current;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `current`, for mend_hall_tick */
 
 static bool usable(const struct mend_hall *h)
 {
-    return h && h->at < CHANNELS;
+    return h && h->at < h->n_places;
+}
+
+static const struct place *here(const struct mend_hall *h)
+{
+    return &h->places[h->at];
+}
+
+static bool is_last(const struct mend_hall *h)
+{
+    return h->at + 1 >= h->n_places;
 }
 
 static bool others_left(const struct mend_hall *h)
 {
-    return mend_ulfm_is_revoked(h->channel[h->at]);
+    return mend_ulfm_is_revoked(here(h)->channel);
+}
+
+static bool is_over(void *arg)
+{
+    struct mend_hall *h = arg;
+    return (h->limit > 0 && mend_now() > h->limit) || others_left(h);
+}
+
+/* Others have left the attempt: so do we, in calls that a revoke ends. */
+static void end_if_left(struct mend_hall *h)
+{
+    if (!h->ready || h->ended || !usable(h) || !others_left(h))
+        return;
+    h->ended = true;
+    mend_ulfm_revoke(h->alive);
 }
 
 /* At the end of a turn of the library. */
@@ -87,18 +120,45 @@ static int at_turn(void)
 {
     static unsigned turns;
     struct mend_hall *h = current;
-    if (!h || !(h->inside || h->ready) || ++turns % TURNS ||
+    mend_apart_turn();
+    if (!h || h->apart || !(h->inside || h->ready) || ++turns % TURNS ||
         !pthread_equal(pthread_self(), h->owner))
         return 0;
-    if (h->inside && ((h->limit > 0 && mend_now() > h->limit) || others_left(h))) {
+    if (h->inside && is_over(h)) {
         h->inside = false;
         siglongjmp(h->out, 1);
     }
-    if (h->ready && !h->inside && !h->ended && others_left(h)) {
-        h->ended = true;
-        mend_ulfm_revoke(h->alive);
-    }
+    if (!h->inside)
+        end_if_left(h);
     return 0;
+}
+
+/* The owner may sleep in MPI while another thread drives it, so a third one looks. */
+void mend_hall_tick(void)
+{
+    if (!mend_gate_try()) /* the owner is inside an agreement; this thread has more to do than to wait for it */
+        return;
+    pthread_mutex_lock(&lock);
+    if (current && current->apart)
+        end_if_left(current);
+    pthread_mutex_unlock(&lock);
+    mend_gate_leave();
+}
+
+static void make_current(struct mend_hall *h)
+{
+    pthread_mutex_lock(&lock);
+    current = h;
+    pthread_mutex_unlock(&lock);
+}
+
+static void set_ready(struct mend_hall *h, MPI_Comm alive)
+{
+    pthread_mutex_lock(&lock);
+    h->ready = h->bounded && alive != MPI_COMM_NULL;
+    h->ended = false;
+    h->alive = alive;
+    pthread_mutex_unlock(&lock);
 }
 
 static bool look_at_progress(void)
@@ -117,39 +177,86 @@ static bool look_at_progress(void)
 
 /* ---- a hall ---------------------------------------------------------------------------------- */
 
-int mend_hall_open(MPI_Comm comm, double seconds, struct mend_hall **out)
+static int make_places(MPI_Comm comm, struct mend_hall *h)
+{
+    int size, rank, rc = MPI_SUCCESS;
+    PMPI_Comm_size(comm, &size);
+    PMPI_Comm_rank(comm, &rank);
+    for (int i = 0; i < PLACES && rc == MPI_SUCCESS; i++) {
+        struct place *place = &h->places[i];
+        *place = (struct place){MPI_COMM_NULL, MPI_COMM_NULL, size, rank};
+        rc = PMPI_Comm_dup(comm, &place->channel);
+        if (rc == MPI_SUCCESS && i > 0)
+            rc = PMPI_Comm_dup(comm, &place->base);
+        if (rc == MPI_SUCCESS)
+            PMPI_Comm_set_errhandler(place->channel, MPI_ERRORS_RETURN);
+        if (rc == MPI_SUCCESS && i > 0)
+            PMPI_Comm_set_errhandler(place->base, MPI_ERRORS_RETURN);
+    }
+    h->n_places = PLACES;
+    return rc;
+}
+
+static void forget(struct mend_hall *h)
+{
+    if (h)
+        free(h->places);
+    free(h);
+}
+
+int mend_hall_open(MPI_Comm comm, double seconds, bool may_use_a_thread, struct mend_hall **out)
 {
     int level = MPI_THREAD_MULTIPLE, size = 0;
     *out = NULL;
     PMPI_Query_thread(&level);
     PMPI_Comm_size(comm, &size);
     struct mend_hall *h = calloc(1, sizeof *h);
-    int can[2] = {h && seconds > 0 && size <= MEMBERS_MAX,
-                  level != MPI_THREAD_MULTIPLE && look_at_progress()};
-    int all[2] = {0, 0}; /* meet there; leave a call */
-    int rc = PMPI_Allreduce(can, all, 2, MPI_INT, MPI_MIN, comm);
-    if (rc != MPI_SUCCESS || !all[0]) {
+    struct place *places = calloc(PLACES, sizeof *places);
+    bool several = level == MPI_THREAD_MULTIPLE, looks = look_at_progress();
+    int can[3] = {h && places && seconds > 0 && size <= MEMBERS_MAX, !several && looks,
+                  several ? may_use_a_thread : looks};
+    int all[3] = {0, 0, 0}; /* meet there; by a jump; leave a call */
+    int rc = PMPI_Allreduce(can, all, 3, MPI_INT, MPI_MIN, comm);
+    if (rc != MPI_SUCCESS || !all[0] || !h || !places) {
+        free(places);
         free(h);
         return rc;
     }
-    *h = (struct mend_hall){.size = size,
+    *h = (struct mend_hall){.places = places,
                             .seconds = seconds,
                             .threads = !all[1],
+                            .bounded = all[2],
+                            .apart = several,
                             .adopted = -1,
                             .unsure = -1,
                             .alive = MPI_COMM_NULL,
                             .owner = pthread_self()};
-    PMPI_Comm_rank(comm, &h->rank);
-    for (int i = 0; i < CHANNELS && rc == MPI_SUCCESS; i++) {
-        rc = PMPI_Comm_dup(comm, &h->channel[i]);
-        if (rc == MPI_SUCCESS)
-            PMPI_Comm_set_errhandler(h->channel[i], MPI_ERRORS_RETURN);
-    }
+    rc = make_places(comm, h);
     if (rc == MPI_SUCCESS)
         *out = h;
     else
-        free(h);
+        forget(h);
     return rc;
+}
+
+enum mend_hall_state mend_hall_state(const struct mend_hall *h)
+{
+    return !h ? HALL_NONE : is_last(h) || h->at > h->n_places - PLACES ? HALL_USED : HALL_FRESH;
+}
+
+/* The first place has no base, so it is not taken over. */
+void mend_hall_add(struct mend_hall *h, struct mend_hall *more)
+{
+    size_t n = (size_t)(h->n_places + more->n_places - 1);
+    struct place *places = realloc(h->places, n * sizeof *places);
+    if (!places) { /* the others count on it: to them one more failure, which they can repair */
+        mend_log(MEND_LOG_ERROR, "ulfm: no memory for places to meet");
+        abort();
+    }
+    for (int i = 1; i < more->n_places; i++)
+        places[h->n_places++] = more->places[i];
+    h->places = places;
+    forget(more);
 }
 
 void mend_hall_close(struct mend_hall *h, bool together)
@@ -157,179 +264,71 @@ void mend_hall_close(struct mend_hall *h, bool together)
     if (!h)
         return;
     if (current == h)
-        current = NULL;
+        make_current(NULL);
     /* those behind us may have agreements on them that were left */
-    for (int i = h->at; together && i < CHANNELS; i++)
-        PMPI_Comm_free(&h->channel[i]);
-    free(h);
-}
-
-/* ---- step 1 and 2 ---------------------------------------------------------------------------- */
-
-struct arrival { /* left as it is when the channel is revoked: the library may still use it */
-    struct word mine;
-    struct word *words;            /* [size] */
-    MPI_Request *receives, *sends; /* [size] */
-    bool dead[MEMBERS_MAX];
-    int n;
-};
-
-static void mark(struct word *word, int rank)
-{
-    word->dead[rank / 64] |= (uint64_t)1 << (rank % 64);
-}
-
-static bool marked(const struct word *word, int rank)
-{
-    return word->dead[rank / 64] >> (rank % 64) & 1;
-}
-
-static struct arrival *prepare(struct mend_hall *h)
-{
-    size_t n = (size_t)h->size;
-    struct arrival *a = calloc(1, sizeof *a + n * (sizeof *a->words + 2 * sizeof *a->receives));
-    if (!a)
-        return NULL;
-    a->n = h->size;
-    a->words = (struct word *)(a + 1);
-    a->receives = (MPI_Request *)(a->words + n);
-    a->sends = a->receives + n;
-    a->mine = (struct word){.round = h->round, .adopted = h->adopted};
-    mend_ulfm_failed(h->channel[h->at], a->dead);
-    for (int i = 0; i < h->size; i++) {
-        a->receives[i] = a->sends[i] = MPI_REQUEST_NULL;
-        if (a->dead[i])
-            mark(&a->mine, i);
+    for (int i = h->at; together && i < h->n_places; i++) {
+        PMPI_Comm_free(&h->places[i].channel);
+        if (i > h->at && h->places[i].base != MPI_COMM_NULL)
+            PMPI_Comm_free(&h->places[i].base);
     }
-    return a;
+    forget(h);
 }
 
-/* One request: true when nothing is left to wait for. `gone` when the peer is dead. */
-static bool done(MPI_Request *request, bool *gone)
-{
-    int flag = 1;
-    if (*request == MPI_REQUEST_NULL)
-        return true;
-    if (PMPI_Test(request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
-        *request = MPI_REQUEST_NULL;
-        *gone = true;
-        return true;
-    }
-    return flag;
-}
+/* ---- steps 1, 2 and 5 ------------------------------------------------------------------------- */
 
-/* Step 1. False: the channel was revoked. */
-static bool exchange(struct mend_hall *h, struct arrival *a)
-{
-    MPI_Comm channel = h->channel[h->at];
-    for (int i = 0; i < h->size; i++) {
-        if (i == h->rank || a->dead[i])
-            continue;
-        if (PMPI_Irecv(&a->words[i], sizeof a->words[i], MPI_BYTE, i, TAG, channel,
-                       &a->receives[i]) != MPI_SUCCESS)
-            a->receives[i] = MPI_REQUEST_NULL, a->dead[i] = true;
-        else if (PMPI_Isend(&a->mine, sizeof a->mine, MPI_BYTE, i, TAG, channel, &a->sends[i]) !=
-                 MPI_SUCCESS)
-            a->sends[i] = MPI_REQUEST_NULL;
-    }
-    for (unsigned turn = 0;; turn++) {
-        int open = 0;
-        for (int i = 0; i < h->size; i++) {
-            bool send_failed = false;
-            open += !done(&a->receives[i], &a->dead[i]);
-            open += !done(&a->sends[i], &send_failed);
-        }
-        if (others_left(h))
-            return false;
-        if (!open)
-            return true;
-        if (turn % 16 == 15)
-            sched_yield();
-    }
-}
-
-/* Step 2. */
-static void learn(struct mend_hall *h, struct arrival *a)
-{
-    double limit = mend_now() + same_news;
-    int missing;
-    for (int i = 0; i < h->size; i++)
-        for (int k = 0; k < h->size && i != h->rank; k++)
-            a->dead[i] |= !a->dead[k] && marked(&a->words[k], i);
-    do {
-        bool known[MEMBERS_MAX] = {false};
-        mend_ulfm_failed(h->channel[h->at], known);
-        missing = 0;
-        for (int i = 0; i < h->size; i++)
-            missing += a->dead[i] && !known[i];
-        if (missing)
-            mend_ulfm_progress(MPI_COMM_SELF);
-    } while (missing && mend_now() < limit);
-    if (missing)
-        mend_event("ulfm.unheard", ev_int("deaths", missing), ev_real("seconds", same_news));
-}
-
-/* Step 5: the next one, if the attempt was left. */
-static void next_channel(struct mend_hall *h, MPI_Comm *base)
+/* The next one, if the attempt was left. */
+static void next_place(struct mend_hall *h, MPI_Comm *base)
 {
     while (usable(h) && others_left(h)) {
         mend_event("ulfm.fresh", ev_int("channel", h->at), ev_int("attempt", h->round));
-        if (h->at + 2 >= CHANNELS) {
-            h->at = CHANNELS; /* the plain way from now on */
-            *base = h->channel[CHANNELS - 1];
+        if (is_last(h)) {
+            h->at = h->n_places; /* the plain way, until there are more */
             return;
         }
-        *base = h->channel[h->at + 1];
-        h->at += 2;
+        h->at++;
+        *base = here(h)->base;
     }
+}
+
+/* Steps 1 and 2. False: the attempt was left. */
+static bool arrive(struct mend_hall *h)
+{
+    bool adopted = false;
+    struct mend_arrival arrival = {.channel = here(h)->channel,
+                                   .size = here(h)->size,
+                                   .rank = here(h)->rank,
+                                   .round = h->round,
+                                   .adopted = h->adopted,
+                                   .asked = h->unsure,
+                                   .seconds = h->seconds};
+    enum mend_arrived arrived = mend_arrive(&arrival, &adopted);
+    if (arrived == ARRIVED_NO_MEMORY) /* the others must not wait for our word */
+        mend_ulfm_revoke(here(h)->channel);
+    h->was_adopted |= adopted;
+    return arrived == ARRIVED_ALL;
 }
 
 void mend_hall_gather(struct mend_hall *h, MPI_Comm *base)
 {
     if (!usable(h))
         return;
-    current = h;
-    h->ready = h->inside = h->was_adopted = false;
+    make_current(h);
+    set_ready(h, MPI_COMM_NULL);
+    h->inside = h->was_adopted = false;
     h->round++;
-    for (;;) {
-        next_channel(h, base);
-        if (!usable(h))
-            return;
-        struct arrival *a = prepare(h);
-        if (!a) { /* the others must not wait for our word */
-            mend_ulfm_revoke(h->channel[h->at]);
-            continue;
-        }
-        if (!exchange(h, a))
-            continue; /* what is left of the arrival stays: see above */
-        learn(h, a);
-        for (int i = 0; i < h->size; i++)
-            h->was_adopted |=
-                !a->dead[i] && i != h->rank && h->unsure >= 0 && a->words[i].adopted == h->unsure;
-        free(a);
-        return;
-    }
+    do
+        next_place(h, base);
+    while (usable(h) && !arrive(h));
 }
 
 bool mend_hall_assemble(struct mend_hall *h)
 {
-    if (!usable(h))
-        return true;
-    struct arrival *a = others_left(h) ? NULL : prepare(h);
-    if (!a) {
-        mend_ulfm_revoke(h->channel[h->at]); /* the others must not wait for our word */
-        return false;
-    }
-    if (!exchange(h, a))
-        return false; /* what is left of the arrival stays: see above */
-    learn(h, a);
-    free(a);
-    return true;
+    return !usable(h) || (!others_left(h) && arrive(h));
 }
 
 bool mend_hall_is_bounded(const struct mend_hall *h)
 {
-    return h && !h->threads && h->at + 2 < CHANNELS;
+    return h && h->bounded && !is_last(h);
 }
 
 /* ---- calls that may be left ------------------------------------------------------------------ */
@@ -339,8 +338,8 @@ static int left(struct mend_hall *h, const char *what)
     bool own = !others_left(h);
     mend_event("ulfm.left", ev_str("what", what), ev_str("who", own ? "self" : "others"),
                ev_real("seconds", mend_now() - h->begin), ev_int("attempt", h->round));
-    mend_ulfm_revoke(h->channel[h->at]);
-    h->ready = false;
+    mend_ulfm_revoke(here(h)->channel);
+    set_ready(h, MPI_COMM_NULL);
     return mend_ulfm_revoked_code();
 }
 
@@ -360,17 +359,17 @@ static void read_news_at_once(bool begin)
         (begin ? more : less).call();
 }
 
-/* The last channel is for ever: behind it there is no other one to meet on. */
+/* The last place is for ever: behind it there is no other one to meet on. */
 static void enter(struct mend_hall *h, double seconds)
 {
-    if (h->at + 2 >= CHANNELS)
+    if (is_last(h))
         seconds = 0;
     h->begin = mend_now();
     h->limit = seconds > 0 ? h->begin + seconds : 0;
     if (h->threads)
         mend_gate_close();
     read_news_at_once(true);
-    h->inside = !h->threads;
+    h->inside = h->bounded && !h->apart;
 }
 
 static void leave(struct mend_hall *h)
@@ -381,25 +380,35 @@ static void leave(struct mend_hall *h)
         mend_gate_open();
 }
 
+/* Carry the order out. False: it was left. */
+static bool carry_out(struct mend_hall *h, struct mend_apart_order *order, double seconds)
+{
+    if (sigsetjmp(h->out, 0)) {
+        leave(h);
+        return false;
+    }
+    enter(h, seconds);
+    bool done = true;
+    if (h->bounded && h->apart)
+        done = mend_apart(order, is_over, h);
+    else
+        mend_apart_here(order);
+    leave(h);
+    return done;
+}
+
 int mend_hall_shrink(struct mend_hall *h, MPI_Comm base, MPI_Comm *alive)
 {
     if (!usable(h))
         return mend_ulfm_shrink(base, alive);
-    if (sigsetjmp(h->out, 0)) {
-        leave(h);
-        *alive = MPI_COMM_NULL;
-        return left(h, "shrink");
-    }
+    struct mend_apart_order order = {.comm = base, .alive = MPI_COMM_NULL};
     MEND_FAULT_POINT(ulfm_shrink);
-    enter(h, h->seconds);
-    int rc = mend_ulfm_shrink(base, alive);
-    leave(h);
-    if (rc != MPI_SUCCESS)
+    *alive = MPI_COMM_NULL;
+    if (!carry_out(h, &order, h->seconds) || order.mpi_code != MPI_SUCCESS)
         return left(h, "shrink");
-    h->alive = *alive;
-    h->ended = false;
-    h->ready = !h->threads;
-    return rc;
+    *alive = order.alive;
+    set_ready(h, order.alive);
+    return MPI_SUCCESS;
 }
 
 int mend_hall_agree(struct mend_hall *h, MPI_Comm alive, int *flags, bool patient)
@@ -407,22 +416,18 @@ int mend_hall_agree(struct mend_hall *h, MPI_Comm alive, int *flags, bool patien
     if (!usable(h))
         return mend_ulfm_agree(alive, flags);
     h->unsure = -1;
-    h->ready = false;
+    set_ready(h, MPI_COMM_NULL);
     h->begin = mend_now();
-    if (h->threads)
-        mend_hall_assemble(h); /* before the gate is closed */
-    if (others_left(h))        /* some will not come, so nobody can agree */
+    if (others_left(h)) /* some will not come, so nobody can agree */
         return left(h, "vote");
     h->unsure = h->round;
-    if (sigsetjmp(h->out, 0)) {
-        leave(h);
+    struct mend_apart_order order = {.comm = alive, .agree = true, .flags = *flags};
+    /* the others may still build something */
+    if (!carry_out(h, &order, patient ? 0 : 3 * h->seconds))
         return left(h, "agree");
-    }
-    enter(h, patient ? 0 : 3 * h->seconds); /* the others may still build something */
-    int rc = mend_ulfm_agree(alive, flags);
-    leave(h);
     h->unsure = -1;
-    return rc;
+    *flags = order.flags;
+    return order.mpi_code;
 }
 
 bool mend_hall_unsure(const struct mend_hall *h)

@@ -1,13 +1,17 @@
 # The process layer. process_cases has one case per run; the campaign kills at random.
 add_mpi_test(NAME process_jump SOURCES process_jump.c NP 4 SPARES 2 TIMEOUT 120 LABELS process)
 add_mpi_test(NAME fenix_jump SOURCES fenix_jump.c NP 4 SPARES 2 TIMEOUT 120 LABELS process)
+add_mpi_test(NAME fenix_many SOURCES fenix_many.c NP 4 SPARES 2 ARGS 3 TIMEOUT 120 LABELS process)
+add_mpi_test(NAME fenix_many_threads PROGRAM mpi_fenix_many NP 4 SPARES 2 ARGS 2 threads TIMEOUT 120 LABELS process)
+add_mpi_test(NAME fenix_many_campaign SCRIPT fenix_many.sh NP 4 SPARES 2 ARGS ${CMAKE_BINARY_DIR}/tests/mpi_fenix_many 500 1
+    TIMEOUT 7200 LABELS process campaign)
 add_mpi_test(NAME fenix_no_jump_info SOURCES fenix_no_jump.c NP 4 SPARES 1 ARGS info TIMEOUT 120 LABELS process)
 add_mpi_test(NAME fenix_no_jump_option PROGRAM mpi_fenix_no_jump_info NP 4 SPARES 1 ARGS option TIMEOUT 120
     LABELS process)
 
 add_mpi_test(NAME process_wrong SOURCES process_cases.c NP 4 ARGS wrong TIMEOUT 120 LABELS process)
 # name, ranks, spares
-foreach(case "rank_zero 4 2" "several 4 2" "all_active 4 4" "zero_spares_shrink 4 0" "zero_spares_stop 4 0"
+foreach(case "rank_zero 4 2" "several 4 2" "one_by_one 4 2" "all_active 4 4" "zero_spares_shrink 4 0" "zero_spares_stop 4 0"
         "spare_then_shrink 4 1" "spares_first 4 2" "callbacks 4 2" "builders 4 2" "again_and_again 3 2"
         "side_by_side 8 0" "stopped 4 1" "watchdog 4 1" "requests 4 1")
     separate_arguments(case)
@@ -46,16 +50,28 @@ if(MEND_WITH_MPI)
         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_link_libraries(process_hung_agreement PRIVATE PkgConfig::OMPI ${CMAKE_DL_LIBS})
     foreach(case "shrink 2 all several" "shrink 2 0 several" "shrink 2 1,5 rank_zero" "shrink 2 all again_and_again"
-            "agree 2 0 several" "agree 2 5 rank_zero" "agree 2 1 again_and_again")
+            "agree 2 0 several" "agree 2 5 rank_zero" "agree 2 1 again_and_again" "shrink 2,3,5,6 all one_by_one"
+            "shrink 2 all several threads" "shrink 2 0 several threads" "agree 2 0 several threads"
+            "shrink 2,3,5,6 all one_by_one threads")
         separate_arguments(case)
+        list(LENGTH case words)
+        set(threads "")
+        if(words GREATER 4)
+            set(threads threads)
+        endif()
         list(GET case 0 call)
         list(GET case 1 hit)
         list(GET case 2 ranks)
         list(GET case 3 name)
         string(REPLACE "," "_" label ${ranks})
+        set(on_trial "")
+        if(threads) # process.agreement_thread
+            set(label ${label}_threads)
+            set(on_trial campaign)
+        endif()
         add_mpi_test(NAME process_hung_${call}_${label}_${name} SCRIPT process_hung.sh
-            ARGS $<TARGET_FILE:mpi_process_wrong> $<TARGET_FILE:process_hung_agreement> ${call} ${hit} ${ranks} ${name}
-            NP 4 SPARES 2 TIMEOUT 120 LABELS process)
+            ARGS $<TARGET_FILE:mpi_process_wrong> $<TARGET_FILE:process_hung_agreement> ${call} ${hit} ${ranks} ${name} ${threads}
+            NP 4 SPARES 2 TIMEOUT 120 LABELS process ${on_trial})
     endforeach()
 endif()
 add_mpi_test(NAME process_large SOURCES process_large.c NP 4 SPARES 2 NODES 3 TIMEOUT 180 LABELS process)

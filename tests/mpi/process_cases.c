@@ -60,6 +60,20 @@ static void rank_zero(void)
     victims(1, (int[]){0}, 4, jump);
 }
 
+/* One after the other, each in a generation of its own. */
+static void one_by_one(void)
+{
+    mend_process *p = start(jump);
+    EXPECT(mend_process_resume_here(p) == 0);
+    const mend_repair *now = mend_process_state(p);
+    if (now->role != MEND_ROLE_RELEASED) {
+        if (now->generation < 2)
+            test_die_as(1 + now->generation);
+        add_up(now->comm, 50);
+        EXPECT(now->generation == 2 && now->size == 4);
+    }
+    finish(p);
+}
 static void several(void)
 {
     victims(2, (int[]){1, 2}, 4, jump);
@@ -635,6 +649,7 @@ int main(int argc, char **argv)
                  {"builders", builders},
                  {"at_the_end", at_the_end},
                  {"in_repair", in_repair},
+                 {"one_by_one", one_by_one},
                  {"again_and_again", again_and_again},
                  {"side_by_side", side_by_side},
                  {"wrong", wrong},
@@ -645,7 +660,9 @@ int main(int argc, char **argv)
                  {"requests", requests}};
     mend_process *early;
     EXPECT(mend_process_open(MPI_COMM_WORLD, NULL, &early) == MEND_ERR_STATE); /* before MPI_Init */
-    MPI_Init(&argc, &argv);
+    int level;
+    MPI_Init_thread(&argc, &argv,
+                    getenv("MEND_TEST_THREADS") ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     if (getenv("MEND_TEST_EVENTS"))
         EXPECT(mend_event_open(getenv("MEND_TEST_EVENTS")) == 0);
     if (strcmp(name, "derived") == 0)

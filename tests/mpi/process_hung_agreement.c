@@ -1,9 +1,9 @@
 /* Preloaded: an agreement of the MPI library that does not end, as seen on overloaded machines.
  *
- * HUNG_CALL shrink: in the HUNG_HIT-th call of MPIX_Comm_shrink the ranks HUNG_RANKS ("all", or a list
- * as "1,3") wait for ever, without having taken part. HUNG_CALL agree: in the HUNG_HIT-th call of
- * MPIX_Comm_agree they take part, and then wait for ever for a result that is lost. HUNG_LAST: so do the calls
- * that follow, up to that one. HUNG_ONCE, a path: in the first launch of the job only, whose name stays there. */
+ * HUNG_CALL shrink: in the HUNG_HIT-th call of MPIX_Comm_shrink (a list, as "2,5") the ranks HUNG_RANKS ("all", or a
+ * list) wait for ever, without having taken part. HUNG_CALL agree: in the HUNG_HIT-th call of MPIX_Comm_agree they
+ * take part, and then wait for ever for a result that is lost. HUNG_LAST: so do the calls that follow, up to that one.
+ * HUNG_ONCE, a path: in the first launch of the job only, whose name stays there. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -22,21 +22,26 @@ static bool is_first_launch(void)
     return readlink(path, first, sizeof first - 1) > 0 && strcmp(first, launch) == 0;
 }
 
+static bool is_in(const char *list, int number)
+{
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (atoi(at) == number)
+            return true;
+    return false;
+}
+
 static bool hangs(const char *call)
 {
     static int hits;
     const char *which = getenv("HUNG_CALL"), *ranks = getenv("HUNG_RANKS"),
                *hit = getenv("HUNG_HIT"), *last = getenv("HUNG_LAST"),
                *me = getenv("OMPI_COMM_WORLD_RANK");
-    if (!which || strcmp(which, call) || ++hits < atoi(hit) || hits > atoi(last ? last : hit) ||
-        !is_first_launch())
+    if (!which || strcmp(which, call))
         return false;
-    if (!strcmp(ranks, "all"))
-        return true;
-    for (const char *at = ranks; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (atoi(at) == atoi(me))
-            return true;
-    return false;
+    hits++;
+    if (!is_in(hit, hits) && !(last && hits >= atoi(hit) && hits <= atoi(last)))
+        return false;
+    return is_first_launch() && (!strcmp(ranks, "all") || is_in(ranks, atoi(me)));
 }
 
 static void for_ever(void)

@@ -64,6 +64,35 @@ static void *close_and_open(void *closed)
     return NULL;
 }
 
+static void *try_to_enter(void *entered)
+{
+    *(bool *)entered = mend_gate_try();
+    if (*(bool *)entered)
+        mend_gate_leave();
+    return NULL;
+}
+
+static bool another_may_enter(void)
+{
+    pthread_t other;
+    bool entered = false;
+    assert_int_equal(pthread_create(&other, NULL, try_to_enter, &entered), 0);
+    pthread_join(other, NULL);
+    return entered;
+}
+
+static void a_try_does_not_wait(void **state)
+{
+    (void)state;
+    assert_true(another_may_enter());
+    mend_gate_close();
+    assert_false(another_may_enter());
+    assert_true(mend_gate_try()); /* the owner */
+    mend_gate_leave();
+    mend_gate_open();
+    assert_true(another_may_enter());
+}
+
 static void one_closes_after_the_other(void **state)
 {
     (void)state;
@@ -83,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_is_inside_while_it_is_closed),
+        cmocka_unit_test(a_try_does_not_wait),
         cmocka_unit_test(one_closes_after_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,8 +87,8 @@ int agree_prepare(MPI_Comm base)
 {
     if (hall)
         return 1;
-    return TRY(
-        mend_hall_open(base, mend_setting_seconds(MEND_KEY_PROCESS_AGREEMENT_TIMEOUT), &next_hall));
+    return TRY(mend_hall_open(base, mend_setting_seconds(MEND_KEY_PROCESS_AGREEMENT_TIMEOUT), false,
+                              &next_hall));
 }
 
 enum agreed agree(MPI_Comm base, int ok)

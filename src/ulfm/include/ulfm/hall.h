@@ -16,11 +16,18 @@
 struct mend_hall;
 
 /* A new hall for the processes of comm, all of which live. Each agreement may take so many `seconds`.
- * Collective; a death inside is an error on some or all. If several threads call MPI, or the library
- * does not let us look at its progress, all meet, and other threads of ours stand still (gate.h), but
- * an agreement cannot be left. NULL without an error: no hall can be had (very many processes); the
- * calls below accept it and then do the plain thing. */
-int mend_hall_open(MPI_Comm comm, double seconds, struct mend_hall **hall);
+ * Collective; a death inside is an error on some or all. With MPI_THREAD_MULTIPLE an agreement is made
+ * in a thread of its own, which is how it can be left (`may_use_a_thread`), and other threads of ours
+ * stand still meanwhile (gate.h). Without such a thread, or if the library does not let us look at its
+ * progress, all meet, but an agreement cannot be left. NULL without an error: no hall can be had (very
+ * many processes); the calls below accept it and then do the plain thing. */
+int mend_hall_open(MPI_Comm comm, double seconds, bool may_use_a_thread, struct mend_hall **hall);
+
+/* Places for further attempts run out. USED: some were needed since the last were added. Then open another
+ * hall, of the processes that live, and add its places; `more` is freed. All do or none. */
+enum mend_hall_state { HALL_NONE, HALL_FRESH, HALL_USED };
+enum mend_hall_state mend_hall_state(const struct mend_hall *hall);
+void mend_hall_add(struct mend_hall *hall, struct mend_hall *more);
 /* Together: all close it, and its communicators are freed; else they stay. */
 void mend_hall_close(struct mend_hall *hall, bool together);
 
@@ -28,8 +35,9 @@ void mend_hall_close(struct mend_hall *hall, bool together);
  * living. If the attempt before was left, *base becomes a fresh communicator of the same processes. */
 void mend_hall_gather(struct mend_hall *hall, MPI_Comm *base);
 
-/* Wait once more, before an agreement, until every living process has come here, too: the limit of the
- * agreement then does not hit those who have long work to do before it. All call it or none. False: the
+/* Wait once more, before an agreement, until every living process has come here, too, and knows the same
+ * deaths: the limit of the agreement then does not hit those who have long work to do before it, and no news
+ * of a death comes inside. All call it before they agree. False: the
  * attempt was left; go to the agreement all the same, which says so. */
 bool mend_hall_assemble(struct mend_hall *hall);
 
@@ -43,6 +51,10 @@ bool mend_hall_is_bounded(const struct mend_hall *hall);
 int mend_hall_shrink(struct mend_hall *hall, MPI_Comm base, MPI_Comm *alive);
 int mend_hall_agree(struct mend_hall *hall, MPI_Comm alive, int *flags, bool patient);
 bool mend_hall_unsure(const struct mend_hall *hall);
+
+/* Not the owner's thread, a few times a second, with MPI_THREAD_MULTIPLE: if others have left the attempt, end the
+ * owner's calls on *alive. */
+void mend_hall_tick(void);
 
 /* This process has acted upon the agreement of this attempt. */
 void mend_hall_adopted(struct mend_hall *hall);
