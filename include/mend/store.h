@@ -40,7 +40,7 @@
  *  - Calls that are not collective neither wait for a peer nor notice its death.
  *  - Without ULFM in the MPI library, that library decides what a dead peer does. With it, a store on
  *    a communicator ignores SIGPIPE, unless the program has set it: a write to the connection of a
- *    dead process raises it.
+ *    dead process raises it. Spares that open no store have to ignore it themselves.
  *  - A replacement's mend_store_open() is the same collective operation as a survivor's
  *    mend_store_rebind(): they match each other.
  *  - The background thread calls MPI. If MPI was initialised below MPI_THREAD_MULTIPLE, a store on

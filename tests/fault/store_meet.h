@@ -1,8 +1,10 @@
 /* A repair as simple as can be, for tests of the store alone: the process layer is not involved.
  *
  * What all do next is agreed, never reduced: a reduction that a death cuts short succeeds for some and fails for
- * others, and spares that leave after the last one are missed by those who have to go back. The news of a death comes
- * before the agreement, not inside it (ulfm/cures.def: late_event). */
+ * others, and spares that leave after the last one are missed by those who have to go back. All meet in a hall and
+ * know the same deaths before they agree, and leave an agreement that does not end (ulfm/cures.def: late_event,
+ * endless_agreement). Who has left one does as if it had failed: whoever acted upon it comes to the next meeting,
+ * where all say again who they are. */
 #ifndef STORE_MEET_H
 #define STORE_MEET_H
 
@@ -10,42 +12,51 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <ulfm/hall.h>
 #include <ulfm/ulfm.h>
 #include <unistd.h>
 
 static MPI_Comm world, job = MPI_COMM_NULL; /* everybody alive; those who work */
 static int np, me = -1;                     /* my logical rank; -1: spare */
 static int failures;                        /* this process was a spare and took a place */
-static const double news_patience =
-    5; /* seconds; the news of a death always comes, on a busy machine late */
+static struct mend_hall *hall;              /* from the first meeting on */
+static const double agreement_timeout = 30;
 
-/* Have all that live in `world` said yes? The answer is the same for all.
+/* Have all that live in `world` said yes? The answer is the same for all, or no for those who left the agreement.
  *   1. A reduction: a wait that a revoke ends. Whoever says no, or sees it fail, revokes.
- *   2. A revoke came before the news of the death, maybe: the news must not come inside the agreement.
- *   3. The agreement, which everybody reaches soon. */
+ *   2. The agreement, which everybody reaches soon. */
 static bool agreed(bool yes)
 {
     int all = yes;
     if (!yes || MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, world) != MPI_SUCCESS)
         all = 0;
-    if (!all) {
+    if (!all)
         MPIX_Comm_revoke(world);
-        mend_ulfm_await_failure(world, news_patience);
-    }
-    return MPIX_Comm_agree(world, &all) == MPI_SUCCESS && all;
+    mend_hall_assemble(hall);
+    if (mend_hall_agree(hall, world, &all, false) != MPI_SUCCESS || !all)
+        return false;
+    mend_hall_adopted(hall);
+    return true;
+}
+
+/* In the first meeting, when nobody has died yet. */
+static bool open_hall(MPI_Comm alive, struct mend_hall **opened)
+{
+    return hall || (mend_ulfm_connect(alive) == MPI_SUCCESS &&
+                    mend_hall_open(alive, agreement_timeout, false, opened) == MPI_SUCCESS);
 }
 
 /* Everybody meets: shrink, tell each other who is who, give the free logical ranks to spares. Until
  * all agree. */
 static bool meet(void)
 {
-    static bool first = true;
     for (;;) {
         MPI_Comm alive;
-        if (!first)
-            mend_ulfm_await_failure(world, news_patience);
-        first = false;
-        if (MPIX_Comm_shrink(world, &alive) != MPI_SUCCESS)
+        struct mend_hall *opened = NULL;
+        if (hall)
+            MPIX_Comm_revoke(world);
+        mend_hall_gather(hall, &world);
+        if (mend_hall_shrink(hall, world, &alive) != MPI_SUCCESS)
             continue;
         MPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
         int n, mine = me, ok = 1, roles[64];
@@ -75,9 +86,13 @@ static bool meet(void)
         }
         MPI_Comm next = MPI_COMM_NULL;
         if (ok)
-            ok = MPI_Comm_split(alive, new_me >= 0 ? 0 : 1, new_me, &next) == MPI_SUCCESS;
+            ok = MPI_Comm_split(alive, new_me >= 0 ? 0 : 1, new_me, &next) == MPI_SUCCESS &&
+                 open_hall(alive, &opened);
         world = alive;
-        if (agreed(ok)) {
+        bool yes = agreed(ok);
+        if (yes && opened)
+            hall = opened;
+        if (yes) {
             MPI_Comm_set_errhandler(next, MPI_ERRORS_RETURN);
             if (new_me != me)
                 failures++;
