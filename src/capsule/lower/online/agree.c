@@ -2,6 +2,9 @@
  * on a machine that is far overloaded, on some processes or on all. So
  *   1. the first meeting opens a hall (ulfm/hall.c), in which all meet before an agreement, and which all leave
  *      together when one does not end within process.agreement_timeout;
+ *      All who live know the same deaths before they agree: whoever has seen one tells the others, for the news of
+ *      the library may reach them late on a busy machine, and inside an agreement it kills. The first meeting has
+ *      no hall: there a process that was called by a revoke waits for the news itself, online.patience at most;
  *   2. then the meeting is begun again, on communicators that nobody has used;
  *   3. who has left the agreement at the end of a meeting does not know whether others got its result. If it is
  *      an end, everybody has computed it from the same cards, and it holds. Otherwise it revokes
@@ -96,7 +99,8 @@ enum agreed agree(MPI_Comm base, int ok)
     int flag = ok;
     if (!ok || mend_ulfm_is_revoked(base)) {
         mend_ulfm_revoke(base);
-        mend_ulfm_await_failure(base, 0.5);
+        if (!hall) /* else the assembly tells the news to all */
+            mend_ulfm_await_failure(base, mend_setting_seconds(MEND_KEY_ONLINE_PATIENCE));
     }
     MEND_FAULT_POINT(recover_agree);
     mend_hall_assemble(hall); /* others may still move and load images */
