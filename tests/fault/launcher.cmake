@@ -49,14 +49,14 @@ if(TARGET capsule-openmpi AND TARGET mend-node)
         add_mpi_test(NAME online_lost_${name} SCRIPT online_lost.sh NP 8 NODES 4 TIMEOUT 300 LABELS launcher campaign
             ENV MEND_BUILD=${CMAKE_BINARY_DIR} MEND_TEST_LOSS=${loss})
     endforeach()
-    # MPICH's ranks, by PMI-1
+    # MPICH's ranks, by PMI-1: on trial
     if(TARGET capsule-mpich)
         set(tests "")
         foreach(case ranks stop)
             mend_limited_test(NAME launcher.mpich_${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/relaunch.sh ${case} mpich)
             list(APPEND tests launcher.mpich_${case})
         endforeach()
-        set_tests_properties(${tests} PROPERTIES PROCESSORS 4 SKIP_RETURN_CODE 77 LABELS "fault;launcher" ENVIRONMENT "${own}")
+        set_tests_properties(${tests} PROPERTIES PROCESSORS 4 SKIP_RETURN_CODE 77 LABELS "fault;launcher;campaign" ENVIRONMENT "${own}")
         add_mpi_test(NAME launcher_mpich_nodes SCRIPT launcher_mpich.sh NP 2 NODES 4 TIMEOUT 300 LABELS launcher campaign
             ENV MEND_BUILD=${CMAKE_BINARY_DIR})
     endif()
