@@ -13,6 +13,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct driver table;
+static void *loaded; /* the library that the table is of */
 static _Atomic(const struct driver *) found;
 
 static int fill(void *library)
@@ -44,10 +45,17 @@ int driver_find(bool load, const struct driver **out)
     pthread_mutex_lock(&lock);
     int rc = atomic_load_explicit(&found, memory_order_relaxed) ? 0 : fill(library);
     if (rc == 0)
+        loaded = library;
+    if (rc == 0)
         atomic_store_explicit(&found, &table, memory_order_release);
     pthread_mutex_unlock(&lock);
     *out = rc ? NULL : &table;
     return rc;
+}
+
+bool driver_has(const char *function)
+{
+    return atomic_load_explicit(&found, memory_order_acquire) && dlsym(loaded, function);
 }
 
 int driver_check(const struct driver *driver, result code, const char *function)

@@ -67,6 +67,9 @@ struct driver {
 /* The driver, if this process has it loaded; *driver = NULL: it has not. load: load it, or fail. */
 int driver_find(bool load, const struct driver **driver);
 
+/* Once it is found: does it have a function that we do not need? */
+bool driver_has(const char *function);
+
 /* 0, or MEND_ERR_DEVICE (MEND_ERR_NO_MEMORY) with the function and the error's name. */
 int driver_check(const struct driver *driver, result code, const char *function);
 #define CHECKED(d, name, ...) driver_check(d, (d)->name(__VA_ARGS__), #name)
@@ -76,6 +79,7 @@ int driver_check(const struct driver *driver, result code, const char *function)
 struct lane {
     uint8_t *buffer[2];
     void *stream[2];
+    address beside[2]; /* on the device: pages, gathered to be copied as one */
 };
 
 /* ---- device.c ---- */
@@ -94,5 +98,11 @@ void device_leave(const struct mend_device *device);
 
 /* ---- lanes.c ---- */
 void lanes_free(struct mend_device *device);
+
+/* ---- sums.c, called inside the context ---- */
+int sums_load(struct mend_device *device);
+/* Copy the listed pages to `to`, side by side; all in device memory. Begins, in that stream. */
+int sums_gather(struct mend_device *device, void *stream, uint64_t from, uint64_t list,
+                uint64_t count, uint64_t to);
 
 #endif

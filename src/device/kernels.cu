@@ -63,7 +63,7 @@ extern "C" __global__ void mend_look_pages(const ulonglong2 *from, unsigned long
     }
 }
 
-// One warp copies one page of the list. `to` is host memory: whole lines of the bus, written once.
+// One warp copies one page of the list; they lie side by side then.
 extern "C" __global__ void mend_gather_pages(const uint4 *from, const unsigned long long *list,
                                              unsigned long long count, uint4 *to)
 {
@@ -71,8 +71,8 @@ extern "C" __global__ void mend_gather_pages(const uint4 *from, const unsigned l
     const unsigned long long warps = (unsigned long long)gridDim.x * (blockDim.x / 32);
     for (unsigned long long i = ((unsigned long long)blockIdx.x * blockDim.x + threadIdx.x) / 32; i < count;
          i += warps) {
-        const unsigned long long at = list[i] * 256 + lane;
+        const uint4 *page = from + list[i] * 256 + lane;
         for (int k = 0; k < 256; k += 32)
-            __stcs(to + at + k, __ldcs(from + at + k));
+            to[i * 256 + lane + k] = __ldcs(page + k);
     }
 }

@@ -2,11 +2,13 @@
  *
  * The bytes go in pieces through pinned buffers. A lane has two of them, each with a stream: while one
  * crosses the bus, the other is filled or emptied by the lane's thread. One thread copies slower than
- * the bus, so much data is spread over several lanes, piece by piece in turns. */
+ * the bus, so much data is spread over several lanes, piece by piece in turns. Single pages are first
+ * brought together on the device: the bus then copies them as one. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <base/copy.h>
 #include <base/fail.h>
@@ -14,14 +16,17 @@
 
 #include "driver.h"
 
-#define PIECE ((size_t)4 << 20)
+#define PIECE  ((size_t)4 << 20)
+#define BESIDE ((size_t)1 << 20) /* of gathered pages */
 
 struct way {
     mend_device *device;
     uint64_t there;
     uint8_t *to; /* or */
     const uint8_t *from;
-    size_t bytes;
+    size_t bytes, piece;
+    const uint64_t *list; /* of pages, and the same on the device; NULL: all bytes */
+    uint64_t list_there;
     int lanes;
 };
 
@@ -34,7 +39,7 @@ struct walker {
 };
 
 /* Called inside the context. */
-static int make_lane(mend_device *device, struct lane *lane)
+static int make_lane(mend_device *device, struct lane *lane, bool beside)
 {
     int rc = 0;
     for (int i = 0; rc == 0 && i < 2; i++) {
@@ -42,6 +47,8 @@ static int make_lane(mend_device *device, struct lane *lane)
             rc = CHECKED(device->driver, cuMemAllocHost, (void **)&lane->buffer[i], PIECE);
         if (rc == 0 && !lane->stream[i])
             rc = CHECKED(device->driver, cuStreamCreate, &lane->stream[i], STREAM_NON_BLOCKING);
+        if (rc == 0 && beside && !lane->beside[i])
+            rc = CHECKED(device->driver, cuMemAlloc, &lane->beside[i], BESIDE);
     }
     return rc;
 }
@@ -58,12 +65,14 @@ void lanes_free(mend_device *device)
             }
             if (lane->buffer[i])
                 d->cuMemFreeHost(lane->buffer[i]);
+            if (lane->beside[i])
+                d->cuMemFree(lane->beside[i]);
         }
 }
 
 static size_t piece(const struct way *w, size_t at)
 {
-    return w->bytes - at < PIECE ? w->bytes - at : PIECE;
+    return w->bytes - at < w->piece ? w->bytes - at : w->piece;
 }
 
 static int put_piece(const struct way *w, const struct lane *lane, int half, size_t at)
@@ -83,9 +92,30 @@ static int empty(const struct way *w, const struct lane *lane, int half, size_t 
     if (at == SIZE_MAX)
         return 0;
     int rc = CHECKED(w->device->driver, cuStreamSynchronize, lane->stream[half]);
-    if (rc == 0)
+    if (rc)
+        return rc;
+    if (!w->list)
         mend_copy(w->to + at, lane->buffer[half], piece(w, at));
-    return rc;
+    for (size_t i = 0; w->list && i < piece(w, at); i += MEND_DEVICE_PAGE)
+        memcpy(w->to + w->list[(at + i) / MEND_DEVICE_PAGE] * MEND_DEVICE_PAGE,
+               lane->buffer[half] + i, MEND_DEVICE_PAGE);
+    return 0;
+}
+
+/* Begin to fill a buffer. */
+static int fetch_piece(const struct way *w, const struct lane *lane, int half, size_t at)
+{
+    address from = w->there + at;
+    int rc = 0;
+    if (w->list) {
+        from = lane->beside[half];
+        rc = sums_gather(w->device, lane->stream[half], w->there,
+                         w->list_there + at / MEND_DEVICE_PAGE * sizeof *w->list,
+                         piece(w, at) / MEND_DEVICE_PAGE, from);
+    }
+    return rc ? rc
+              : CHECKED(w->device->driver, cuMemcpyDtoHAsync, lane->buffer[half], from,
+                        piece(w, at), lane->stream[half]);
 }
 
 /* The lane's pieces, and what is under way at the end; a failure and its message stay. */
@@ -93,10 +123,11 @@ static int walk(const struct way *w, int number)
 {
     const struct driver *d = w->device->driver;
     const struct lane *lane = &w->device->lanes[number];
-    size_t filled[2] = {SIZE_MAX, SIZE_MAX}, step = PIECE * (size_t)w->lanes;
+    size_t filled[2] = {SIZE_MAX, SIZE_MAX}, step = w->piece * (size_t)w->lanes;
     int rc = 0, half = 0;
 
-    for (size_t at = PIECE * (size_t)number; rc == 0 && at < w->bytes; at += step, half = !half) {
+    for (size_t at = w->piece * (size_t)number; rc == 0 && at < w->bytes;
+         at += step, half = !half) {
         if (w->from) {
             rc = put_piece(w, lane, half, at);
             continue;
@@ -104,8 +135,7 @@ static int walk(const struct way *w, int number)
         rc = empty(w, lane, half, filled[half]);
         filled[half] = SIZE_MAX;
         if (rc == 0)
-            rc = CHECKED(d, cuMemcpyDtoHAsync, lane->buffer[half], w->there + at, piece(w, at),
-                         lane->stream[half]);
+            rc = fetch_piece(w, lane, half, at);
         if (rc == 0)
             filled[half] = at;
     }
@@ -137,12 +167,12 @@ static int make_lanes(const struct way *w, int *lanes)
 {
     cpu_set_t set;
     int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    size_t pieces = (w->bytes + 4 * PIECE - 1) / (4 * PIECE); /* a thread is worth some pieces */
+    size_t pieces = (w->bytes + 4 * w->piece - 1) / (4 * w->piece); /* a thread is worth some */
     int most = cores < LANES ? cores : LANES;
     most = pieces < (size_t)most ? (int)pieces : most;
-    int rc = make_lane(w->device, &w->device->lanes[0]);
+    int rc = make_lane(w->device, &w->device->lanes[0], w->list);
     for (*lanes = 1; rc == 0 && *lanes < most; ++*lanes)
-        if (make_lane(w->device, &w->device->lanes[*lanes]) != 0)
+        if (make_lane(w->device, &w->device->lanes[*lanes], w->list) != 0)
             break;
     return rc;
 }
@@ -185,17 +215,34 @@ static int go(struct way *w)
     int rc = w->bytes ? device_enter(w->device) : 0;
     if (rc || !w->bytes)
         return rc;
-    rc = walk_all(w);
+    if (w->list)
+        rc = sums_load(w->device);
+    if (rc == 0)
+        rc = walk_all(w);
     device_leave(w->device);
     return rc;
 }
 
 int mend_device_fetch_slowly(mend_device *device, void *to, uint64_t from, size_t bytes)
 {
-    return go(&(struct way){.device = device, .there = from, .to = to, .bytes = bytes});
+    return go(
+        &(struct way){.device = device, .there = from, .to = to, .bytes = bytes, .piece = PIECE});
 }
 
 int mend_device_put_slowly(mend_device *device, uint64_t to, const void *from, size_t bytes)
 {
-    return go(&(struct way){.device = device, .there = to, .from = from, .bytes = bytes});
+    return go(
+        &(struct way){.device = device, .there = to, .from = from, .bytes = bytes, .piece = PIECE});
+}
+
+int mend_device_gather(mend_device *device, uint64_t from, uint64_t there, const uint64_t *list,
+                       uint64_t count, void *to)
+{
+    return go(&(struct way){.device = device,
+                            .there = from,
+                            .to = to,
+                            .bytes = (size_t)count * MEND_DEVICE_PAGE,
+                            .piece = BESIDE,
+                            .list = list,
+                            .list_there = there});
 }

@@ -8,13 +8,12 @@
 
 #define THREADS 256u
 #define BLOCKS  1024u
-#define FEW     32u /* blocks of the kernel that the bus slows down: it shall not keep others out */
 
 static const char text[] =
 #include "kernels.ptx.inc"
     ;
 
-static int load_kernels(mend_device *device)
+int sums_load(mend_device *device)
 {
     const struct driver *d = device->driver;
     int rc = 0;
@@ -33,19 +32,14 @@ static int load_kernels(mend_device *device)
     return 0;
 }
 
-static int launch(mend_device *device, void *const *function, const char *name, unsigned most,
+/* The kernels are loaded; called inside the context. */
+static int launch(mend_device *device, void *stream, void *function, const char *name,
                   uint64_t pages, void **arguments)
 {
-    int rc = pages ? device_enter(device) : 0;
-    if (rc || !pages)
-        return rc;
-    rc = load_kernels(device);
     uint64_t blocks = (pages + THREADS / 32 - 1) / (THREADS / 32);
-    if (rc == 0)
-        rc = CHECKED(device->driver, cuLaunchKernel, *function,
-                     blocks < most ? (unsigned)blocks : most, 1, 1, THREADS, 1, 1, 0,
-                     device->stream, arguments, NULL);
-    device_leave(device);
+    int rc = CHECKED(device->driver, cuLaunchKernel, function,
+                     blocks < BLOCKS ? (unsigned)blocks : BLOCKS, 1, 1, THREADS, 1, 1, 0, stream,
+                     arguments, NULL);
     return rc ? mend_fail_within(rc, "kernel %s", name) : 0;
 }
 
@@ -54,14 +48,21 @@ int mend_device_look(mend_device *device, const mend_device_pages *p)
     mend_device_pages own = *p;
     void *arguments[] = {&own.pages, &own.count, &own.copy, &own.sums,
                          &own.found, &own.most,  &own.list, &own.news};
-    return launch(device, &device->look, "mend_look_pages", BLOCKS, own.count, arguments);
+    int rc = own.count ? device_enter(device) : 0;
+    if (rc || !own.count)
+        return rc;
+    rc = sums_load(device);
+    if (rc == 0)
+        rc = launch(device, device->stream, device->look, "mend_look_pages", own.count, arguments);
+    device_leave(device);
+    return rc;
 }
 
-int mend_device_gather(mend_device *device, uint64_t from, uint64_t list, uint64_t count,
-                       uint64_t seen)
+int sums_gather(mend_device *device, void *stream, uint64_t from, uint64_t list, uint64_t count,
+                uint64_t to)
 {
-    void *arguments[] = {&from, &list, &count, &seen};
-    return launch(device, &device->gather, "mend_gather_pages", FEW, count, arguments);
+    void *arguments[] = {&from, &list, &count, &to};
+    return launch(device, stream, device->gather, "mend_gather_pages", count, arguments);
 }
 
 static uint64_t mix(uint64_t x)

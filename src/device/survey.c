@@ -24,6 +24,11 @@ int mend_device_survey(int *count, int *version)
     return rc;
 }
 
+bool mend_device_holds_processes(void)
+{
+    return driver_has("cuCheckpointProcessLock");
+}
+
 enum { INSIDE, TO_HOST, TO_DEVICE };
 
 static int one_copy(const struct driver *d, int way, uint64_t memory, void *pinned)

@@ -17,6 +17,15 @@ grep -q ' 0 damaged' "$dir/out" || fail "verify counts"
 expect 0 "$MEND" verify --json "$dir"
 grep -q '"ok": true' "$dir/out" || fail "json of verify"
 
+grep -q 'on a GPU' "$dir/out" && fail "ls invents a GPU"
+mkdir "$dir/gpu"
+MEND_DEVICE_DRIVER=$MEND_BUILD/tests/libfake_driver.so MEND_STORE_LOCAL=$dir/gpu MEND_STORE_GLOBAL=$dir/gpu/global "$MEND_BUILD/tests/store_writer" 1
+expect 0 "$MEND" ls "$dir/gpu"
+grep -q 'on a GPU: grid$' "$dir/out" || { cat "$dir/out"; fail "ls does not name the region on a GPU"; }
+expect 0 "$MEND" ls --json "$dir/gpu"
+grep -q '"on_gpu": "grid"' "$dir/out" || fail "json of a region on a GPU"
+rm -rf "$dir/gpu"
+
 file=$(ls "$dir"/local/sample/own-r0-v5-*.img)
 cp "$file" "$dir/saved"
 printf '\xff' | dd of="$file" bs=1 seek=3000 conv=notrunc status=none

@@ -1,9 +1,11 @@
-/* Save N versions of a small sample, in a single process. */
+/* Save N versions of a small sample, in a single process; with a driver (MEND_DEVICE_DRIVER) a part of it is on a GPU. */
 #define MEND_STORE_NO_MPI
 #include <mend/store.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "../harness/driver/gpu.h"
 
 int main(int argc, char **argv)
 {
@@ -12,6 +14,8 @@ int main(int argc, char **argv)
     int rc = mend_store_open_single("sample", NULL, &s);
     if (rc == 0)
         rc = mend_store_region(s, 1, "data", data, sizeof data);
+    if (rc == 0 && getenv("MEND_DEVICE_DRIVER") && gpu_start(0))
+        rc = mend_store_region(s, 2, "grid", gpu_new(5000), 5000);
     for (long v = 1; rc == 0 && v <= (argc > 1 ? atol(argv[1]) : 3); v++) {
         data[v] = (char)v;
         rc = mend_store_save(s, v);

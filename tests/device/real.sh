@@ -23,7 +23,7 @@ nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>
 "$top/src/device/kernels.sh" --check >"$work/kernels" 2>&1
 case $? in 0) say kernels ok ;; 77) say kernels "skipped: no nvcc" ;; *) say kernels FAIL; last "$work/kernels" ;; esac
 
-if timeout 300 "$top/env/run" "$build/tests/device_kinds" "$work" 64 >"$work/kinds" 2>&1; then say "kinds of memory" ok; else say "kinds of memory" "FAIL ($?)"; fi
+if timeout 300 "$top/env/run" mpirun.openmpi --allow-run-as-root --oversubscribe -n 1 --bind-to none "$build/tests/device_kinds" "$work" 64 >"$work/kinds" 2>&1; then say "kinds of memory" ok; else say "kinds of memory" "FAIL ($?)"; fi
 last "$work/kinds" 8
 
 timeout 300 "$top/env/run" mpirun.openmpi --allow-run-as-root --oversubscribe -n 1 --bind-to none "$build/bench/bench_gpu" "$gib" >"$work/bench" 2>&1

@@ -1,5 +1,6 @@
 # The stand-in of the GPU's driver, for this machine that has none.
-add_library(fake_driver MODULE ${CMAKE_SOURCE_DIR}/tests/harness/driver/fake_driver.c)
+set(driver ${CMAKE_SOURCE_DIR}/tests/harness/driver)
+add_library(fake_driver MODULE ${driver}/fake_driver.c ${driver}/fake_checkpoint.c)
 set_target_properties(fake_driver PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests PREFIX "lib")
 target_link_libraries(fake_driver PRIVATE Threads::Threads)
 

@@ -154,14 +154,13 @@ int device_add_piece(mend_store *store, struct drain *d, const mend_image_region
     return device_within(rc, "device", p, store);
 }
 
-int device_prepare(mend_store *store, const mend_image_head *head, int registered,
-                   struct drain **out)
+int device_prepare(mend_store *store, mend_image_head *head, int registered, struct drain **out)
 {
     struct drain *d = NULL;
     int rc = 0;
 
     for (int i = 0; rc == 0 && i < registered; i++) {
-        const mend_image_region *to = &head->regions[i];
+        mend_image_region *to = &head->regions[i];
         const struct region *r = region_find(store, to->id);
         mend_device_place place;
         rc = r->bytes ? mend_device_where(r->address, r->bytes, &place) : 0;
@@ -169,6 +168,8 @@ int device_prepare(mend_store *store, const mend_image_head *head, int registere
             rc = mend_fail_within(rc, "region %d (%s) on rank %d", r->id, r->label, store->rank);
         if (rc || !r->bytes || place.kind == MEND_DEVICE_HOST)
             continue;
+        if (mend_device_holds(&place))
+            to->flags |= MEND_REGION_DEVICE;
         if (!d) {
             d = calloc(1, sizeof *d);
             if (d)

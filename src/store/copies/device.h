@@ -6,10 +6,9 @@
 
 #include "internal.h"
 
-/* Which of the registered regions of `head` are on devices, and room for their snapshot there.
+/* Which of the registered regions of `head` are on devices (they are marked so), and room for their snapshot there.
  * *drain stays NULL if none is. Waits for the snapshot before, at most max_stall seconds. */
-int device_prepare(mend_store *store, const mend_image_head *head, int registered,
-                   struct drain **drain);
+int device_prepare(mend_store *store, mend_image_head *head, int registered, struct drain **drain);
 /* Is this region copied by the drain? */
 bool device_has(const struct drain *drain, int id);
 /* Begin the snapshot, after what the application has queued; and wait until it is complete: the

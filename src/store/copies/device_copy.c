@@ -23,10 +23,11 @@ void device_tell_once(mend_store *store, const char *why)
     store->gpu->told = true;
 }
 
-/* True: the bus reaches the slot's memory, at *seen for kernels. */
-static bool pin(mend_store *store, const struct pool *pool, struct slot *slot, uint64_t *seen)
+/* True: the bus reaches the slot's memory. */
+static bool pin(mend_store *store, const struct pool *pool, struct slot *slot)
 {
-    if (mend_device_pin(pool->device, slot->memory, slot->room, seen) == 0) {
+    uint64_t seen;
+    if (mend_device_pin(pool->device, slot->memory, slot->room, &seen) == 0) {
         slot->pinned = true;
         return true;
     }
@@ -46,17 +47,17 @@ static int fetch(struct into *into, const struct pool *pool, bool pinned, uint64
 }
 
 /* The listed pages, and the region's edges, which are no whole pages. */
-static int gather(struct into *into, const struct pool *pool, const struct piece *p, uint64_t seen,
-                  uint64_t count)
+static int gather(struct into *into, const struct pool *pool, const struct piece *p, bool pinned,
+                  const uint64_t *list, uint64_t count)
 {
     size_t before = (size_t)(p->first * PAGE - p->offset);
     size_t behind = (size_t)(p->offset + p->bytes - p->end * PAGE);
-    int rc = fetch(into, pool, true, p->from, p->offset, before);
+    int rc = fetch(into, pool, pinned, p->from, p->offset, before);
     if (rc == 0)
-        rc = fetch(into, pool, true, p->from + p->bytes - behind, p->end * PAGE, behind);
+        rc = fetch(into, pool, pinned, p->from + p->bytes - behind, p->end * PAGE, behind);
     if (rc == 0)
-        rc = mend_device_gather(pool->device, p->from + before, p->look.list, count,
-                                seen + p->first * PAGE);
+        rc = mend_device_gather(pool->device, p->from + before, p->look.list, list, count,
+                                into->slot->memory + p->first * PAGE);
     into->moved += count * PAGE;
     return rc;
 }
@@ -64,15 +65,18 @@ static int gather(struct into *into, const struct pool *pool, const struct piece
 static int move_piece(struct into *into, struct drain *d, const struct piece *p)
 {
     struct pool *pool = &into->store->gpu->pools[p->pool];
-    uint64_t seen = 0, count = UINT64_MAX;
+    uint64_t count = 0, *list = NULL;
 
-    bool pinned = pin(into->store, pool, into->slot, &seen);
-    int rc = look_changes(into->store, d, p, into->slot, &count, &into->moved);
-    if (rc == 0)
-        rc = pinned && count != UINT64_MAX
-                 ? gather(into, pool, p, seen, count)
-                 : fetch(into, pool, pinned, p->from, p->offset, p->bytes);
+    bool pinned = pin(into->store, pool, into->slot);
+    int rc = look_changes(into->store, d, p, into->slot, &list, &count, &into->moved);
+    if (rc == 0 && list)
+        rc = gather(into, pool, p, pinned, list, count);
+    if (rc == MEND_ERR_NO_MEMORY && list) /* on the device, to gather in: copy all */
+        rc = 0, count = UINT64_MAX;
+    if (rc == 0 && (!list || count == UINT64_MAX))
+        rc = fetch(into, pool, pinned, p->from, p->offset, p->bytes);
     rc = mend_device_end(pool->device, rc); /* in any case: nothing may arrive later */
+    free(list);
     return device_within(rc, "copy to the host", p, into->store);
 }
 

@@ -68,11 +68,11 @@ int device_add_piece(mend_store *store, struct drain *d, const mend_image_region
 int look_prepare(mend_store *store, struct drain *d, struct slot *slot);
 /* Begin to copy a piece into its snapshot and to sum it, or what of both is wanted. */
 int look_begin(mend_store *store, struct drain *d, struct piece *p);
-/* The pages of the piece that differ from what the slot holds: their number, also on the device in the
- * piece's list. *count = UINT64_MAX: too many, or nothing is known. The slot's sums are brought up to
- * date; *moved grows by what that took. */
+/* The pages of the piece that differ from what the slot holds: *count of them, in a list that the caller
+ * frees, and on the device in the piece's. *list = NULL: too many, or nothing is known. The slot's sums
+ * are brought up to date; *moved grows by what that took. */
 int look_changes(mend_store *store, struct drain *d, const struct piece *p, struct slot *slot,
-                 uint64_t *count, uint64_t *moved);
+                 uint64_t **list, uint64_t *count, uint64_t *moved);
 void look_free(mend_store *store, struct slot *slot);
 
 #endif

@@ -209,12 +209,11 @@ static int fetch_all(mend_device *device, const struct piece *p, struct slot *sl
 }
 
 static int fetch_listed(mend_device *device, const struct piece *p, struct slot *slot,
-                        uint64_t count, uint64_t *moved)
+                        uint64_t count, uint64_t *list, uint64_t *moved)
 {
     size_t bytes = (size_t)count * sizeof(mend_device_sum);
     mend_device_sum *news = malloc(bytes + 1);
-    uint64_t *list = malloc((size_t)count * sizeof *list + 1);
-    int rc = news && list ? 0 : mend_fail(MEND_ERR_NO_MEMORY, "no memory for a list of pages");
+    int rc = news ? 0 : mend_fail(MEND_ERR_NO_MEMORY, "no memory for sums of pages");
     if (rc == 0)
         rc = mend_device_fetch_slowly(device, news, p->look.news, bytes);
     if (rc == 0)
@@ -223,7 +222,6 @@ static int fetch_listed(mend_device *device, const struct piece *p, struct slot 
         slot->device_sums[p->first + list[i]] = news[i];
     *moved += bytes + count * sizeof *list;
     free(news);
-    free(list);
     return rc;
 }
 
@@ -241,12 +239,12 @@ static mend_device_sum *host_sums(struct drain *d, struct slot *slot)
 }
 
 int look_changes(mend_store *store, struct drain *d, const struct piece *p, struct slot *slot,
-                 uint64_t *count, uint64_t *moved)
+                 uint64_t **list, uint64_t *count, uint64_t *moved)
 {
     mend_device *device = pool_of(store, p)->device;
     uint64_t found = 0;
 
-    *count = UINT64_MAX;
+    *list = NULL;
     if (!d->summed || !host_sums(d, slot))
         return 0;
     if (!p->summed) {
@@ -261,5 +259,7 @@ int look_changes(mend_store *store, struct drain *d, const struct piece *p, stru
     if (!d->known || found > p->look.most)
         return fetch_all(device, p, slot, moved);
     *count = found;
-    return fetch_listed(device, p, slot, found, moved);
+    *list = malloc((size_t)found * sizeof **list + 1);
+    return *list ? fetch_listed(device, p, slot, found, *list, moved)
+                 : mend_fail(MEND_ERR_NO_MEMORY, "no memory for a list of pages");
 }

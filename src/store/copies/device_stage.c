@@ -47,22 +47,28 @@ static int begin(mend_store *store, const struct slot *slot, const struct drain 
     return rc;
 }
 
+/* 0 and pieces: they are on their way. */
+static int stage(mend_store *store, const struct slot *slot, struct drain *d)
+{
+    d->pieces = calloc(slot->head.region_count + 1, sizeof *d->pieces);
+    int rc = d->pieces ? add_pieces(store, slot, d) : MEND_ERR_NO_MEMORY;
+    if (rc || !d->count)
+        return rc;
+    rc = device_take(store, d, 0);
+    if (rc == 0)
+        rc = device_place(store, d);
+    return rc ? rc : begin(store, slot, d);
+}
+
 /* What fails here fails again on the usual way, where it is told. */
 void device_stage(mend_store *store, struct slot *slot, struct drain **staged)
 {
     if (!store->gpu || !store->gpu->ahead || !slot->pinned || slot->head.rank != store->rank)
         return;
     struct drain *d = calloc(1, sizeof *d);
-    if (d)
-        d->pieces = calloc(slot->head.region_count + 1, sizeof *d->pieces);
-    int rc = d && d->pieces ? add_pieces(store, slot, d) : MEND_ERR_NO_MEMORY;
-    if (rc == 0 && d->count)
-        rc = device_take(store, d, 0);
-    if (rc == 0 && d->count)
-        rc = device_place(store, d);
-    if (rc == 0 && d->count)
-        rc = begin(store, slot, d);
-    if (rc == 0 && d->count)
+    if (!d)
+        return;
+    if (stage(store, slot, d) == 0 && d->count)
         *staged = d;
     else
         device_unstage(store, d);

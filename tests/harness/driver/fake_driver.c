@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fake_checkpoint.h"
 #include "fake_driver.h"
 
 #define EXPORT  __attribute__((visibility("default")))
@@ -81,7 +82,7 @@ static struct {
     int count;
 } counted[64];
 static uint64_t moved;
-static bool ready, no_kernels;
+static bool ready, no_kernels, locked; /* locked: by another process, calls wait */
 static _Thread_local struct context *stack[16];
 static _Thread_local int depth;
 
@@ -104,6 +105,8 @@ static int entering(const char *function, int *late)
 {
     struct context *c = depth ? stack[depth - 1] : NULL;
     count_call(function);
+    while (locked)
+        pthread_cond_wait(&changed, &lock);
     *late = 0;
     if (!ready && strcmp(function, "cuInit") != 0)
         return NOT_INITIALIZED;
@@ -186,19 +189,28 @@ static void *real(address a, size_t bytes)
     return c->real + (p - c->seen);
 }
 
+/* The device's memory, where it was if it was somewhere. */
+static bool map_memory(struct context *c)
+{
+    int fd = memfd_create("device", MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, (off_t)SPACE) != 0)
+        return false;
+    void *at = mmap(c->real, SPACE, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_NORESERVE | (c->real ? MAP_FIXED : 0), fd, 0);
+    close(fd);
+    if (at != MAP_FAILED)
+        c->real = at;
+    return at != MAP_FAILED;
+}
+
 static bool set_up(void)
 {
     for (int i = 0; i < DEVICES; i++) {
         struct context *c = &contexts[i];
-        int fd = memfd_create("device", MFD_CLOEXEC);
-        if (fd < 0 || ftruncate(fd, (off_t)SPACE) != 0)
-            return false;
         c->device = i;
         c->seen = mmap(NULL, SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        c->real = mmap(NULL, SPACE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-        close(fd);
         c->limit = (size_t)1 << 30;
-        if (c->seen == MAP_FAILED || c->real == MAP_FAILED)
+        if (c->seen == MAP_FAILED || !map_memory(c))
             return false;
     }
     return true;
@@ -250,8 +262,7 @@ static void run(const struct work *w)
         look(w);
     else if (w->kernel == 2)
         for (uint64_t i = 0; i < w->count; i++)
-            memcpy((char *)w->to + w->list[i] * 4096, (const char *)w->from + w->list[i] * 4096,
-                   4096);
+            memcpy((char *)w->to + i * 4096, (const char *)w->from + w->list[i] * 4096, 4096);
     else if (w->kernel == 3)
         memset(w->to, 0, w->bytes);
     else
@@ -333,6 +344,8 @@ EXPORT int cuInit(unsigned flags)
     (void)flags;
     if (!ready && !set_up())
         LEAVE(OUT_OF_MEMORY);
+    if (!ready)
+        checkpoint_begin();
     ready = true;
     LEAVE(0);
 }
@@ -723,12 +736,61 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
     } else { /* the places that the list names are not checked here: they are in the lists' blocks */
         w.count = a[2];
         w.list = real(a[1], w.count * 8);
-        w.to = real(a[3], 1);
-        moved += w.count * 4096;
+        w.to = real(a[3], w.count * 4096);
         if (!w.list || !w.to)
             LEAVE(INVALID_VALUE);
     }
     LEAVE(w.from ? enqueue(stream, w) : INVALID_VALUE);
+}
+
+/* ---- for another process, see fake_checkpoint.c ---------------------------------------------- */
+
+static void *taken[DEVICES];
+
+int driver_lock(void)
+{
+    pthread_mutex_lock(&lock);
+    locked = true;
+    for (int i = 0; i < DEVICES; i++)
+        for (struct stream *s = contexts[i].streams; s; s = s->next)
+            drained(s);
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+int driver_take(void)
+{
+    for (int i = 0; i < DEVICES; i++) {
+        struct context *c = &contexts[i];
+        taken[i] = malloc(c->next + 1);
+        memcpy(taken[i], c->real, c->next);
+        munmap(c->real, SPACE);
+        mmap(c->real, SPACE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+             0);
+    }
+    return locked ? 0 : INVALID_VALUE;
+}
+
+int driver_return(void)
+{
+    for (int i = 0; i < DEVICES; i++) {
+        struct context *c = &contexts[i];
+        if (!taken[i] || !map_memory(c))
+            return NOT_INITIALIZED;
+        memcpy(c->real, taken[i], c->next);
+        free(taken[i]);
+        taken[i] = NULL;
+    }
+    return 0;
+}
+
+int driver_unlock(void)
+{
+    pthread_mutex_lock(&lock);
+    locked = false;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return 0;
 }
 
 /* ---- for tests ------------------------------------------------------------------------------- */

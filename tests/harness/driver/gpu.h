@@ -46,16 +46,21 @@ static inline int gpu_start(int number)
                                         "cuMemcpyDtoHAsync_v2",
                                         "cuStreamCreate",
                                         "cuMemGetInfo_v2"};
-    if (!library)
+    if (!library) {
+        fprintf(stderr, "gpu: %s\n", dlerror());
         return 0;
+    }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!(((void **)&gpu)[i] = dlsym(library, names[i])))
             return 0;
     const struct fake_driver *(*handle)(void);
     *(void **)&handle = dlsym(library, "fake_driver_handle");
     gpu.fake = handle ? handle() : NULL;
-    if (gpu.init(0) || gpu.count(&devices) || !devices)
+    int code = gpu.init(0);
+    if (code || (code = gpu.count(&devices)) || !devices) {
+        fprintf(stderr, "gpu: error %d of the driver, %d devices\n", code, devices);
         return 0;
+    }
     GPU_OK(gpu.retain(&context, number % devices));
     GPU_OK(gpu.push(context));
     return 1;

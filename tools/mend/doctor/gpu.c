@@ -36,4 +36,11 @@ void doctor_check_gpu(doctor *d)
                     rc ? mend_error_text() : "the driver knows no device");
     for (int i = 0; i < count; i++)
         tell(d, i, version);
+    if (count && mend_device_holds_processes())
+        doctor_find(d, "gpu", DOCTOR_GOOD, NULL,
+                    "the driver brings a program's state on the GPU into images (mend exec)");
+    else if (count)
+        doctor_find(d, "gpu", DOCTOR_GOOD, NULL,
+                    "the driver is too old for images of unmodified programs on the GPU (570 or "
+                    "newer is needed); data that a program names is saved all the same");
 }

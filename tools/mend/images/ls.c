@@ -49,6 +49,8 @@ static void print_version(const struct store_view *store, const struct version_v
         printf("  (%d deltas)", v->deltas);
     if (v->damaged)
         printf("  %d damaged", v->damaged);
+    if (v->on_gpu[0])
+        printf("  on a GPU: %s", v->on_gpu);
     if (v->jobs_differ)
         printf("  of several jobs");
     else if (v->job.id[0])
@@ -69,6 +71,8 @@ static json_t *version_json(const struct version_view *v)
                   (json_int_t)v->bytes, "complete", v->complete, "from_parity", v->rebuildable,
                   "groups", v->group_count, "deltas", v->deltas, "damaged", v->damaged, "parts",
                   parts);
+    if (o && v->on_gpu[0])
+        json_object_set_new(o, "on_gpu", json_string(v->on_gpu));
     if (o && v->job.id[0]) {
         json_object_set_new(o, "job", json_string(v->job.id));
         json_object_set_new(o, "program", json_string(v->job.program));

@@ -155,6 +155,35 @@ static const char *store_name(const char *folder)
     return slash ? slash + 1 : folder;
 }
 
+/* Is the label one of the list? */
+static bool listed(const char *list, const char *label)
+{
+    size_t n = strlen(label);
+    for (const char *at = list; (at = strstr(at, label)); at++)
+        if ((at == list || at[-1] == ' ') && (at[n] == ',' || !at[n]))
+            return true;
+    return false;
+}
+
+static void note_regions(struct version_view *v, const mend_image_head *head)
+{
+    for (uint32_t i = 0; i < head->region_count; i++) {
+        const mend_image_region *r = &head->regions[i];
+        char label[MEND_IMAGE_LABEL + 20];
+        size_t used = strlen(v->on_gpu);
+        if (!(r->flags & MEND_REGION_DEVICE))
+            continue;
+        if (r->label[0])
+            snprintf(label, sizeof label, "%s", r->label);
+        else
+            snprintf(label, sizeof label, "region %d", r->id);
+        if (!listed(v->on_gpu, label) && used + strlen(label) + 8 < sizeof v->on_gpu)
+            snprintf(v->on_gpu + used, sizeof v->on_gpu - used, "%s%s", used ? ", " : "", label);
+        else if (!listed(v->on_gpu, label) && !listed(v->on_gpu, "..."))
+            snprintf(v->on_gpu + used, sizeof v->on_gpu - used, ", ...");
+    }
+}
+
 static int note_bundle(const char *folder, const mend_file *f, const char *path,
                        struct version_view *v)
 {
@@ -176,6 +205,7 @@ static int note_bundle(const char *folder, const mend_file *f, const char *path,
             continue;
         }
         note_job(v, &mend_image_info(image)->job);
+        note_regions(v, mend_image_info(image));
         rc = note_part(v, (int)entries[i].rank, mend_image_info(image)->ranks, MEND_FILE_BUNDLE);
         mend_image_close(image);
     }
@@ -206,6 +236,7 @@ static int note_file(const char *folder, const mend_file *f, void *context)
     const mend_image_head *head = mend_image_info(image);
     v->deltas += head->base_version >= 0;
     note_job(v, &head->job);
+    note_regions(v, head);
     int rc = note_part(v, f->rank, head->ranks, f->kind);
     if (rc == 0 && f->kind == MEND_FILE_PARITY)
         rc = note_group(v, image);

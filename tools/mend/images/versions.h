@@ -19,6 +19,7 @@ struct version_view {
     int deltas, damaged;
     bool complete;      /* every rank's data is in one of the files, as far as headers tell */
     mend_image_job job; /* of the first image that was read; no id: of none */
+    char on_gpu[160];   /* labels of regions that were in the memory of a GPU */
     bool jobs_differ;   /* images of several jobs have this version and save id */
     int rebuildable;    /* ranks whose data is in none, but can be made from their group's parity */
     /* while counting */

@@ -97,10 +97,11 @@ typedef struct mend_device_pages {
 
 /* Begins; fails with MEND_ERR_UNSUPPORTED where the kernels cannot be loaded. */
 int mend_device_look(mend_device *device, const mend_device_pages *pages);
-/* Copy the pages whose numbers are in device memory at `list` from `from` to the same places at
- * `seen`, which is pinned host memory. Begins. */
-int mend_device_gather(mend_device *device, uint64_t from, uint64_t list, uint64_t count,
-                       uint64_t seen);
+/* Bring pages from `from` to the same places at `to` in host memory: those whose numbers are both in
+ * device memory at `there` and at `list`. Over when it returns. They are gathered on the device, copied
+ * in pieces and put to their places by threads of the host, so that no kernel waits for the bus. */
+int mend_device_gather(mend_device *device, uint64_t from, uint64_t there, const uint64_t *list,
+                       uint64_t count, void *to);
 /* The same sum on the host, for tests and for checks. */
 mend_device_sum mend_device_sum_page(const void *page);
 
@@ -116,6 +117,9 @@ typedef struct mend_device_facts {
  * MEND_ERR_NOT_FOUND: no driver library. Not for libraries: a program that has no use for a GPU
  * must not open it. */
 int mend_device_survey(int *count, int *version);
+/* Can the driver bring a process' state on its devices into host memory, for an image of it? Needs
+ * mend_device_survey(). */
+bool mend_device_holds_processes(void);
 /* Needs mend_device_survey(). speed: measure copies, which takes some 100 MiB on the device. */
 int mend_device_describe(int number, bool speed, mend_device_facts *facts);
 

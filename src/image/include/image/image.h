@@ -42,7 +42,11 @@ typedef struct mend_image_job {
 
 enum mend_image_kind { MEND_IMAGE_DATA = 1, MEND_IMAGE_PARITY = 2 };
 
-enum { MEND_REGION_GLOBAL = 1 }; /* flags of a region */
+enum { /* flags of a region */
+       MEND_REGION_GLOBAL = 1,
+       MEND_REGION_DEVICE =
+           2, /* it was in the memory of a GPU: for people, nothing depends on it */
+};
 
 typedef struct mend_image_region {
     int32_t id;

@@ -1,0 +1,156 @@
+/* The stand-in's part of cuCheckpointProcess…, in the way the real driver does it (seen with 580): a process that uses the
+ * driver has a thread whose name says where to write requests and where to read answers, by the numbers of two pipes. It waits
+ * for an event, for requests, and at a socket with the process' number in its name; an error of any of them ends it.
+ * With MEND_FAKE_CHECKPOINT set, which names a file that is held open as the device. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "fake_checkpoint.h"
+
+#define EXPORT __attribute__((visibility("default")))
+enum { NOT_INITIALIZED = 3, ILLEGAL_STATE = 401, BITS = 22 };
+
+/* ---- in the process that uses the driver ----------------------------------------------------- */
+
+static struct {
+    int requests[2], answers[2], event, listening, device;
+} here = {.device = -1};
+
+static int turn(char request)
+{
+    int code;
+    switch (request) {
+    case 'l': return driver_lock();
+    case 'c':
+        code = driver_take();
+        close(here.device);
+        here.device = -1;
+        return code;
+    case 'r':
+        if (here.device >= 0)
+            return ILLEGAL_STATE;
+        here.device = open(getenv("MEND_FAKE_CHECKPOINT"), O_RDWR | O_CLOEXEC);
+        return here.device < 0 ? NOT_INITIALIZED : driver_return();
+    default: return driver_unlock();
+    }
+}
+
+static void *answering(void *unused)
+{
+    char name[16];
+    snprintf(name, sizeof name, "cuda%011llx",
+             (unsigned long long)here.requests[1] << BITS | (unsigned)here.answers[0]);
+    prctl(PR_SET_NAME, name);
+    for (;;) {
+        struct pollfd p[] = {
+            {here.event, POLLIN, 0}, {here.requests[0], POLLIN, 0}, {here.listening, POLLIN, 0}};
+        char request;
+        if (poll(p, 3, -1) < 0)
+            continue;
+        if ((p[0].revents | p[1].revents | p[2].revents) & ~POLLIN)
+            return unused;
+        if (p[1].revents && read(here.requests[0], &request, 1) == 1) {
+            int code = turn(request);
+            if (write(here.answers[1], &code, sizeof code) != sizeof code)
+                return unused;
+        }
+    }
+}
+
+static int listen_as(int pid)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "cuda-uvmfd-4026531836-%d", pid);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+    return bind(fd, (struct sockaddr *)&a, length) || listen(fd, 16) ? -1 : fd;
+}
+
+void checkpoint_begin(void)
+{
+    pthread_t thread;
+    const char *device = getenv("MEND_FAKE_CHECKPOINT");
+    if (!device || here.device >= 0)
+        return;
+    here.device = open(device, O_RDWR | O_CLOEXEC);
+    here.event = eventfd(0, EFD_CLOEXEC);
+    here.listening = listen_as((int)getpid());
+    if (here.device < 0 || here.listening < 0 || pipe2(here.requests, O_CLOEXEC) ||
+        pipe2(here.answers, O_CLOEXEC) || pthread_create(&thread, NULL, answering, NULL))
+        abort();
+}
+
+/* ---- in the one that asks -------------------------------------------------------------------- */
+
+static int find_pipes(int pid, int *to, int *from)
+{
+    char path[300], name[40];
+    unsigned long long both;
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *d = opendir(path);
+    int found = 0;
+    for (struct dirent *e; d && !found && (e = readdir(d));) {
+        snprintf(path, sizeof path, "/proc/%d/task/%s/comm", pid, e->d_name);
+        FILE *f = fopen(path, "r");
+        found = f && fgets(name, sizeof name, f) && strlen(name) == 16 &&
+                sscanf(name, "cuda%11llx", &both) == 1;
+        if (f)
+            fclose(f);
+    }
+    if (d)
+        closedir(d);
+    if (!found)
+        return 0;
+    snprintf(path, sizeof path, "/proc/%d/fd/%llu", pid, both >> BITS);
+    *to = open(path, O_WRONLY | O_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/%d/fd/%llu", pid, both & ((1u << BITS) - 1));
+    *from = open(path, O_RDONLY | O_CLOEXEC);
+    return *to >= 0 && *from >= 0;
+}
+
+static int request(int pid, char what)
+{
+    int to = -1, from = -1, code = NOT_INITIALIZED;
+    if (!find_pipes(pid, &to, &from) || write(to, &what, 1) != 1 ||
+        read(from, &code, sizeof code) != sizeof code)
+        code = NOT_INITIALIZED;
+    close(to);
+    close(from);
+    return code;
+}
+
+EXPORT int cuCheckpointProcessLock(int pid, const void *arguments)
+{
+    (void)arguments;
+    return request(pid, 'l');
+}
+
+EXPORT int cuCheckpointProcessCheckpoint(int pid, const void *arguments)
+{
+    (void)arguments;
+    return request(pid, 'c');
+}
+
+EXPORT int cuCheckpointProcessRestore(int pid, const void *arguments)
+{
+    (void)arguments;
+    return request(pid, 'r');
+}
+
+EXPORT int cuCheckpointProcessUnlock(int pid, const void *arguments)
+{
+    (void)arguments;
+    return request(pid, 'u');
+}

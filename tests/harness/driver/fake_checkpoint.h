@@ -1,0 +1,14 @@
+/* Between fake_driver.c and fake_checkpoint.c. */
+#ifndef FAKE_CHECKPOINT_H
+#define FAKE_CHECKPOINT_H
+
+/* A process that uses the driver: be ready for requests of others. Once. */
+void checkpoint_begin(void);
+/* What fake_driver.c does for them; 0 or a code of the driver. */
+int driver_lock(void);
+int driver_take(
+    void); /* the devices' content into the process' own memory; the devices are closed */
+int driver_return(void); /* and back */
+int driver_unlock(void);
+
+#endif
