@@ -48,11 +48,12 @@ function(capsule_roundtrip name first np at program)
 endfunction()
 
 set(apps ${CMAKE_CURRENT_SOURCE_DIR}/apps)
+set(fake ${CMAKE_BINARY_DIR}/tests/capsule/driver)
 set(mpis openmpi)
 if(TARGET capsule-mpich)
     list(APPEND mpis mpich)
 endif()
-foreach(name heat2d inflight omp features odd moments leak system churn deep appender timers hammer args twins border border_mpi groups registers many gpu several listens)
+foreach(name heat2d inflight omp features odd moments leak system churn deep appender timers hammer args twins border border_mpi groups registers many gpu several listens on_device)
     capsule_program(${name} openmpi ${apps}/${name}.c)
 endforeach()
 capsule_program(capped openmpi ${apps}/capped.c)
@@ -90,6 +91,11 @@ foreach(first IN LISTS mpis)
     endif()
 endforeach()
 
+file(MAKE_DIRECTORY ${fake}/dev)
+file(TOUCH ${fake}/dev/nvidia0)
+add_custom_target(capsule-fake-driver ALL COMMAND ${CMAKE_COMMAND} -E copy_if_different $<TARGET_FILE:fake_driver> ${fake}/libcuda.so.1)
+add_dependencies(capsule-fake-driver fake_driver)
+
 # whatever the seeds say: here two, in the campaign many (stress.sh)
 capsule_roundtrip(anything openmpi 4 120 anything ARGS 200 1)
 if(TARGET capsule-mpich)
@@ -101,6 +107,9 @@ capsule_roundtrip(many openmpi 2 1500 many ENV LIMIT=200)
 foreach(first IN LISTS mpis)
     capsule_roundtrip(timers ${first} 2 20 timers ARGS 60)
     capsule_roundtrip(listens ${first} 2 20 listens ARGS 60)
+    # a program on a GPU, over the stand-in of its driver
+    capsule_roundtrip(on_device ${first} 2 20 on_device ARGS ${fake}/libcuda.so.1 60
+        ENV MEND_FAKE_CHECKPOINT=${fake}/dev/nvidia0)
     capsule_roundtrip(moments ${first} 4 60 moments ARGS 200 3)
     # rank 0 is held inside the making of a communicator, and rank 1 hears late that a checkpoint is wanted
     capsule_roundtrip(twins ${first} 2 7 twins ENV LIMIT=60

@@ -48,7 +48,7 @@ while read -r file; do check_file tools "$file"; files=$((files + 1)); done < <(
 # The rooms of the capsule, from the ground up: a room may include its own headers and those of rooms named before it.
 # No list can have a circle. Between the halves there is only border/; no room has more than 30 files or 5000 lines.
 shared="arch table border"
-lower="$shared ground output undo start images versions round online mpi"
+lower="$shared ground gpu output undo start images versions round online mpi"
 upper="$shared core os messages comm types windows io generated life faces"
 room_of() { case $1 in */lower/*/* | */upper/*/*) basename "$(dirname "$1")" ;; */lower/*) echo lower ;; */upper/*) echo upper ;; *) basename "$(dirname "$1")" ;; esac; }
 check_room() { # FILE ROOM ROOMS

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "gpu/gpu.h"
 #include "ground/settings.h"
 #include "images/image.h"
 #include "online/online.h"
@@ -40,6 +41,8 @@ int main(int argc, char **argv)
     const char *slash = strrchr(argv[0], '/');
     prctl(PR_SET_NAME,
           slash ? slash + 1 : argv[0]); /* it may have been started as /proc/self/exe */
+    if (argc > 3 && !strcmp(argv[1], "--gpu"))
+        gpu_help(argc - 2, argv + 2);
     tame_network_libraries(argv);
     page_size = sysconf(_SC_PAGESIZE);
     lower.thread_pointer = thread_pointer_get();

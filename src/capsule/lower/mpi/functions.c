@@ -4,6 +4,7 @@
  * below.
  */
 #include "online/online.h"
+#include "gpu/gpu.h"
 #include "images/load.h"
 #include "output/output.h"
 #include "round/agent.h"
@@ -191,6 +192,8 @@ int lower_clock_gettime(int clk, void *ts)
 #define lower_agent_stop_begin       agent_stop_begin
 #define lower_agent_stop_poll        agent_stop_poll
 #define lower_agent_save             agent_save
+#define lower_gpu_hold               gpu_hold
+#define lower_gpu_again              gpu_again
 #define lower_bring_back_threads     bring_back_threads
 #define lower_agent_stop_end         agent_stop_end
 #define lower_agent_take_freed_cards agent_take_freed_cards

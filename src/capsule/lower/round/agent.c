@@ -7,11 +7,12 @@
  *      either is in the counts that we read, or comes to agent_door(). Report the counts whenever
  *      they change.
  *   2. TARGETS come: ranks that wait at a door and are behind may pass.
- *   3. STOP comes: stop_phase = STOP_HERE. The application's thread comes to agent_stop_begin():
- *      from an MPI call, from a loop that waits, or from a signal that we send. Report what it has
- *      sent. A thread inside a blocking send cannot come; its counts are final, too: report them.
+ *   3. STOP comes: a GPU is locked (gpu/gpu.h); stop_phase = STOP_HERE. The application's thread comes
+ *      to agent_stop_begin(): from an MPI call, from a loop that waits, or from a signal that we send.
+ *      Report what it has sent. A thread inside a blocking send cannot come; its counts are final, too: report them.
  *   4. EXPECT comes: what was sent to us. The application's thread drains until that has arrived.
- *   5. SAVE comes: the application's thread writes the image. GO_ON comes: the round is over.
+ *   5. SAVE comes: the application's thread writes the image. GO_ON comes: the round is over, a GPU is
+ *      given back.
  *
  * This file has the thread: what it is ordered to do, its start and end. report.c has its answers,
  * application.c what the application's thread calls, connect.c its way to the coordinator.
@@ -20,6 +21,7 @@
  * ourselves.
  */
 #include "round/inside.h"
+#include "gpu/gpu.h"
 #include "ground/settings.h"
 #include "round/control.h"
 #include "round/door.h"
@@ -55,6 +57,7 @@ void agent_wake(void)
 void agent_set_phase(enum stop_phase phase)
 {
     agent.phase = phase;
+    agent.stop_wanted = 0;
     if (phase == STOP_NONE && agent.upper->request_at > 0)
         phase = STOP_WATCH;
     agent.upper->stop_phase = phase;
@@ -105,7 +108,7 @@ static void obey(const struct control_head *head, void *payload)
     case CONTROL_FLUSH: flush_offer((int64_t)words[0], words[1], (int64_t)words[2]); break;
     case CONTROL_PRUNE: flush_prune((int64_t)words[0]); break;
     case CONTROL_TARGETS: take_targets(words, head->bytes / sizeof *words); break;
-    case CONTROL_STOP: agent_set_phase(STOP_HERE); break;
+    case CONTROL_STOP: agent.stop_wanted = 1; break;
     case CONTROL_EXPECT:
         if (head->bytes == sizeof agent.expected) {
             agent.expected = (int64_t)words[0];
@@ -129,6 +132,21 @@ static void obey(const struct control_head *head, void *payload)
         }
         break;
     }
+}
+
+/* Steps that take a while, without the lock. */
+static void mind_gpu(void)
+{
+    if (agent.stop_wanted) {
+        gpu_lock();
+        pthread_mutex_lock(&agent.lock);
+        if (agent.stop_wanted)
+            agent_set_phase(STOP_HERE);
+        agent.stop_wanted = 0;
+        pthread_mutex_unlock(&agent.lock);
+    }
+    if (agent.phase == STOP_NONE && !agent.leaving && gpu_is_bound())
+        gpu_let_go();
 }
 
 static void *agent_main(void *unused)
@@ -160,6 +178,7 @@ static void *agent_main(void *unused)
             free(payload);
             pthread_mutex_unlock(&agent.lock);
         }
+        mind_gpu();
         pthread_mutex_lock(&agent.lock);
         report_all();
         pthread_mutex_unlock(&agent.lock);

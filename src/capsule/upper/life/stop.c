@@ -50,6 +50,7 @@ static int save_or_resume(void)
 {
     volatile double then = clock_now();
     forget_freed_comms();
+    volatile int on_gpu = LOWER(gpu_hold); /* a thread of its driver does it: not parked yet */
     files_before_image();
     os_before_image();
     windows_before_image(); /* shared memory goes away for a while: the threads are parked */
@@ -70,6 +71,8 @@ static int save_or_resume(void)
     LOWER(agent_start, &upper);
     LOWER_VOID(bring_back_threads, &upper);
     name_threads_again();
+    if (on_gpu)
+        LOWER_VOID(gpu_again);
     return 0;
 }
 

@@ -1,0 +1,159 @@
+/* helper.c - the process that asks the driver to take the devices from another one, or to give them back.
+ *
+ * The driver's library is the one that the program has loaded, in this process' own copy.
+ */
+#include "gpu/gpu.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LOCK_MS = 60000, STEPS = 4 };
+
+/* ---- in the helper --------------------------------------------------------------------------- */
+
+/* As cuda.h has it: whatever the step, 64 bytes; zeros are the usual. */
+union arguments {
+    unsigned lock_ms;
+    char room[64];
+};
+
+static const char *name_of(void *library, int code)
+{
+    int (*name)(int, const char **) = NULL;
+    const char *text = NULL;
+    *(void **)&name = dlsym(library, "cuGetErrorName");
+    return name && !name(code, &text) && text ? text : "an error without a name";
+}
+
+/* lock: cuCheckpointProcessLock, and so on. */
+static int take_step(void *library, int pid, const char *step)
+{
+    char function[64];
+    union arguments a = {.room = ""};
+    int (*call)(int, void *) = NULL;
+    snprintf(function, sizeof function, "cuCheckpointProcess%c%s", step[0] - 'a' + 'A', step + 1);
+    *(void **)&call = dlsym(library, function);
+    if (!call) {
+        printf("the driver has no %s: it is too old (570 or newer is needed)\n", function);
+        return 1;
+    }
+    if (!strcmp(step, "lock"))
+        a.lock_ms = LOCK_MS;
+    int code = call(pid, &a);
+    if (code)
+        printf("%s failed with %s (%d)\n", function, name_of(library, code), code);
+    return code != 0;
+}
+
+void gpu_help(int argc, char **argv)
+{
+    int (*init)(unsigned) = NULL, code;
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (argc < 3)
+        _exit(2);
+    void *library = dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL);
+    if (library)
+        *(void **)&init = dlsym(library, "cuInit");
+    if (!init) {
+        printf("%s cannot be loaded: %s\n", argv[1], library ? "no cuInit" : dlerror());
+        exit(1);
+    }
+    if ((code = init(0))) {
+        printf("cuInit failed with %s (%d)\n", name_of(library, code), code);
+        exit(1);
+    }
+    for (int i = 2; i < argc; i++)
+        if (take_step(library, atoi(argv[0]), argv[i]))
+            exit(1);
+    exit(0);
+}
+
+/* ---- in the rank ----------------------------------------------------------------------------- */
+
+struct child {
+    char *argv[6 + STEPS];
+    int out;
+};
+
+/* On a stack of its own, in the rank's memory, until it has become the helper. */
+static int become_helper(void *p)
+{
+    const struct child *c = p;
+    dup2(c->out, 1);
+    execv("/proc/self/exe", c->argv);
+    _exit(127);
+}
+
+/* What it says, up to its end. */
+static void listen_to(int fd, char *text, size_t room)
+{
+    size_t n = 0;
+    for (;;) {
+        ssize_t got = read(fd, text + n, room - 1 - n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+        if (n == room - 1)
+            break;
+    }
+    text[n] = 0;
+    text[strcspn(text, "\n")] = 0;
+}
+
+/* The application waits for children of its own and never meets this one: no signal tells its end. */
+static int start(const struct child *c)
+{
+    enum { ROOM = 64 << 10 };
+    sigset_t all, old;
+    char *stack = malloc(ROOM);
+    if (!stack)
+        return -1;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int pid = clone(become_helper, (void *)ROUND_DOWN(stack + ROOM, 16), CLONE_VM | CLONE_VFORK,
+                    (void *)c);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    free(stack);
+    return pid;
+}
+
+int gpu_ask(const char *library, const char *const *steps, char *text, size_t room)
+{
+    char number[16];
+    int two[2], status = -1;
+    struct child c = {.argv = {"capsule", "--gpu", number, (char *)library}};
+    for (int i = 0; i < STEPS && steps[i]; i++)
+        c.argv[4 + i] = (char *)steps[i];
+    snprintf(number, sizeof number, "%d", (int)getpid());
+    if (pipe2(two, O_CLOEXEC)) {
+        snprintf(text, room, "no pipe to a helper: %s", strerror(errno));
+        return -1;
+    }
+    c.out = two[1];
+    int pid = start(&c);
+    close(two[1]);
+    text[0] = 0;
+    if (pid > 0) {
+        listen_to(two[0], text, room);
+        while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
+            ;
+    }
+    close(two[0]);
+    if (status && !text[0])
+        snprintf(text, room, pid > 0 ? "the helper ended with %#x" : "no helper could be started",
+                 (unsigned)status);
+    return status ? -1 : 0;
+}
