@@ -14,7 +14,7 @@ last() { tail -n "${2:-3}" "$1" | sed 's/^/    /'; }
 ls /dev/nvidia0 >/dev/null 2>&1 || { echo "SKIP: no GPU (/dev/nvidia0)"; exit 77; }
 echo "logs: $work"
 # A private prefix has a loader of its own, which does not look where the system has the driver.
-mkdir "$work/lib"
+mkdir "$work/lib" "$work/memory"
 driver=$(ls /usr/lib/*-linux-gnu/libcuda.so.1 /usr/lib64/libcuda.so.1 /usr/local/cuda/compat/libcuda.so.1 2>/dev/null | head -n 1)
 [ -n "$driver" ] && ln -s "${driver%/*}"/libcuda.so* "${driver%/*}"/libnvidia-* "$work/lib" 2>/dev/null
 export LD_LIBRARY_PATH=$work/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -23,7 +23,7 @@ nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>
 "$top/src/device/kernels.sh" --check >"$work/kernels" 2>&1
 case $? in 0) say kernels ok ;; 77) say kernels "skipped: no nvcc" ;; *) say kernels FAIL; last "$work/kernels" ;; esac
 
-if timeout 300 "$top/env/run" mpirun.openmpi --allow-run-as-root --oversubscribe -n 1 --bind-to none "$build/tests/device_kinds" "$work" 64 >"$work/kinds" 2>&1; then say "kinds of memory" ok; else say "kinds of memory" "FAIL ($?)"; fi
+if timeout 300 "$top/env/run" mpirun.openmpi --allow-run-as-root --oversubscribe -n 1 --bind-to none "$build/tests/device_kinds" "$work/memory" 64 >"$work/kinds" 2>&1; then say "kinds of memory" ok; else say "kinds of memory" "FAIL ($?)"; fi
 last "$work/kinds" 8
 
 timeout 300 "$top/env/run" mpirun.openmpi --allow-run-as-root --oversubscribe -n 1 --bind-to none "$build/bench/bench_gpu" "$gib" >"$work/bench" 2>&1

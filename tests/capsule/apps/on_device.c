@@ -53,7 +53,10 @@ int main(int argc, char **argv)
     bad |= init(0) || retain(&context, 0) || push(context) || alloc(&at, sizeof words) ||
            make(&stream, 1);
     if (!bad && argc > 3)
-        bad |= load(&module, text_of(argv[3])) || find(&kernel, module, "step");
+        bad = load(&module, text_of(argv[3])) || find(&kernel, module, "step");
+    if (bad)
+        fprintf(stderr, "on_device: the driver fails%s\n",
+                module ? "" : ", before or with the kernel");
     for (int i = 0; i < WORDS; i++)
         words[i] = (uint64_t)(rank + 1) * 0x9e3779b97f4a7c15u + (uint64_t)i;
     bad |= in(at, words, sizeof words, stream) || wait(stream);
