@@ -144,7 +144,7 @@ static void send_job(struct head *h, uint32_t node)
 static void note_ended(struct head *h, uint32_t node, struct wire_reader *r)
 {
     uint32_t rank = wire_get_u32(r), signal = wire_get_u32(r), code = wire_get_u32(r);
-    wire_get_u32(r);
+    bool goodbye = wire_get_u32(r);
     if (r->bad || rank >= h->job.ranks || h->job.node_of[rank] != node ||
         h->ranks[rank] >= RANK_DONE)
         return;
@@ -152,12 +152,14 @@ static void note_ended(struct head *h, uint32_t node, struct wire_reader *r)
     h->ranks[rank] = badly ? RANK_DEAD : RANK_DONE;
     h->left--;
     head_report(h, "ended %u %s %u", rank, signal ? "signal" : "exit", signal ? signal : code);
-    if (badly && !h->ending) {
+    if ((badly || !goodbye) && !h->ending) {
         struct wire dead = {0};
         wire_put_u32(&dead, 1);
         wire_put_u32(&dead, rank);
         tell_others(h, node, &dead);
         wire_free(&dead);
+    }
+    if (badly && !h->ending) {
         if (!h->tell || code)
             fail_with(h, signal ? 128 + (int)signal : (int)code);
         if (!h->tell)

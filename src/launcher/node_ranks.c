@@ -151,17 +151,19 @@ static void note_end(struct node *n, struct node_rank *r, int status)
 {
     int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    uint32_t local = (uint32_t)(r - n->ranks);
+    bool goodbye = n->pmi ? pmi_said_goodbye(n, local) : server_said_goodbye(r->rank);
     struct wire w = {0};
     r->pid = 0;
     n->left--;
-    /* at once, those beside it; the head tells the other nodes */
-    if ((signal || code) && !n->ending && !n->pmi)
+    /* at once, those beside it; the head tells the other nodes. Who ends without MPI_Finalize is dead to them, too:
+     * they would wait for it in theirs. */
+    if ((signal || code || !goodbye) && !n->ending && !n->pmi)
         server_tell_dead(&r->rank, 1);
     wire_put_u32(&w, r->rank);
     wire_put_u32(&w, (uint32_t)signal);
     wire_put_u32(&w, (uint32_t)code);
-    uint32_t local = (uint32_t)(r - n->ranks);
-    wire_put_u32(&w, n->pmi ? pmi_said_goodbye(n, local) : server_said_goodbye(r->rank));
+    wire_put_u32(&w, goodbye);
     link_send(&n->head, SAY_ENDED, &w);
     wire_free(&w);
     if (n->pmi)

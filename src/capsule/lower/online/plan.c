@@ -196,9 +196,11 @@ void plan_make(struct plan *plan, int ranks)
         if (plan->card[p].id > plan->id)
             plan->id = plan->card[p].id;
     plan->finished = done == ranks;
-    plan->windows = 0;
-    for (int p = 0; p < plan->processes; p++)
+    plan->windows = plan->unclean = 0;
+    for (int p = 0; p < plan->processes; p++) {
         plan->windows |= plan->card[p].windows > 0;
+        plan->unclean |= plan->card[p].unclean > 0;
+    }
     plan->hopeless = plan->windows;
     plan->rank = -1;
     choose_version(plan);

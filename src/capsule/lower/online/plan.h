@@ -14,6 +14,7 @@
 struct meeting_card { /* what a process shows in a meeting */
     int rank, finished;
     int windows;          /* open */
+    int unclean;          /* creations that failed: it will not call MPI_Finalize */
     mend_version_t floor; /* files cannot be put back behind this version */
     uint64_t id;          /* the time by this process' clock: the latest names the meeting */
     unsigned host;
@@ -32,6 +33,7 @@ struct plan {
     int finished;           /* all ranks have */
     int hopeless;           /* there is no process for some rank, or some has windows open */
     int windows;            /* some has: see online/hear.c */
+    int unclean; /* some is: nobody calls MPI_Finalize, where the others would be waited for */
     int ranks;
     uint64_t id;
     int shift;                 /* rank r's second image is at rank r+shift */

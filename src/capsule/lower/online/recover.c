@@ -141,6 +141,7 @@ static int show_cards(void)
     struct meeting_card mine = {.rank = rank,
                                 .finished = finished,
                                 .windows = windows_open,
+                                .unclean = creations_failed,
                                 .floor = rank >= 0 ? floor_of(rank) : 0,
                                 .host = host_number(),
                                 .machine = machine_number(),
@@ -274,8 +275,10 @@ static void meet(void)
     for (;;) {
         while (!attempt())
             ;
-        if (plan.finished)
+        if (plan.finished) {
+            creations_failed |= plan.unclean;
             return;
+        }
         if (plan.hopeless)
             job_give_up(&plan, base);
         rank = plan.rank;
