@@ -10,6 +10,7 @@ has() { grep -q "$1" "$scratch/out" || { cat "$scratch/out"; fail "no $1"; }; }
 has '^ok  openmpi *Open MPI 5'
 has '^ok  ulfm *one of 3 ranks was killed'
 has '^ok  mpich'
+has '^ok  launcher *Mend.s launcher starts processes'
 has 'copied at [0-9.]* GB/s'
 has "$scratch: [0-9.]* GB/s written"
 has 'userfaultfd' && has 'seccomp' && has 'namespaces' && has 'slurm' && has "cores" && has "shm"

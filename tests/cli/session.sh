@@ -9,6 +9,7 @@ cd "$scratch" || exit 1
 trap 'rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; tail -n 12 got err 2>/dev/null; exit 1; }
 mkdir "a trap" plain
+export MEND_RUN_LAUNCHER=mpirun # Mend's own launcher has no such folder
 cat >say.c <<'C'
 #include <mpi.h>
 #include <stdio.h>

@@ -31,6 +31,8 @@ if(TARGET capsule-openmpi)
     # no copy in memory anywhere: parity over four ranks on two nodes, one of which is lost with its storage
     add_mpi_test(NAME online_nodes_erasure SCRIPT online_nodes.sh NP 8 NODES 4 TIMEOUT 400 LABELS online
         ENV MEND_BUILD=${CMAKE_BINARY_DIR} MEND_TEST_LEVELS=memory,erasure:2+2 MEND_TEST_LEVEL=erasure)
+    add_mpi_test(NAME online_nodes_mpirun SCRIPT online_nodes.sh NP 8 NODES 4 TIMEOUT 400 LABELS online campaign
+        ENV MEND_BUILD=${CMAKE_BINARY_DIR} MEND_TEST_LAUNCHER=mpirun)
     add_mpi_test(NAME online_nodes_hostfile SCRIPT online_nodes.sh NP 8 NODES 4 TIMEOUT 400 LABELS online campaign
         ENV MEND_BUILD=${CMAKE_BINARY_DIR} MEND_TEST_HOSTFILE=1)
     add_mpi_test(NAME online_nodes_random SCRIPT online_nodes_random.sh NP 8 NODES 4 TIMEOUT 7200 LABELS online campaign

@@ -17,10 +17,12 @@ if [ -n "${MEND_TEST_HOSTFILE:-}" ]; then
     printf 'node%d slots=2\n' 0 1 2 3 >hosts
     where=(--hostfile hosts)
 fi
+launcher=(--launcher /mnt/ctl/rsh)
+[ "${MEND_TEST_LAUNCHER:-}" != mpirun ] || launcher=(--launcher mpirun --launcher-args "--prtemca plm_ssh_agent /mnt/ctl/rsh")
 # shellcheck disable=SC2086
 $MEND_MPIRUN -n 4 ./steady 2000 4096 >want 2>native.err || { cat native.err; fail "native run"; }
 "$MEND_BUILD/bin/mend" run -n 4 --spares 4 --every 300ms "${where[@]}" --dir "$PWD/job" -q \
-    ${MEND_TEST_LEVELS:+--levels $MEND_TEST_LEVELS --local-dir /mnt/local} --launcher-args "--prtemca plm_ssh_agent /mnt/ctl/rsh" -- ./steady 2000 4096 >got 2>err & runner=$!
+    ${MEND_TEST_LEVELS:+--levels $MEND_TEST_LEVELS --local-dir /mnt/local} "${launcher[@]}" -- ./steady 2000 4096 >got 2>err & runner=$!
 await() { until [ "$(grep -c "$1" job/events.jsonl 2>/dev/null)" -ge "$2" ]; do kill -0 $runner 2>/dev/null || return 1; sleep 0.1; done; }
 await "\"level\":\"${MEND_TEST_LEVEL:-memory}\"" 8 || fail "the job ended before it was hit"
 "$MEND_SOURCE/tests/harness/node" ranks 1 capsule.openmpi || fail "node 1 could not be hit"

@@ -19,7 +19,7 @@ for ((s = seed; s < seed + count; s++)); do
     RANDOM=$s
     rm -rf job; : >done
     "$MEND_SOURCE/tests/harness/within" 600 "$MEND_BUILD/bin/mend" run -n 4 --spares 4 --every 200ms --hostfile hosts --dir "$PWD/job" -q --retries 9 \
-        --levels memory,partner,erasure:2+2:2,global:3 --local-dir /mnt/local --launcher-args "--prtemca plm_ssh_agent /mnt/ctl/rsh" -- ./steady 4000 4096 >got 2>err & runner=$!
+        --levels memory,partner,erasure:2+2:2,global:3 --local-dir /mnt/local --launcher mpirun --launcher-args "--prtemca plm_ssh_agent /mnt/ctl/rsh" -- ./steady 4000 4096 >got 2>err & runner=$!
     free=4 row=""
     while [ $free -gt 0 ]; do # spares that are left
         have=$(saved) before=$(resumed)

@@ -128,8 +128,27 @@ static void check_slurm(doctor *d)
     char *arguments[] = {path, "--version", NULL};
     int code = tool_capture(arguments, answer_seconds, output, sizeof output);
     output[strcspn(output, "\n")] = 0;
-    doctor_find(d, "slurm", DOCTOR_GOOD, NULL,
-                "%s: use sbatch --no-kill and mpirun inside (not srun)", code == 0 ? output : path);
+    doctor_find(d, "slurm", DOCTOR_GOOD, NULL, "%s: use sbatch --no-kill and mend run inside",
+                code == 0 ? output : path);
+}
+
+/* Mend's own launcher: it starts two processes, which do nothing. */
+static void check_launcher(doctor *d)
+{
+    char path[4400], output[OUTPUT_SIZE];
+    if (!tool_find_file("lib/mend/mend-node", path, sizeof path)) {
+        doctor_find(d, "launcher", DOCTOR_MISSING,
+                    "build Mend where libpmix-dev is installed; until then mend run uses mpirun, "
+                    "which does not survive the loss of a node",
+                    "Mend's launcher is not built");
+        return;
+    }
+    char *arguments[] = {path, "head", "-n", "2", "--", "true", NULL};
+    if (tool_capture(arguments, answer_seconds, output, sizeof output) == 0)
+        doctor_find(d, "launcher", DOCTOR_GOOD, NULL, "Mend's launcher starts processes");
+    else
+        doctor_find(d, "launcher", DOCTOR_BAD, "use mend run --launcher mpirun",
+                    "Mend's launcher does not start two processes: %.200s", output);
 }
 
 void doctor_check_mpi(doctor *d)
@@ -137,5 +156,6 @@ void doctor_check_mpi(doctor *d)
     tool_mpi_environment();
     check_open_mpi(d);
     check_mpich(d);
+    check_launcher(d);
     check_slurm(d);
 }

@@ -16,10 +16,34 @@ bool run_is_ours(const struct run_job *job)
     return strcmp(job->launcher, "mpirun") != 0;
 }
 
+/* Are there words that only mpirun understands? */
+static bool is_for_mpirun(const char *arguments)
+{
+    struct run_words w = {0};
+    bool theirs = false;
+    run_add_split(&w, arguments);
+    for (int i = 0; i < w.count; i++) {
+        if (strcmp(w.word[i], "--mca") == 0)
+            i += 2;
+        else if (strcmp(w.word[i], "-x") == 0)
+            i++;
+        else
+            theirs = true;
+    }
+    for (int i = 0; i < w.count; i++)
+        free(w.word[i]);
+    free(w.word);
+    return theirs;
+}
+
+/* Ours for Open MPI, where it was built; but what was written for mpirun still means mpirun. */
 const char *run_usual_launcher(const struct run_job *job)
 {
-    (void)job;
-    return "mpirun";
+    char path[4400];
+    bool ours = strcmp(job->mpi, "openmpi") == 0 &&
+                !(job->launcher_args && is_for_mpirun(job->launcher_args)) &&
+                tool_find_file("lib/mend/mend-node", path, sizeof path);
+    return ours ? "mend" : "mpirun";
 }
 
 bool run_is_binding(const char *value)
