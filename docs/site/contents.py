@@ -35,6 +35,7 @@ CONTENTS = [
         ("slurm#for-administrators", "For administrators", "prolog, epilog, accounting"),
         ("nodes", "When a node dies", "Mend's launcher, second by second"),
         ("events", "Events and metrics", "every event, and Prometheus"),
+        ("scale", "Scale", "messages, bytes, memory; what breaks first"),
         ("mend.conf.5", "Configuration", "every key and its variable"),
     ]),
     ("How often to checkpoint", "The planner and the simulator that checks it.", [

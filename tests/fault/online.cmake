@@ -19,6 +19,12 @@ if(TARGET capsule-openmpi)
     mend_limited_test(NAME online.local_folder TIMEOUT 300 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/local_folder.sh)
     set_tests_properties(online.local_folder PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "fault;online" ENVIRONMENT
         "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+    # messages of a round, against docs/guide/scale.md
+    mend_limited_test(NAME online.count TIMEOUT 300 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/scale.sh 4 8)
+    mend_limited_test(NAME online.count_many TIMEOUT 1800 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/scale.sh 16 32 64)
+    set_tests_properties(online.count online.count_many PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "fault;online" ENVIRONMENT
+        "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+    set_tests_properties(online.count_many PROPERTIES LABELS "campaign;online")
     foreach(programs chapters lammps mtbf)
         mend_limited_test(NAME online.${programs} TIMEOUT 14400 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_programs.sh ${programs})
         set_tests_properties(online.${programs} PROPERTIES SKIP_RETURN_CODE 77 LABELS "campaign;online"

@@ -78,6 +78,7 @@ void begin_round(void)
         memset(the.target, 0, the.target_room * sizeof *the.target);
     the.code = 0;
     the.bytes = the.slowest = 0;
+    memset(&the.traffic, 0, sizeof the.traffic);
     the.round_began = the.last_change = seconds_now();
     the.went_on = 0; /* else a rank that ends during this round would be taken for one after it */
     for (int i = 0; i < the.ranks; i++) {
@@ -190,6 +191,14 @@ void take_flushed(struct member *m, const int64_t *words, size_t bytes)
                ev_int("ranks", the.ranks));
 }
 
+static void tell_traffic(void)
+{
+    mend_event("checkpoint.messages", ev_int("round", the.round), ev_int("ranks", the.ranks),
+               ev_int("sent", (long long)the.traffic.sent),
+               ev_int("received", (long long)the.traffic.received),
+               ev_int("bytes", (long long)the.traffic.bytes));
+}
+
 static void finish_round(void)
 {
     double now = seconds_now();
@@ -227,6 +236,7 @@ static void finish_round(void)
     the.leaving |= leave; /* no other round: its end would call back those that leave */
     if (leave)
         tell_to_go_on(1);
+    tell_traffic();
 }
 
 /* In the background: a rank has its copy, or (where no child could be made) its file. */

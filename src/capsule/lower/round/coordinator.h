@@ -58,11 +58,18 @@ struct coordinator {
     int laggard;  /* and one whose copy is not in the job's folder yet */
     int64_t code;
     uint64_t bytes, slowest;
+    struct {
+        uint64_t sent, received, bytes;
+    } traffic; /* messages of this round, and their bytes both ways; without CONTROL_ASK and its answers */
 };
 extern struct coordinator the;
 
 static inline void tell(int rank, uint32_t type, const void *bytes, size_t count)
 {
+    if (type != CONTROL_ASK) {
+        the.traffic.sent++;
+        the.traffic.bytes += sizeof(struct control_head) + count;
+    }
     control_send(the.member[rank].fd, type, the.round, bytes, count);
 }
 

@@ -93,6 +93,8 @@ static void hear(int rank, const struct control_head *head, void *payload)
         silence_broken(rank);
         return;
     }
+    the.traffic.received++;
+    the.traffic.bytes += sizeof *head + head->bytes;
     if (head->type == CONTROL_FLUSHED) {
         take_flushed(m, payload, head->bytes);
         return;
