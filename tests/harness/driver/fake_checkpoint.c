@@ -1,6 +1,8 @@
 /* The stand-in's part of cuCheckpointProcess…, in the way the real driver does it (seen with 580): a process that uses the
  * driver has a thread whose name says where to write requests and where to read answers, by the numbers of two pipes. It waits
  * for an event, for requests, and at a socket with the process' number in its name; an error of any of them ends it.
+ * A process with another number than it had is a forked child, which may not use the devices (whether the real one looks, nobody
+ * told us; it could).
  * With MEND_FAKE_CHECKPOINT set, which names a file that is held open as the device. */
 #include <dirent.h>
 #include <fcntl.h>
@@ -26,12 +28,14 @@ enum { NOT_INITIALIZED = 3, ILLEGAL_STATE = 401, BITS = 22 };
 
 static struct {
     int requests[2], answers[2], event, listening, device;
+    int owner; /* the process that began */
 } here = {.device = -1};
 
 static int turn(char request)
 {
     int code;
     switch (request) {
+    case 's': return 0;
     case 'l': return driver_lock();
     case 'c':
         code = driver_take();
@@ -84,12 +88,18 @@ void checkpoint_begin(void)
     const char *device = getenv("MEND_FAKE_CHECKPOINT");
     if (!device || here.device >= 0)
         return;
+    here.owner = (int)getpid();
     here.device = open(device, O_RDWR | O_CLOEXEC);
     here.event = eventfd(0, EFD_CLOEXEC);
     here.listening = listen_as((int)getpid());
     if (here.device < 0 || here.listening < 0 || pipe2(here.requests, O_CLOEXEC) ||
         pipe2(here.answers, O_CLOEXEC) || pthread_create(&thread, NULL, answering, NULL))
         abort();
+}
+
+int checkpoint_forked(void)
+{
+    return here.owner && here.owner != (int)getpid();
 }
 
 /* ---- in the one that asks -------------------------------------------------------------------- */
@@ -153,4 +163,10 @@ EXPORT int cuCheckpointProcessUnlock(int pid, const void *arguments)
 {
     (void)arguments;
     return request(pid, 'u');
+}
+
+EXPORT int cuCheckpointProcessGetState(int pid, int *state)
+{
+    *state = 0;
+    return request(pid, 's');
 }

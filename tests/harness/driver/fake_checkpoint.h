@@ -4,6 +4,8 @@
 
 /* A process that uses the driver: be ready for requests of others. Once. */
 void checkpoint_begin(void);
+/* Is this another process than the one that began? */
+int checkpoint_forked(void);
 /* What fake_driver.c does for them; 0 or a code of the driver. */
 int driver_lock(void);
 int driver_take(

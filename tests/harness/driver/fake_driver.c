@@ -108,7 +108,7 @@ static int entering(const char *function, int *late)
     while (locked)
         pthread_cond_wait(&changed, &lock);
     *late = 0;
-    if (!ready && strcmp(function, "cuInit") != 0)
+    if ((!ready && strcmp(function, "cuInit") != 0) || checkpoint_forked())
         return NOT_INITIALIZED;
     if (c && c->error)
         return c->error;

@@ -6,36 +6,52 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static struct {
-    pthread_mutex_t lock; /* held for as long as a step takes */
-    volatile enum { FREE, LOCKED, HELD } state;
-    atomic_int going;   /* it is being undone */
+    atomic_int busy;
+    volatile int held;
+    void (*done)(void);
+    void (*say)(const char *, const char *);
+    volatile int known; /* whether the driver can do it */
+    int doubts;
+    char device[4200];
     char library[4096]; /* of the driver, as the program has loaded it */
     char why[500];
-} gpu = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} gpu;
 
 /* The driver's library in the upper half. */
 static int find_library(void)
 {
-    char line[4352];
+    char line[4352], library[sizeof gpu.library] = "";
     unsigned long from;
     FILE *f = fopen("/proc/self/maps", "re");
-    gpu.library[0] = 0;
-    while (f && !gpu.library[0] && fgets(line, sizeof line, f) && sscanf(line, "%lx", &from) == 1 &&
+    while (f && !library[0] && fgets(line, sizeof line, f) && sscanf(line, "%lx", &from) == 1 &&
            from < UPPER_END) {
         char *path = strchr(line, '/');
         if (path && strstr(path, "/libcuda.so"))
-            snprintf(gpu.library, sizeof gpu.library, "%.*s", (int)strcspn(path, "\n"), path);
+            snprintf(library, sizeof library, "%.*s", (int)strcspn(path, "\n"), path);
     }
     if (f)
         fclose(f);
-    return gpu.library[0] != 0;
+    if (library[0] && strcmp(library, gpu.library) != 0) /* else another thread may be reading it */
+        memcpy(gpu.library, library, sizeof library);
+    return library[0] != 0;
 }
 
-static int find_device(char *path, size_t room)
+/* Files of the lower half have smaller numbers (upper/os/files.c). */
+static int first_upper_file(void)
+{
+    struct rlimit r;
+    return !getrlimit(RLIMIT_NOFILE, &r) && r.rlim_cur < 2 * (rlim_t)UPPER_FILES
+               ? (int)(r.rlim_cur / 2)
+               : UPPER_FILES;
+}
+
+static int find_device(int from, char *path, size_t room)
 {
     DIR *d = opendir("/proc/self/fd");
     struct dirent *e;
@@ -43,7 +59,7 @@ static int find_device(char *path, size_t room)
     while (d && !found && (e = readdir(d))) {
         ssize_t n = readlinkat(dirfd(d), e->d_name, path, room - 1);
         path[n > 0 ? n : 0] = 0;
-        found = strstr(path, "/dev/nvidia") != NULL;
+        found = strstr(path, "/dev/nvidia") != NULL && atoi(e->d_name) >= from;
     }
     if (d)
         closedir(d);
@@ -51,82 +67,126 @@ static int find_device(char *path, size_t room)
 }
 
 /* The launcher and the lower half's MPI may have such devices open as well (to look at the machine), so
- * the open device alone says nothing. */
+ * the open device alone says nothing. While the driver has closed its own, only those of the upper half count. */
 int gpu_used(char *path, size_t room)
 {
-    return find_library() && find_device(path, room);
+    return find_library() && find_device(gpu.held ? first_upper_file() : 0, path, room);
 }
 
 const char *gpu_why(void)
 {
-    return gpu.why;
+    return recovering ? "not while a job repairs itself in place (mend run --no-online does not)"
+                      : gpu.why;
 }
 
-int gpu_is_bound(void)
+int gpu_is_busy(void)
 {
-    return gpu.state != FREE;
+    return atomic_load(&gpu.busy);
 }
 
-static int ask(const char *const *steps)
+int gpu_held(void)
 {
-    return gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why);
+    return gpu.held;
 }
 
-void gpu_lock(void)
-{
-    char path[4200];
-    pthread_mutex_lock(&gpu.lock);
-    gpu.why[0] = 0;
-    if (gpu.state == FREE && !recovering && gpu_used(path, sizeof path) &&
-        !ask((const char *[]){"lock", NULL}))
-        gpu.state = LOCKED;
-    pthread_mutex_unlock(&gpu.lock);
-}
+/* ---- the steps, in a thread of ours ---------------------------------------------------------- */
 
-int gpu_hold(void)
+static void *take(void *unused)
 {
-    pthread_mutex_lock(&gpu.lock);
-    if (gpu.state == LOCKED && !ask((const char *[]){"checkpoint", NULL}))
-        gpu.state = HELD;
-    int held = gpu.state == HELD;
-    pthread_mutex_unlock(&gpu.lock);
-    return held;
-}
-
-static void *let_go(void *unused)
-{
-    static const char *const back[] = {"restore", "unlock", NULL}, *const only[] = {"unlock", NULL};
-    pthread_mutex_lock(&gpu.lock);
-    int held = gpu.state == HELD, free = gpu.state == FREE;
-    if (!free && ask(held ? back : only))
-        die("the GPU could not be given back to the program: %s", gpu.why);
-    gpu.state = FREE;
-    pthread_mutex_unlock(&gpu.lock);
-    atomic_store(&gpu.going, 0);
+    static const char *const steps[] = {"lock", "checkpoint", NULL};
+    int rc = gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why);
+    if (rc == -2)
+        die("the GPU's driver keeps the program from its devices: %s", gpu.why);
+    gpu.held = rc == 0;
+    atomic_store(&gpu.busy, 0);
+    gpu.done();
     return unused;
 }
 
-/* It may take seconds, in which the agent must answer others. */
-void gpu_let_go(void)
+static void *give_back(void *unused)
+{
+    static const char *const steps[] = {"restore", "unlock", NULL};
+    if (gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why))
+        die("the program's state on the GPU does not come back: %s", gpu.why);
+    gpu.held = 0;
+    atomic_store(&gpu.busy, 0);
+    return unused;
+}
+
+static void begin(void *(*steps)(void *))
 {
     pthread_t thread;
     sigset_t all, old;
-    if (atomic_exchange(&gpu.going, 1))
-        return;
+    atomic_store(&gpu.busy, 1);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    int error = pthread_create(&thread, NULL, let_go, NULL);
+    int error = pthread_create(&thread, NULL, steps, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (error)
-        let_go(NULL);
+        steps(NULL);
     else
         pthread_detach(thread);
 }
 
-void gpu_again(void)
+static int is_shared_by_mps(char *why, size_t room)
+{
+    char path[4200];
+    const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
+    snprintf(path, sizeof path, "%.4100s/control", folder && *folder ? folder : "/tmp/nvidia-mps");
+    if (access(path, F_OK))
+        return 0;
+    snprintf(why, room, "the driver saves no programs that share a GPU by MPS (%.300s is there)",
+             path);
+    return 1;
+}
+
+/* The driver knows the process, and the functions that we need are there. Once is not enough: the program may have been about
+ * to begin. */
+static void *consider(void *unused)
+{
+    static const char *const steps[] = {"getState", NULL};
+    if (is_shared_by_mps(gpu.why, sizeof gpu.why))
+        gpu.doubts = 1;
+    else if (!gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why))
+        gpu.known = 1;
+    if (!gpu.known && gpu.doubts++)
+        gpu.say(gpu.device, gpu.why);
+    gpu.known |= gpu.doubts > 1;
+    gpu.why[0] = 0;
+    atomic_store(&gpu.busy, 0);
+    return unused;
+}
+
+int gpu_look(void (*say)(const char *device, const char *why))
+{
+    if (gpu.known || !gpu_used(gpu.device, sizeof gpu.device))
+        return gpu.known;
+    gpu.say = say;
+    if (recovering)
+        say(gpu.device, gpu_why());
+    else
+        begin(consider);
+    return recovering;
+}
+
+void gpu_take(void (*done)(void))
+{
+    char path[4200];
+    gpu.why[0] = 0;
+    gpu.done = done;
+    if (!gpu.held && !recovering && gpu_used(path, sizeof path))
+        begin(take);
+}
+
+void gpu_give_back(void)
+{
+    begin(give_back);
+}
+
+void gpu_resumed(void)
 {
     if (!find_library())
         die("the program has used a GPU, and its driver's library is not in the image");
-    if (ask((const char *[]){"restore", "unlock", NULL}))
-        die("the program's state on the GPU does not come back: %s", gpu.why);
+    gpu.held = 1;
+    atomic_store(&gpu.busy, 1);
 }

@@ -2,16 +2,17 @@
  * image holds it.
  *
  * The driver does this for a process when another one asks (cuCheckpointProcess…, since CUDA 12.8). That other one is this
- * program again, started as a helper (helper.c). Around an image:
+ * program again, started as a helper (helper.c). A thread of the driver's in our process does the work. It may need any
+ * lock of malloc, so no thread may be held up meanwhile. Around an image:
  *
- *   1. gpu_lock(), when all messages are counted: what is queued on the device ends; calls of the
- *      driver wait from now on. It comes before the application's thread is interrupted, which may
- *      be inside such a call.
- *   2. gpu_hold(), before the threads are parked, for one of them does it: the content of the
- *      devices comes into host memory, the devices are closed.
- *   3. The image. The process has no device open any more: it is like any other.
- *   4. gpu_let_go(): back onto the devices, and the calls go on.
- * In a process that was resumed: gpu_again() is 4, with the new number of the process.
+ *   1. gpu_take(), when all messages are counted, before any thread is interrupted: what is queued on the device ends,
+ *      calls of the driver wait from now on. The content of the devices comes into host memory, the devices are
+ *      closed. The program may go on with what it does on the host.
+ *   2. The image. The process has no device open any more: it is like any other.
+ *   3. gpu_give_back(), when all threads go on: back onto the devices, and the calls go on. In a process that was
+ *      resumed (gpu_resumed), too, with its new number.
+ *
+ * 1 and 3 take seconds, in which the agent must answer others: a thread of ours waits for them.
  */
 #ifndef CAPSULE_GPU_H
 #define CAPSULE_GPU_H
@@ -22,14 +23,20 @@ int gpu_used(char *path, size_t room);
 /* Why the last step failed; "": it did not, or none was tried. */
 const char *gpu_why(void);
 
-void gpu_lock(void);
-int gpu_hold(void); /* 1: an image holds it now; 0: there is nothing, or it cannot be (gpu_why) */
-void gpu_let_go(void);  /* what of 1 and 2 was done is undone, in the background */
-int gpu_is_bound(void); /* something is to be undone */
-void gpu_again(void);   /* or die */
+/* At the start of a job, again and again until it is 1. If the program uses a GPU, it asks the driver, and calls say() if it
+ * is clear that no image will hold what is on it, perhaps from another thread. Others (memory that the driver does not
+ * take, such as managed or shared memory) are known at the first checkpoint. */
+int gpu_look(void (*say)(const char *device, const char *why));
+
+/* Begins, and calls done() at its end, from another thread; or it is over at once. */
+void gpu_take(void (*done)(void));
+void gpu_give_back(void); /* begins; the process dies if it cannot be done */
+int gpu_is_busy(void);    /* one of them is under way */
+int gpu_held(void); /* 1: an image holds it now; 0: there is nothing, or it cannot be (gpu_why) */
+void gpu_resumed(void); /* from an image that holds it: gpu_give_back() will follow */
 
 /* The helper: `capsule --gpu PID LIBRARY STEP…`; ends the process. */
 void gpu_help(int argc, char **argv);
-/* Run it for this process: 0, or what it said in `text`. */
+/* Run it for this process: 0, or what it said in `text`; -1: the driver is left as it was, -2: it is not. */
 int gpu_ask(const char *library, const char *const *steps, char *text, size_t room);
 #endif

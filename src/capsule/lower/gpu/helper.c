@@ -4,15 +4,18 @@
  */
 #include "gpu/gpu.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +37,43 @@ static const char *name_of(void *library, int code)
     return name && !name(code, &text) && text ? text : "an error without a name";
 }
 
+/* The driver finds a thread of its own in the other process by its name: which are there? */
+static void name_threads(int pid, char *names, size_t room)
+{
+    char path[300], name[40];
+    size_t n = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    DIR *d = opendir(path);
+    names[0] = 0;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        snprintf(path, sizeof path, "/proc/%d/task/%s/comm", pid, e->d_name);
+        FILE *f = fopen(path, "re");
+        if (f && fgets(name, sizeof name, f) && !strncmp(name, "cuda", 4) && n + 40 < room)
+            n += (size_t)snprintf(names + n, room - n, "%s%.*s", n ? ", " : "",
+                                  (int)strcspn(name, "\n"), name);
+        if (f)
+            fclose(f);
+    }
+    if (d)
+        closedir(d);
+}
+
+static int state_of(void *library, int pid)
+{
+    int (*call)(int, int *) = NULL, state = -1;
+    *(void **)&call = dlsym(library, "cuCheckpointProcessGetState");
+    return call && !call(pid, &state) ? state : -1;
+}
+
+static void tell_failure(void *library, int pid, const char *function, int code)
+{
+    char names[300];
+    name_threads(pid, names, sizeof names);
+    printf("%s failed with %s (%d) for process %d in state %d; threads of the driver there: %s\n",
+           function, name_of(library, code), code, pid, state_of(library, pid),
+           *names ? names : "none");
+}
+
 /* lock: cuCheckpointProcessLock, and so on. */
 static int take_step(void *library, int pid, const char *step)
 {
@@ -50,8 +90,19 @@ static int take_step(void *library, int pid, const char *step)
         a.lock_ms = LOCK_MS;
     int code = call(pid, &a);
     if (code)
-        printf("%s failed with %s (%d)\n", function, name_of(library, code), code);
+        tell_failure(library, pid, function, code);
     return code != 0;
+}
+
+/* What was locked here is unlocked if a later step fails. 0, 1: failed, 3: failed, and it could not be undone. */
+static int take_steps(void *library, int pid, int count, char **steps)
+{
+    for (int i = 0; i < count; i++)
+        if (take_step(library, pid, steps[i]))
+            return i == 0 || strcmp(steps[0], "lock")  ? 1
+                   : take_step(library, pid, "unlock") ? 3
+                                                       : 1;
+    return 0;
 }
 
 void gpu_help(int argc, char **argv)
@@ -73,10 +124,7 @@ void gpu_help(int argc, char **argv)
         printf("cuInit failed with %s (%d)\n", name_of(library, code), code);
         exit(1);
     }
-    for (int i = 2; i < argc; i++)
-        if (take_step(library, atoi(argv[0]), argv[i]))
-            exit(1);
-    exit(0);
+    exit(take_steps(library, atoi(argv[0]), argc - 2, argv + 2));
 }
 
 /* ---- in the rank ----------------------------------------------------------------------------- */
@@ -91,6 +139,11 @@ static int become_helper(void *p)
 {
     const struct child *c = p;
     dup2(c->out, 1);
+    /* none of the rank's files, which the driver may have opened again without FD_CLOEXEC: they would keep its
+     * devices open */
+    if (raw_syscall(SYS_close_range, 3, UINT_MAX, 0, 0, 0, 0) < 0)
+        for (int fd = 3; fd < 65536; fd++)
+            raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
     execv("/proc/self/exe", c->argv);
     _exit(127);
 }
@@ -155,5 +208,5 @@ int gpu_ask(const char *library, const char *const *steps, char *text, size_t ro
     if (status && !text[0])
         snprintf(text, room, pid > 0 ? "the helper ended with %#x" : "no helper could be started",
                  (unsigned)status);
-    return status ? -1 : 0;
+    return !status ? 0 : WIFEXITED(status) && WEXITSTATUS(status) == 3 ? -2 : -1;
 }

@@ -14,10 +14,7 @@ int snapshot_refused(void)
     char path[4200];
     if (!gpu_used(path, sizeof path))
         return 0;
-    const char *why = recovering
-                          ? "while a job repairs itself in place (mend run --no-online does not)"
-                      : *gpu_why() ? gpu_why()
-                                   : "it was opened during the checkpoint";
+    const char *why = *gpu_why() ? gpu_why() : "it was opened during the checkpoint";
     return mend_fail(
         MEND_ERR_UNSUPPORTED,
         "the program uses a GPU (%s is open), and what its driver holds is in no image: %s", path,

@@ -192,8 +192,9 @@ int lower_clock_gettime(int clk, void *ts)
 #define lower_agent_stop_begin       agent_stop_begin
 #define lower_agent_stop_poll        agent_stop_poll
 #define lower_agent_save             agent_save
-#define lower_gpu_hold               gpu_hold
-#define lower_gpu_again              gpu_again
+#define lower_gpu_held               gpu_held
+#define lower_gpu_resumed            gpu_resumed
+#define lower_gpu_give_back          gpu_give_back
 #define lower_bring_back_threads     bring_back_threads
 #define lower_agent_stop_end         agent_stop_end
 #define lower_agent_take_freed_cards agent_take_freed_cards

@@ -7,7 +7,7 @@
  *      either is in the counts that we read, or comes to agent_door(). Report the counts whenever
  *      they change.
  *   2. TARGETS come: ranks that wait at a door and are behind may pass.
- *   3. STOP comes: a GPU is locked (gpu/gpu.h); stop_phase = STOP_HERE. The application's thread comes
+ *   3. STOP comes: a GPU is taken (gpu/gpu.h); stop_phase = STOP_HERE. The application's thread comes
  *      to agent_stop_begin(): from an MPI call, from a loop that waits, or from a signal that we send.
  *      Report what it has sent. A thread inside a blocking send cannot come; its counts are final, too: report them.
  *   4. EXPECT comes: what was sent to us. The application's thread drains until that has arrived.
@@ -57,7 +57,7 @@ void agent_wake(void)
 void agent_set_phase(enum stop_phase phase)
 {
     agent.phase = phase;
-    agent.stop_wanted = 0;
+    agent.stop_wanted = agent.gpu_asked = 0;
     if (phase == STOP_NONE && agent.upper->request_at > 0)
         phase = STOP_WATCH;
     agent.upper->stop_phase = phase;
@@ -134,28 +134,52 @@ static void obey(const struct control_head *head, void *payload)
     }
 }
 
-/* Steps that take a while, without the lock. */
+/* The GPU is taken before anybody stops, and given back whenever nobody shall stop. Called without the lock. */
 static void mind_gpu(void)
 {
-    if (agent.stop_wanted) {
-        gpu_lock();
-        pthread_mutex_lock(&agent.lock);
-        if (agent.stop_wanted)
-            agent_set_phase(STOP_HERE);
-        agent.stop_wanted = 0;
-        pthread_mutex_unlock(&agent.lock);
+    if (gpu_is_busy())
+        return; /* its end wakes us */
+    if (agent.stop_wanted && !agent.gpu_asked) {
+        agent.gpu_asked = 1;
+        gpu_take(agent_wake);
     }
-    if (agent.phase == STOP_NONE && !agent.leaving && gpu_is_bound())
-        gpu_let_go();
+    if (gpu_is_busy())
+        return;
+    pthread_mutex_lock(&agent.lock);
+    if (agent.stop_wanted)
+        agent_set_phase(STOP_HERE);
+    else if (gpu_held() && agent.phase != STOP_HERE && !agent.leaving)
+        gpu_give_back();
+    pthread_mutex_unlock(&agent.lock);
+}
+
+static void tell_no_image(const char *device, const char *why)
+{
+    fprintf(stderr,
+            "mend: note: the state of this program on a GPU (%s) will be in no checkpoint: %s\n",
+            device, why);
+}
+
+/* A job that cannot be checkpointed shall know it at its start: rank 0 looks for some minutes, less and less often. */
+enum { FIRST_LOOK = 500, LAST_LOOK = 100000 };
+static void look_for_gpu(void)
+{
+    if (gpu_is_busy())
+        return;
+    agent.gpu_look *= 2;
+    if (gpu_look(tell_no_image) || agent.gpu_look > LAST_LOOK)
+        agent.gpu_look = -1;
 }
 
 static void *agent_main(void *unused)
 {
     (void)unused;
+    agent.gpu_look = agent.upper->rank == 0 ? FIRST_LOOK : -1;
     while (!agent.ending) {
         struct pollfd p[3] = {
             {agent.wake, POLLIN, 0}, {agent.socket, POLLIN, 0}, {snapshot_child(), POLLIN, 0}};
-        poll(p, 3, agent.phase == STOP_NONE ? -1 : 1);
+        if (!poll(p, 3, agent.phase == STOP_NONE ? agent.gpu_look : 1) && agent.phase == STOP_NONE)
+            look_for_gpu();
         if (p[0].revents) {
             uint64_t count;
             if (read(agent.wake, &count, sizeof count) < 0 && errno != EAGAIN)

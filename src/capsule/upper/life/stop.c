@@ -50,7 +50,7 @@ static int save_or_resume(void)
 {
     volatile double then = clock_now();
     forget_freed_comms();
-    volatile int on_gpu = LOWER(gpu_hold); /* a thread of its driver does it: not parked yet */
+    volatile int on_gpu = LOWER(gpu_held); /* the image has what was on it */
     files_before_image();
     os_before_image();
     windows_before_image(); /* shared memory goes away for a while: the threads are parked */
@@ -68,11 +68,13 @@ static int save_or_resume(void)
     rebind();
     os_resumed();
     LOWER(resumed);
+    if (on_gpu)
+        LOWER_VOID(gpu_resumed); /* before anybody can ask for the next checkpoint */
     LOWER(agent_start, &upper);
     LOWER_VOID(bring_back_threads, &upper);
     name_threads_again();
     if (on_gpu)
-        LOWER_VOID(gpu_again);
+        LOWER_VOID(gpu_give_back); /* its calls wait for that */
     return 0;
 }
 

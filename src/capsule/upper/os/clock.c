@@ -32,6 +32,7 @@ int gettimeofday(struct timeval *restrict tv, void *restrict tz)
 
 void os_init(void)
 {
+    number_init();
     files_init();
     signals_init();
     threads_init();
@@ -56,6 +57,7 @@ void os_go_on(void)
 
 void os_resumed(void)
 {
+    number_resumed();
     reinstall_signals();
     install_park_handler();
     reopen_files();

@@ -51,7 +51,11 @@ static void consider(const char *line)
     int at = 0;
     struct stat st;
     if (scan(line, "%lx-%lx %7s %lx %*x:%*x %lu %n", &from, &to, perm, &offset, &inode, &at) < 5 ||
-        from >= UPPER_END || perm[3] != 's' || !inode || line[at] != '/')
+        from >= UPPER_END || !inode || line[at] != '/')
+        return;
+    if (strstr(line + at, "/libcuda.so"))
+        number_note(from, to, offset == 0);
+    if (perm[3] != 's')
         return;
     if (strlen(line + at) >= sizeof m.path) {
         file_say("its path is too long: its mapping will not be shared after a restart",

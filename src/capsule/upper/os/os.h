@@ -50,6 +50,9 @@ void note_children(void);
 void children_forget(void);
 void note_maps(void); /* os/maps.c */
 void map_files_again(void);
+void number_init(void); /* os/number.c */
+void number_resumed(void);
+void number_note(uintptr_t from, uintptr_t to, int first);
 void note_timers(void); /* os/timers.c */
 void timers_again(void);
 void note_alternate_stack(void);
