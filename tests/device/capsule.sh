@@ -25,6 +25,7 @@ look() { # how each rank looks from outside
         for t in /proc/"$p"/fd/*; do echo "${t##*/}=$(readlink "$t")"; done | grep 'nvidia\|event\|pipe\|socket' | tr '\n' ' ' | cut -c1-1500
         echo
         grep 'nvidia' /proc/"$p"/maps | awk '{print $NF}' | sort | uniq -c | sed 's/^/  mapped: /'
+        grep -o '@cuda-.*' /proc/net/unix | tr '\n' ' '
     done 2>/dev/null
 }
 watch() { # FILE: its last look, while there is something to see
@@ -89,7 +90,7 @@ for kernel in "${kernels[@]}" ""; do
         [ ${#program[@]} = 0 ] || break 2
         program=("$build/tests/capsule/on_device" "$library" "$steps" ${kernel:+"$kernel"})
         run native launch "${program[@]}"
-        echo "native, $library, ${kernel:-no kernel}: $(ended native || echo ok)"
+        echo "native, $library, ${kernel:-no kernel}: $(ended native && echo ok)"
         [ "$(cat "$work/native.rc")" = 0 ] || { tail -n 25 "$work/native.err" | grep -m 3 'on_device:' || tail -n 5 "$work/native.err"; program=(); }
     done
 done
@@ -145,7 +146,11 @@ for np in 1 2; do
         fi
         run second launch "$capsule" --restart "$work/img"
         verdict=$(right second)
-        [ "$verdict" = ok ] && good=$((good + 1)) || { say "capsule, $np ranks, resume, round $r" "$verdict" second; [ "$good" != 0 ] || break; }
+        [ "$verdict" = ok ] && good=$((good + 1)) || {
+            say "capsule, $np ranks, resume, round $r" "$verdict" second
+            echo "    -- first.look" && tail -n 25 "$work/first.look" | cut -c1-1500 | sed 's/^/    /'
+            [ "$good" != 0 ] || break
+        }
     done
     [ "$good" = "$rounds" ] && verdict=ok || verdict=FAIL
     printf '%-44s %s\n' "capsule, $np ranks, stopped and resumed" "$verdict, $good of $rounds"

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 18
+#define BORDER_VERSION 19
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower
@@ -31,8 +31,10 @@
 #define UPPER_BREAK 0x070000000000UL /*  7 TiB: emulated program break */
 
 /* Files of the upper half have numbers from here on; those of the lower half are below. */
-#define UPPER_FILES  400
-#define SIGNAL_LEAVE 62 /* the lower half's: this thread's memory will be replaced */
+#define UPPER_FILES 400
+/* The last argument of a system call of our own code in the upper half that makes pipes: leave their numbers as they are. */
+#define NUMBERS_AS_THEY_ARE 0x6d656e642d617369L
+#define SIGNAL_LEAVE        62 /* the lower half's: this thread's memory will be replaced */
 
 /* --- neutral handles and constants ---------------------------------------------------------
  * A real MPI handle crosses the border as an integer: Open MPI's are pointers, MPICH's are ints,

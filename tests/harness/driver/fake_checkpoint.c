@@ -1,6 +1,7 @@
 /* The stand-in's part of cuCheckpointProcess…, in the way the real driver does it (seen with 580): a process that uses the
  * driver has a thread whose name says where to write requests and where to read answers, by the numbers of two pipes. It waits
  * for an event, for requests, and at a socket with the process' number in its name; an error of any of them ends it.
+ * It makes the event and the pipes by system calls of its own.
  * A process with another number than it had is a forked child, which may not use the devices (whether the real one looks, nobody
  * told us; it could).
  * With MEND_FAKE_CHECKPOINT set, which names a file that is held open as the device. */
@@ -16,6 +17,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -29,24 +31,41 @@ enum { NOT_INITIALIZED = 3, ILLEGAL_STATE = 401, BITS = 22 };
 static struct {
     int requests[2], answers[2], event, listening, device;
     int owner; /* the process that began */
+    int taken;
 } here = {.device = -1};
+
+/* The device's number is kept by something that is none. */
+static int close_device(void)
+{
+    int nothing = eventfd(0, 0), code = driver_take();
+    if (nothing < 0 || dup2(nothing, here.device) < 0)
+        return NOT_INITIALIZED;
+    close(nothing);
+    here.taken = 1;
+    return code;
+}
+
+static int open_device(void)
+{
+    int device = open(getenv("MEND_FAKE_CHECKPOINT"), O_RDWR | O_CLOEXEC);
+    uint64_t count;
+    if (!here.taken)
+        return ILLEGAL_STATE;
+    if (device < 0 || fcntl(here.device, F_GETFD) < 0 || read(here.device, &count, 0) == 0 ||
+        dup2(device, here.device) < 0)
+        return NOT_INITIALIZED; /* (no counter reads 0 bytes) */
+    close(device);
+    here.taken = 0;
+    return driver_return();
+}
 
 static int turn(char request)
 {
-    int code;
     switch (request) {
     case 's': return 0;
     case 'l': return driver_lock();
-    case 'c':
-        code = driver_take();
-        close(here.device);
-        here.device = -1;
-        return code;
-    case 'r':
-        if (here.device >= 0)
-            return ILLEGAL_STATE;
-        here.device = open(getenv("MEND_FAKE_CHECKPOINT"), O_RDWR | O_CLOEXEC);
-        return here.device < 0 ? NOT_INITIALIZED : driver_return();
+    case 'c': return close_device();
+    case 'r': return open_device();
     default: return driver_unlock();
     }
 }
@@ -90,10 +109,11 @@ void checkpoint_begin(void)
         return;
     here.owner = (int)getpid();
     here.device = open(device, O_RDWR | O_CLOEXEC);
-    here.event = eventfd(0, EFD_CLOEXEC);
+    here.event = (int)syscall(SYS_eventfd2, 0, EFD_CLOEXEC);
     here.listening = listen_as((int)getpid());
-    if (here.device < 0 || here.listening < 0 || pipe2(here.requests, O_CLOEXEC) ||
-        pipe2(here.answers, O_CLOEXEC) || pthread_create(&thread, NULL, answering, NULL))
+    if (here.device < 0 || here.listening < 0 || syscall(SYS_pipe2, here.requests, O_CLOEXEC) ||
+        syscall(SYS_pipe2, here.answers, O_CLOEXEC) ||
+        pthread_create(&thread, NULL, answering, NULL))
         abort();
 }
 

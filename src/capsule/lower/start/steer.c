@@ -1,6 +1,6 @@
-/* steer.c - keeping the upper half's mappings below UPPER_END.
+/* steer.c - keeping the upper half's mappings below UPPER_END, and its pipes and event counters at numbers of its own.
  *
- * A seccomp filter looks at the few system calls that choose addresses. If the instruction that
+ * A seccomp filter looks at the few system calls that choose addresses or make such files. If the instruction that
  * issued one lies in the arena it is the upper half's, and SIGSYS is raised; the handler does the
  * call with an address of our choice. The lower half and its threads are never touched, nothing in
  * libc or ld.so is patched, and any code is caught: malloc, dlopen, thread stacks, raw system
@@ -139,6 +139,33 @@ static long file_call(const siginfo_t *si, const void *context)
     return undo_call(si->si_syscall, a);
 }
 
+/* What libc opens, upper/os moves. The driver of a GPU makes these without libc. */
+static long upper_number(long fd, long flags)
+{
+    if (fd < 0 || fd >= UPPER_FILES)
+        return fd;
+    long moved = raw_syscall(SYS_fcntl, fd, flags & O_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD,
+                             UPPER_FILES, 0, 0, 0);
+    if (moved < 0)
+        return fd;
+    raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+    return moved;
+}
+
+static long upper_pipe(int *two, long flags, unsigned long mark)
+{
+    long r = raw_syscall(SYS_pipe2, (long)two, flags, 0, 0, 0, 0);
+    for (int i = 0; r == 0 && mark != NUMBERS_AS_THEY_ARE && i < 2; i++)
+        two[i] = (int)upper_number(two[i], flags);
+    return r;
+}
+
+static long upper_events(unsigned long count, long flags, unsigned long mark)
+{
+    long fd = raw_syscall(SYS_eventfd2, (long)count, flags, 0, 0, 0, 0);
+    return mark == NUMBERS_AS_THEY_ARE ? fd : upper_number(fd, flags);
+}
+
 static void on_sigsys(int sig, siginfo_t *si, void *context)
 {
 #define A(i) trap_argument(context, i)
@@ -148,6 +175,12 @@ static void on_sigsys(int sig, siginfo_t *si, void *context)
     case SYS_mmap: r = upper_mmap(A(0), A(1), A(2), A(3), A(4), A(5)); break;
     case SYS_mremap: r = upper_mremap(A(0), A(1), A(2), A(3), A(4)); break;
     case SYS_brk: r = upper_brk(A(0)); break;
+    case SYS_pipe2: r = upper_pipe((int *)A(0), (long)A(1), A(5)); break;
+    case SYS_eventfd2: r = upper_events(A(0), (long)A(1), A(5)); break;
+#ifdef SYS_pipe
+    case SYS_pipe: r = upper_pipe((int *)A(0), 0, 0); break;
+    case SYS_eventfd: r = upper_events(A(0), 0, 0); break;
+#endif
     case SYS_write:
         r = printed(A(0)) ? output_write(A(0), (const char *)A(1), A(2)) : file_call(si, context);
         break;
@@ -210,7 +243,11 @@ static void rule(struct filter *f, long number, enum condition condition, int fi
 static void filter_build(struct filter *f)
 {
     static const long address[] = {SYS_mmap,       SYS_mremap,          SYS_brk,
-                                   SYS_exit_group, SYS_set_tid_address, SYS_rseq};
+                                   SYS_exit_group, SYS_set_tid_address, SYS_rseq,
+#ifdef SYS_pipe
+                                   SYS_pipe,       SYS_eventfd,
+#endif
+                                   SYS_pipe2,      SYS_eventfd2};
     static const long by_name[] = {SYS_unlinkat,  SYS_renameat, SYS_renameat2, SYS_truncate,
 #ifdef SYS_open
                                    SYS_creat,     SYS_unlink,   SYS_rename,

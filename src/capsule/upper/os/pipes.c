@@ -89,7 +89,8 @@ static struct content *unread(int fd, long room)
     int copy[2];
     struct content *c = keep_alloc(sizeof *c + (size_t)room);
     c->bytes = 0;
-    if (raw_syscall(SYS_pipe2, (long)copy, O_CLOEXEC | O_NONBLOCK, 0, 0, 0, 0) < 0)
+    if (raw_syscall(SYS_pipe2, (long)copy, O_CLOEXEC | O_NONBLOCK, 0, 0, 0, NUMBERS_AS_THEY_ARE) <
+        0)
         return c;
     control(copy[1], F_SETPIPE_SZ, room);
     long n = raw_syscall(SYS_tee, fd, copy[1], room, SPLICE_F_NONBLOCK, 0, 0);
@@ -185,14 +186,15 @@ void pipes_again(void)
             continue;
         }
         if (e->kind == EVENTS) {
-            long fd = raw_syscall(SYS_eventfd2, 0, O_NONBLOCK, 0, 0, 0, 0);
+            long fd = raw_syscall(SYS_eventfd2, 0, O_NONBLOCK, 0, 0, 0, NUMBERS_AS_THEY_ARE);
             if (fd >= 0 && e->count)
                 raw_syscall(SYS_write, fd, (long)&e->count, sizeof e->count, 0, 0, 0);
             place(fd, e);
             raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
             continue;
         }
-        if (!e->first || raw_syscall(SYS_pipe2, (long)two, O_CLOEXEC, 0, 0, 0, 0) < 0)
+        if (!e->first ||
+            raw_syscall(SYS_pipe2, (long)two, O_CLOEXEC, 0, 0, 0, NUMBERS_AS_THEY_ARE) < 0)
             continue;
         control(two[1], F_SETPIPE_SZ, e->room);
         for (size_t at = 0; at < e->content->bytes;) {
