@@ -160,26 +160,31 @@ static void tell_no_image(const char *device, const char *why)
             device, why);
 }
 
-/* A job that cannot be checkpointed shall know it at its start: rank 0 looks for some minutes, less and less often. */
-enum { FIRST_LOOK = 500, LAST_LOOK = 100000 };
-static void look_for_gpu(void)
+/* A job that cannot be checkpointed shall know it at its start: rank 0 looks for some minutes, less and less often.
+ * Returns the ms until the next look, -1: there is none. */
+static int look_for_gpu(void)
 {
-    if (gpu_is_busy())
-        return;
-    agent.gpu_look *= 2;
-    if (gpu_look(tell_no_image) || agent.gpu_look > LAST_LOOK)
-        agent.gpu_look = -1;
+    static const double first = 0.5, last = 100;
+    if (!agent.gpu_since) {
+        agent.gpu_since = seconds_now();
+        agent.gpu_wait = first;
+    }
+    double left = agent.gpu_since + agent.gpu_wait - seconds_now();
+    if (agent.upper->rank || agent.gpu_wait > last)
+        return -1;
+    if (left > 0 || gpu_is_busy())
+        return left > 0 ? (int)(1e3 * left) + 1 : 100;
+    agent.gpu_wait = gpu_look(tell_no_image) ? 2 * last : 2 * agent.gpu_wait;
+    return 0;
 }
 
 static void *agent_main(void *unused)
 {
     (void)unused;
-    agent.gpu_look = agent.upper->rank == 0 ? FIRST_LOOK : -1;
     while (!agent.ending) {
         struct pollfd p[3] = {
             {agent.wake, POLLIN, 0}, {agent.socket, POLLIN, 0}, {snapshot_child(), POLLIN, 0}};
-        if (!poll(p, 3, agent.phase == STOP_NONE ? agent.gpu_look : 1) && agent.phase == STOP_NONE)
-            look_for_gpu();
+        poll(p, 3, agent.phase == STOP_NONE ? look_for_gpu() : 1);
         if (p[0].revents) {
             uint64_t count;
             if (read(agent.wake, &count, sizeof count) < 0 && errno != EAGAIN)

@@ -16,9 +16,9 @@ extern struct agent {
     enum stop_phase phase;
     int stop_wanted; /* once the GPU is taken, which was asked for */
     int gpu_asked;
-    int gpu_look; /* ms until the next look whether the program uses one; -1: it is known, or too late */
-    int stopped; /* it is in stop_now(), in this round */
-    int polls;   /* since then */
+    double gpu_since, gpu_wait; /* for the next look whether the program uses one */
+    int stopped;                /* it is in stop_now(), in this round */
+    int polls;                  /* since then */
     int counts_sent, drained, drained_sent, saved, saved_sent, captured, captured_sent;
     int64_t save_code;
     uint64_t save_bytes, save_microseconds;
