@@ -102,6 +102,12 @@ static const char *or_of(const char *wish, json_t *job, const char *key)
     return wish ? wish : jobfile_member(job, key);
 }
 
+static bool is_same_mpi(const struct wish *wish, json_t *job)
+{
+    const char *mpi = jobfile_member(job, "mpi");
+    return !wish->mpi || !mpi || strcmp(wish->mpi, mpi) == 0;
+}
+
 /* `mend run` takes its own jobs up again: their output and their files belong to versions, too. */
 static int resume(const char *dir, json_t *job, const struct wish *wish)
 {
@@ -169,8 +175,10 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
     add(&w, "--local-dir", or_of(NULL, job, "local_dir"));
     add(&w, "--host", or_of(wish->host, job, "host"));
     add(&w, "--hostfile", or_of(wish->hostfile, job, "hostfile"));
-    add(&w, "--launcher-args", or_of(wish->launcher_args, job, "launcher_args"));
-    add(&w, "--launcher", or_of(wish->launcher, job, "launcher"));
+    /* another MPI has its own usual launcher, and other words for it */
+    json_t *same = is_same_mpi(wish, job) ? job : NULL;
+    add(&w, "--launcher-args", or_of(wish->launcher_args, same, "launcher_args"));
+    add(&w, "--launcher", or_of(wish->launcher, same, "launcher"));
     add(&w, "--bind", or_of(NULL, job, "bind"));
     add(&w, "--interface", or_of(NULL, job, "interface"));
     snprintf(silence, sizeof silence, "%.6g",
