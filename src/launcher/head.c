@@ -79,10 +79,12 @@ void head_lose(struct head *h, uint32_t node, const char *how)
     close_node(h, n);
     if (n->agent > 0)
         kill(n->here ? n->agent : -n->agent, SIGKILL);
-    for (uint32_t r = 0; r < h->job.ranks; r++)
+    for (uint32_t r = 0; r < h->job.processes; r++)
         if (h->job.node_of[r] == node && h->ranks[r] < RANK_DONE) {
             h->ranks[r] = RANK_DEAD;
-            h->left--;
+            h->left -= fill_is_member(h, r);
+            if (!fill_ended(h, r))
+                continue;
             wire_put_u32(&list, r);
             count++;
         }
@@ -145,21 +147,22 @@ static void note_ended(struct head *h, uint32_t node, struct wire_reader *r)
 {
     uint32_t rank = wire_get_u32(r), signal = wire_get_u32(r), code = wire_get_u32(r);
     bool goodbye = wire_get_u32(r);
-    if (r->bad || rank >= h->job.ranks || h->job.node_of[rank] != node ||
+    if (r->bad || rank >= h->job.processes || h->job.node_of[rank] != node ||
         h->ranks[rank] >= RANK_DONE)
         return;
-    bool badly = signal || code;
+    bool badly = signal || code, member = fill_is_member(h, rank);
     h->ranks[rank] = badly ? RANK_DEAD : RANK_DONE;
-    h->left--;
+    h->left -= member;
     head_report(h, "ended %u %s %u", rank, signal ? "signal" : "exit", signal ? signal : code);
-    if ((badly || !goodbye) && !h->ending) {
+    bool known = badly ? fill_ended(h, rank) : member;
+    if ((badly || !goodbye) && known && !h->ending) {
         struct wire dead = {0};
         wire_put_u32(&dead, 1);
         wire_put_u32(&dead, rank);
-        tell_others(h, node, &dead);
+        tell_others(h, rank < h->job.ranks ? node : UINT32_MAX, &dead);
         wire_free(&dead);
     }
-    if (badly && !h->ending) {
+    if (badly && member && !h->ending) {
         if (!h->tell || code)
             fail_with(h, signal ? 128 + (int)signal : (int)code);
         if (!h->tell)
@@ -188,7 +191,7 @@ static void hear(struct head *h, uint32_t node, uint32_t kind, struct wire_reade
         break;
     case SAY_STARTED: {
         uint32_t rank = wire_get_u32(r), pid = wire_get_u32(r);
-        if (rank < h->job.ranks && h->ranks[rank] == RANK_WAITS)
+        if (rank < h->job.processes && h->ranks[rank] == RANK_WAITS)
             h->ranks[rank] = RANK_RUNS;
         head_report(h, "started %u %u %s", rank, pid, h->hosts.name[node]);
         break;
@@ -207,6 +210,7 @@ static void hear(struct head *h, uint32_t node, uint32_t kind, struct wire_reade
     case SAY_MODEX_GIVE: gather_give(h, node, r); break;
     case SAY_PUT:
     case SAY_GET: gather_name(h, node, kind, r); break;
+    case SAY_ADDED: fill_added(h, node, r); break;
     case SAY_OUTPUT: streams_output(h, node, r); break;
     case SAY_INPUT_TAKEN: {
         uint32_t taken = wire_get_u32(r);
@@ -345,6 +349,7 @@ static void one_turn(struct head *h, struct pollfd *fd, int signals)
     double now = launcher_clock();
     start_tick(h, now);
     check_silence(h, now);
+    fill_tick(h, now);
     if (h->left == 0)
         head_end(h);
 }

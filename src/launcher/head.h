@@ -25,9 +25,11 @@ struct head_node {
 
 enum rank_state { RANK_WAITS, RANK_RUNS, RANK_DONE, RANK_DEAD };
 
-struct fence; /* not complete yet */
-struct asked; /* a modex that was not answered */
-struct name;  /* published */
+struct fill;   /* a process that came later: head_fill.c */
+struct wanted; /* a name that was not published yet */
+struct fence;  /* not complete yet */
+struct asked;  /* a modex that was not answered */
+struct name;   /* published */
 
 struct newcomer { /* connected, not known yet */
     struct link link;
@@ -60,6 +62,11 @@ struct head {
     struct fence *fences;
     struct asked *asked;
     struct name *names;
+    struct wanted *wanted;
+    struct fill *fills;    /* [job.processes - job.ranks] */
+    uint32_t keep;         /* so many processes shall live; 0: none are started */
+    uint32_t fills_failed; /* in a row */
+    double fill_next;      /* not before this time */
     uint32_t next_asked;
     uint64_t next_number;
     struct stream out[2];
@@ -92,6 +99,18 @@ void gather_lost(struct head *h, uint32_t node);
 void gather_modex(struct head *h, uint32_t node, struct wire_reader *r);
 void gather_give(struct head *h, uint32_t node, struct wire_reader *r);
 void gather_name(struct head *h, uint32_t node, uint32_t kind, struct wire_reader *r);
+
+/* Who waits for names that begin with this port gets an error. */
+void gather_dropped(struct head *h, const char *port);
+
+void fill_tick(struct head *h, double now);
+void fill_added(struct head *h, uint32_t node, struct wire_reader *r);
+bool fill_is_member(const struct head *h, uint32_t process); /* a part of the job */
+/* It is dead. False: nobody knows it yet. */
+bool fill_ended(struct head *h, uint32_t process);
+/* A name that is ours: published or asked for by the ranks. False: not one of ours. `*text`: the answer or NULL. */
+bool fill_name(struct head *h, uint32_t kind, const char *key, const char *value,
+               const char **text);
 
 void streams_output(struct head *h, uint32_t node, struct wire_reader *r);
 void streams_write(struct head *h, int stream); /* not more than can be written at once */

@@ -18,7 +18,7 @@ struct fence {
     size_t who_size;
     struct brought *brought; /* [nodes] */
     uint32_t missing;        /* nodes */
-    bool lost;
+    bool lost, connects;
 };
 
 static void *copy_of(const void *bytes, size_t size)
@@ -41,7 +41,7 @@ static void count_missing(const struct head *h, struct fence *f)
         uint32_t rank = wire_get_u32(&r);
         uint32_t from = rank == UINT32_MAX ? 0 : rank,
                  to = rank == UINT32_MAX ? h->job.ranks : rank + 1;
-        for (uint32_t k = from; k < to && k < h->job.ranks; k++) {
+        for (uint32_t k = from; k < to && k < h->job.processes; k++) {
             struct brought *b = &f->brought[h->job.node_of[k]];
             f->lost |= h->ranks[k] == RANK_DEAD;
             if (h->ranks[k] >= RANK_DONE || h->nodes[h->job.node_of[k]].state > NODE_UP ||
@@ -51,6 +51,9 @@ static void count_missing(const struct head *h, struct fence *f)
             f->missing++;
         }
     }
+    f->connects = strcmp(wire_get_text(&r), GATHER_CONNECT) == 0;
+    if (f->connects && f->lost) /* who has heard of it does not come any more */
+        f->missing = 0;
 }
 
 static void complete(struct head *h, struct fence *f)
@@ -126,7 +129,7 @@ void gather_fence(struct head *h, uint32_t node, struct wire_reader *r)
     if (r->bad)
         return;
     struct fence *f = find(h, node, who, who_size);
-    f->missing -= f->brought[node].awaited;
+    f->missing -= f->missing && f->brought[node].awaited;
     f->brought[node] = (struct brought){true, false, id, copy_of(bytes, size), size};
     sweep(h);
 }
@@ -153,7 +156,7 @@ static void answer(struct head *h, uint32_t node, uint32_t kind, uint32_t id, ui
 void gather_modex(struct head *h, uint32_t node, struct wire_reader *r)
 {
     uint32_t id = wire_get_u32(r), rank = wire_get_u32(r);
-    if (r->bad || rank >= h->job.ranks || h->nodes[h->job.node_of[rank]].state != NODE_UP ||
+    if (r->bad || rank >= h->job.processes || h->nodes[h->job.node_of[rank]].state != NODE_UP ||
         h->ranks[rank] == RANK_DEAD) {
         answer(h, node, SAY_MODEX_DONE, id, ERROR_NOT_FOUND, "", 0);
         return;
@@ -205,37 +208,119 @@ struct name {
     char *key;
     void *value;
     size_t size;
+    bool once; /* for one reader */
 };
+struct wanted { /* by one who waits until it is published */
+    struct wanted *next;
+    uint32_t node, id;
+    char *key;
+};
+
+static struct name **find_name(struct head *h, const char *key, size_t *before)
+{
+    struct name **p = &h->names;
+    for (*before = 0; *p && strcmp((*p)->key, key) != 0; p = &(*p)->next)
+        ++*before;
+    return p;
+}
+
+static void forget_name(struct name **p)
+{
+    struct name *gone = *p;
+    *p = gone->next;
+    free(gone->key);
+    free(gone->value);
+    free(gone);
+}
+
+/* The name is there now, or (NULL) will never be. True: its only reader has it. */
+static bool serve_wanted(struct head *h, const char *prefix, const struct name *name)
+{
+    for (struct wanted **p = &h->wanted, *w; (w = *p);) {
+        if (name ? strcmp(w->key, name->key) != 0 : strncmp(w->key, prefix, strlen(prefix)) != 0) {
+            p = &w->next;
+            continue;
+        }
+        answer(h, w->node, SAY_GOT, w->id, name ? 0 : ERROR_NOT_FOUND, name ? name->value : "",
+               name ? name->size : 0);
+        *p = w->next;
+        free(w->key);
+        free(w);
+        if (name && name->once)
+            return true;
+    }
+    return false;
+}
+
+void gather_dropped(struct head *h, const char *port)
+{
+    serve_wanted(h, port, NULL);
+}
+
+static void put_name(struct head *h, uint32_t node, uint32_t id, const char *key,
+                     struct wire_reader *r)
+{
+    enum { NAMES_MAX = 65536 };
+    size_t size, count;
+    const char *ours;
+    const char *value = wire_get_bytes(r, &size);
+    bool once = wire_get_u32(r);
+    if (r->bad || size == 0)
+        return;
+    bool text = value[0] == 't' && value[size - 1] == 0;
+    if (fill_name(h, SAY_PUT, key, text ? value + 1 : "", &ours)) {
+        answer(h, node, SAY_GOT, id, 0, "", 0);
+        return;
+    }
+    struct name **p = find_name(h, key, &count);
+    if (!*p && count < NAMES_MAX) {
+        *p = launcher_memory(NULL, sizeof **p);
+        **p = (struct name){.key = copy_of(key, strlen(key) + 1)};
+    }
+    answer(h, node, SAY_GOT, id, *p ? 0 : ERROR_NOT_FOUND, "", 0);
+    if (!*p)
+        return;
+    free((*p)->value);
+    (*p)->value = copy_of(value, size);
+    (*p)->size = size;
+    (*p)->once = once;
+    if (serve_wanted(h, "", *p))
+        forget_name(p);
+}
+
+static void get_name(struct head *h, uint32_t node, uint32_t id, const char *key, uint32_t how)
+{
+    size_t count;
+    const char *text;
+    if (fill_name(h, SAY_GET, key, NULL, &text)) {
+        struct wire w = {0};
+        wire_put_bare(&w, "t", 1);
+        wire_put_bare(&w, text, text ? strlen(text) + 1 : 0);
+        answer(h, node, SAY_GOT, id, text ? 0 : ERROR_NOT_FOUND, w.bytes, text ? w.size : 0);
+        wire_free(&w);
+        return;
+    }
+    struct name **p = find_name(h, key, &count);
+    if (!*p && how == NAME_WAIT) {
+        struct wanted *w = launcher_memory(NULL, sizeof *w);
+        *w = (struct wanted){h->wanted, node, id, copy_of(key, strlen(key) + 1)};
+        h->wanted = w;
+        return;
+    }
+    answer(h, node, SAY_GOT, id, *p ? 0 : ERROR_NOT_FOUND, *p ? (*p)->value : "",
+           *p ? (*p)->size : 0);
+    if (*p && (how == NAME_TAKE || (*p)->once))
+        forget_name(p);
+}
 
 void gather_name(struct head *h, uint32_t node, uint32_t kind, struct wire_reader *r)
 {
-    enum { NAMES_MAX = 65536 };
-    size_t size = 0, count = 0;
     uint32_t id = wire_get_u32(r);
     const char *key = wire_get_text(r);
-    const void *value = kind == SAY_PUT ? wire_get_bytes(r, &size) : NULL;
-    uint32_t take = kind == SAY_GET ? wire_get_u32(r) : 0;
-    struct name **p = &h->names, *found;
     if (r->bad)
         return;
-    for (; *p && strcmp((*p)->key, key) != 0; p = &(*p)->next)
-        count++;
-    found = *p;
-    if (kind == SAY_PUT && !found && count < NAMES_MAX) {
-        *p = found = launcher_memory(NULL, sizeof *found);
-        *found = (struct name){NULL, copy_of(key, strlen(key) + 1), NULL, 0};
-    }
-    if (kind == SAY_PUT && found) {
-        free(found->value);
-        found->value = copy_of(value, size);
-        found->size = size;
-    }
-    answer(h, node, SAY_GOT, id, found ? 0 : ERROR_NOT_FOUND, found ? found->value : "",
-           found && kind == SAY_GET ? found->size : 0);
-    if (take && found) {
-        *p = found->next;
-        free(found->key);
-        free(found->value);
-        free(found);
-    }
+    if (kind == SAY_PUT)
+        put_name(h, node, id, key, r);
+    else
+        get_name(h, node, id, key, wire_get_u32(r));
 }

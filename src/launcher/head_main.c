@@ -65,6 +65,8 @@ static bool take_option(struct head *h, const char *name, const char *value, cha
         return take_variable(h, value);
     else if (!strcmp(name, "--pmi"))
         h->job.pmi = !strcmp(value, "1");
+    else if (!strcmp(name, "--keep"))
+        h->keep = (uint32_t)atol(value);
     else if (!strcmp(name, "--report"))
         h->report = atoi(value);
     else
@@ -102,7 +104,7 @@ static bool begin(struct head *h, char *avoid)
     h->job.node_of = hosts_place(&h->hosts, h->job.ranks);
     h->job.mask = umask(0);
     umask((mode_t)h->job.mask);
-    h->left = h->job.ranks;
+    h->job.processes = h->left = h->job.ranks;
     h->ranks = calloc(h->job.ranks, sizeof *h->ranks);
     h->nodes = calloc(h->hosts.count, sizeof *h->nodes);
     for (uint32_t i = 0; i < h->hosts.count; i++)

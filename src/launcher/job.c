@@ -46,8 +46,21 @@ static bool get(struct wire_reader *r, struct job *job)
             return false;
     job->program = wire_get_list(r);
     job->environment = wire_get_list(r);
+    job->processes = job->ranks;
     return wire_ended(r) && job->program && job->program[0] && job->environment &&
            job->timeout_ms > 0;
+}
+
+void job_add(struct job *job, uint32_t node, const char *name)
+{
+    job->node_of = launcher_memory(job->node_of, (job->processes + 1) * sizeof *job->node_of);
+    job->node_of[job->processes++] = node;
+    if (node < job->nodes)
+        return;
+    job->node_names = launcher_memory(job->node_names, (node + 2) * sizeof *job->node_names);
+    for (; job->nodes <= node; job->nodes++)
+        job->node_names[job->nodes] = copy(name);
+    job->node_names[job->nodes] = NULL;
 }
 
 bool job_get(struct wire_reader *r, struct job *job)

@@ -14,11 +14,14 @@ struct job {
     uint32_t bind;               /* see binding.h */
     uint32_t pmi;                /* 1: the ranks are MPICH's, see pmi.h; 0: they know PMIx */
     char **node_names;           /* [nodes] */
-    uint32_t *node_of;           /* [ranks] */
+    uint32_t processes;          /* ranks, and those that came later: each a world of its own */
+    uint32_t *node_of;           /* [processes] */
     char **program, **environment;
 };
 
 void job_put(struct wire *w, const struct job *job);
+/* One more process, there; `name`: of that node, which may be new. */
+void job_add(struct job *job, uint32_t node, const char *name);
 bool job_get(struct wire_reader *r, struct job *job); /* false: not one; then it is empty */
 void job_free(struct job *job);
 #endif

@@ -145,6 +145,8 @@ static void hear(struct node *n, uint32_t kind, struct wire_reader *r)
     }
     case SAY_INPUT: take_input(n, r); break;
     case SAY_SIGNAL: ranks_signal(n, (int)wire_get_u32(r)); break;
+    case SAY_ADD: ranks_add(n, r); break;
+    case SAY_KILL: ranks_kill(n, wire_get_u32(r)); break;
     case SAY_END: begin_end(n, false); break;
     default: break; /* of a newer head */
     }

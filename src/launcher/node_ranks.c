@@ -18,23 +18,29 @@
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
-static void add_variable(char ***list, const char *name, uint32_t value)
+static void add_text(char ***list, const char *text)
 {
-    char text[96];
     size_t n = 0;
     while ((*list)[n])
         n++;
-    snprintf(text, sizeof text, "%s=%u", name, value);
     *list = launcher_memory(*list, (n + 2) * sizeof **list);
     (*list)[n] = strdup(text);
     (*list)[n + 1] = NULL;
 }
 
+static void add_variable(char ***list, const char *name, uint32_t value)
+{
+    char text[96];
+    snprintf(text, sizeof text, "%s=%u", name, value);
+    add_text(list, text);
+}
+
 /* As Open MPI's launcher names them: programs and scripts look at these. */
 static void add_place(char ***list, const struct node *n, uint32_t local)
 {
-    add_variable(list, "OMPI_COMM_WORLD_RANK", n->ranks[local].rank);
-    add_variable(list, "OMPI_COMM_WORLD_SIZE", n->job.ranks);
+    uint32_t process = n->ranks[local].rank, later = process >= n->job.ranks;
+    add_variable(list, "OMPI_COMM_WORLD_RANK", later ? 0 : process);
+    add_variable(list, "OMPI_COMM_WORLD_SIZE", later ? 1 : n->job.ranks);
     add_variable(list, "OMPI_COMM_WORLD_LOCAL_RANK", local);
     add_variable(list, "OMPI_COMM_WORLD_LOCAL_SIZE", n->count);
     add_variable(list, "OMPI_COMM_WORLD_NODE_RANK", local);
@@ -81,8 +87,8 @@ static void say_started(struct node *n, const struct node_rank *r)
 static bool start_one(struct node *n, uint32_t local, const struct topology *t)
 {
     struct processors bound;
-    bool binds = binding_choose(t, (enum binding)n->job.bind, local, n->count, &bound);
     struct node_rank *r = &n->ranks[local];
+    bool binds = binding_choose(t, (enum binding)n->job.bind, r->place, n->places, &bound);
     int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
     int questions = n->pmi ? pmi_socket(n, local) : -1;
     bool reads = r->rank == 0;
@@ -93,6 +99,8 @@ static bool start_one(struct node *n, uint32_t local, const struct topology *t)
     char **environment = n->pmi ? pmi_environment(n, local, questions)
                                 : server_environment(r->rank, n->job.environment);
     add_place(&environment, n, local);
+    for (char **a = n->added; a && *a; a++)
+        add_text(&environment, *a);
     pid_t parent = getpid();
     r->pid = fork();
     if (r->pid == 0)
@@ -121,21 +129,29 @@ static bool start_one(struct node *n, uint32_t local, const struct topology *t)
     return true;
 }
 
+static void read_topology(struct topology *t)
+{
+    struct processors allowed = {0};
+    sched_getaffinity(0, sizeof allowed.part, allowed.part); /* unknown: nobody is bound */
+    topology_read(t, "/sys/devices/system", &allowed);
+}
+
 bool ranks_start(struct node *n, char *why, size_t size)
 {
     for (uint32_t r = 0; r < n->job.ranks; r++)
         n->count += n->job.node_of[r] == n->index;
     n->ranks = launcher_memory(NULL, n->count * sizeof *n->ranks);
+    n->places = n->count;
     uint32_t local = 0;
     for (uint32_t r = 0; r < n->job.ranks; r++)
-        if (n->job.node_of[r] == n->index)
-            n->ranks[local++] = (struct node_rank){.rank = r, .streams = {-1, -1}};
+        if (n->job.node_of[r] == n->index) {
+            n->ranks[local] = (struct node_rank){.rank = r, .place = local, .streams = {-1, -1}};
+            local++;
+        }
     if (n->job.pmi)
         pmi_open(n);
     struct topology t;
-    struct processors allowed = {0};
-    sched_getaffinity(0, sizeof allowed.part, allowed.part); /* unknown: nobody is bound */
-    topology_read(&t, "/sys/devices/system", &allowed);
+    read_topology(&t);
     uint32_t started = 0;
     while (started < n->count && start_one(n, started, &t))
         started++;
@@ -143,6 +159,62 @@ bool ranks_start(struct node *n, char *why, size_t size)
         snprintf(why, size, "cannot start rank %u: %s", n->ranks[started].rank, strerror(errno));
     topology_free(&t);
     return started == n->count;
+}
+
+/* Of one that died. n->places: none is free, and nobody is bound there. */
+static uint32_t free_place(const struct node *n)
+{
+    uint32_t place = 0;
+    for (uint32_t i = 0; place < n->places && i < n->count;)
+        if (n->ranks[i].pid > 0 && n->ranks[i].place == place)
+            place++, i = 0;
+        else
+            i++;
+    return place;
+}
+
+static bool start_later(struct node *n, uint32_t process, char **added)
+{
+    struct topology t;
+    uint32_t place = free_place(n);
+    n->ranks = launcher_memory(n->ranks, (n->count + 1) * sizeof *n->ranks);
+    n->ranks[n->count] = (struct node_rank){.rank = process, .place = place, .streams = {-1, -1}};
+    n->added = added;
+    read_topology(&t);
+    bool ok = start_one(n, n->count++, &t);
+    topology_free(&t);
+    n->added = NULL;
+    return ok;
+}
+
+/* A process in place of one that died, or the news that there is one on another node. */
+void ranks_add(struct node *n, struct wire_reader *r)
+{
+    uint32_t process = wire_get_u32(r), node = wire_get_u32(r);
+    const char *name = wire_get_text(r);
+    char **added = wire_get_list(r);
+    if (!wire_ended(r) || !added || process != n->job.processes || node > n->job.nodes ||
+        n->ending) {
+        wire_free_list(added);
+        return;
+    }
+    job_add(&n->job, node, name);
+    bool ok = server_add(process, n->folder);
+    if (ok && node == n->index)
+        ok = start_later(n, process, added);
+    wire_free_list(added);
+    struct wire w = {0};
+    wire_put_u32(&w, process);
+    wire_put_u32(&w, ok);
+    link_send(&n->head, SAY_ADDED, &w);
+    wire_free(&w);
+}
+
+void ranks_kill(struct node *n, uint32_t process)
+{
+    for (uint32_t i = 0; i < n->count; i++)
+        if (n->ranks[i].rank == process && n->ranks[i].pid > 0)
+            kill(n->ranks[i].pid, SIGKILL);
 }
 
 /* ---- ending ---------------------------------------------------------------------------------- */
@@ -156,9 +228,9 @@ static void note_end(struct node *n, struct node_rank *r, int status)
     struct wire w = {0};
     r->pid = 0;
     n->left--;
-    /* at once, those beside it; the head tells the other nodes. Who ends without MPI_Finalize is dead to them, too:
-     * they would wait for it in theirs. */
-    if ((signal || code || !goodbye) && !n->ending && !n->pmi)
+    /* at once, those beside it; the head tells the other nodes, and knows who has met one that came later. Who ends without
+     * MPI_Finalize is dead to them, too: they would wait for it in theirs. */
+    if ((signal || code || !goodbye) && !n->ending && !n->pmi && r->rank < n->job.ranks)
         server_tell_dead(&r->rank, 1);
     wire_put_u32(&w, r->rank);
     wire_put_u32(&w, (uint32_t)signal);

@@ -17,6 +17,9 @@
  *              node that is given up has ended its ranks before the others hear of it, without synchronous clocks.
  *  7. streams  OUTPUT, not more than a window ahead of TAKEN; INPUT the same way with INPUT_TAKEN.
  *     warning  WARNED: Slurm has sent SIGTERM to a node that it lent us. The ranks ignore it; mend run decides.
+ *     refill   ADD: a new process, a world of one, to take a place that a death has left (head_fill.c). All nodes hear of
+ *              it and say ADDED, before it is offered to anybody; its own node starts it. KILL ends it, if it was not
+ *              taken in.
  *  8. the end  END: the node ends what is left of its ranks, says BYE and ends. A closed connection means the same.
  *
  * Death between any two steps: before JOB the node is left out and the launch fails with its name, so that the next one
@@ -28,8 +31,11 @@
 
 #include "wire.h"
 
-enum { PROTOCOL_MAGIC = 0x646e656d, PROTOCOL_VERSION = 1, SECRET_SIZE = 32 };
+enum { PROTOCOL_MAGIC = 0x646e656d, PROTOCOL_VERSION = 2, SECRET_SIZE = 32 };
 enum { STREAM_WINDOW = 1 << 18, STREAM_CHUNK = 1 << 14 };
+
+enum { NAME_TAKE = 1, NAME_WAIT = 2 };
+#define GATHER_CONNECT "connect" /* a fence of this name ends for all when one in it is dead */
 
 enum message {
     SAY_HELLO = 1, /* node: u32 magic, u32 version, u32 index, bytes half of the secret */
@@ -53,11 +59,14 @@ enum message {
     SAY_INPUT,       /* head: bytes, for rank 0; none: it has ended */
     SAY_INPUT_TAKEN, /* node: u32 bytes */
     SAY_SIGNAL,      /* head: u32 signal for all ranks */
-    SAY_PUT,         /* node: u32 id, text key, bytes value; GOT answers */
-    SAY_GET,         /* node: u32 id, text key, u32 take it away */
+    SAY_PUT,         /* node: u32 id, text key, bytes value, u32 for one reader only; GOT answers */
+    SAY_GET,         /* node: u32 id, text key, u32 1: take it away, 2: wait for it */
     SAY_GOT,         /* head: u32 id, u32 error, bytes */
     SAY_END,         /* head */
     SAY_BYE,         /* node */
-    SAY_WARNED       /* node: whoever gave us this machine wants it back soon (SIGTERM of Slurm) */
+    SAY_WARNED,      /* node: whoever gave us this machine wants it back soon (SIGTERM of Slurm) */
+    SAY_ADD, /* head: u32 process, u32 node, text its name, list of what its environment has in addition */
+    SAY_ADDED, /* node: u32 process, u32 well */
+    SAY_KILL   /* head: u32 process */
 };
 #endif

@@ -94,9 +94,26 @@ static bool take_waiting(uint32_t id, struct waiting *w)
     return found != NULL;
 }
 
-static bool is_ours(const pmix_proc_t *p)
+void server_name(uint32_t process, pmix_proc_t *p)
 {
-    return strcmp(p->nspace, server.job->name) == 0;
+    char name[PMIX_MAX_NSLEN];
+    uint32_t ranks = server.job->ranks;
+    snprintf(name, sizeof name, "%s.%u", server.job->name, process - ranks + 1);
+    PMIx_Load_procid(p, process < ranks ? server.job->name : name, process < ranks ? process : 0);
+}
+
+uint32_t server_process(const pmix_proc_t *p)
+{
+    size_t length = strlen(server.job->name);
+    char *end;
+    if (strcmp(p->nspace, server.job->name) == 0)
+        return p->rank == PMIX_RANK_WILDCARD ? PROCESS_ALL
+               : p->rank < server.job->ranks ? p->rank
+                                             : PROCESS_NONE;
+    if (strncmp(p->nspace, server.job->name, length) != 0 || p->nspace[length] != '.')
+        return PROCESS_NONE;
+    unsigned long k = strtoul(p->nspace + length + 1, &end, 10);
+    return *end || k < 1 || k > JOB_RANKS_MAX ? PROCESS_NONE : server.job->ranks + (uint32_t)k - 1;
 }
 
 /* ---- what the library asks ------------------------------------------------------------------- */
@@ -119,8 +136,11 @@ static pmix_status_t on_finalized(const pmix_proc_t *p, void *object, pmix_op_cb
     (void)object;
     (void)done;
     (void)data;
-    if (is_ours(p) && p->rank < server.job->ranks)
-        __atomic_store_n(&server.goodbye[p->rank], true, __ATOMIC_SEQ_CST);
+    uint32_t process = server_process(p);
+    pthread_mutex_lock(&server.lock);
+    if (process < server.goodbyes)
+        server.goodbye[process] = true;
+    pthread_mutex_unlock(&server.lock);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -133,7 +153,7 @@ static pmix_status_t on_abort(const pmix_proc_t *p, void *object, int status, co
     (void)done;
     (void)data;
     struct wire w = {0};
-    wire_put_u32(&w, p->rank);
+    wire_put_u32(&w, server_process(p));
     wire_put_u32(&w, (uint32_t)status);
     wire_put_text(&w, text ? text : "");
     say(SAY_ABORT, w);
@@ -153,8 +173,8 @@ static bool put_who(struct wire *w, const pmix_proc_t procs[], size_t n, const c
     uint32_t *ranks = launcher_memory(NULL, (n + 1) * sizeof *ranks);
     bool ok = true;
     for (size_t i = 0; i < n; i++) {
-        ok &= is_ours(&procs[i]);
-        ranks[i] = procs[i].rank == PMIX_RANK_WILDCARD ? UINT32_MAX : procs[i].rank;
+        ranks[i] = server_process(&procs[i]);
+        ok &= ranks[i] != PROCESS_NONE;
     }
     qsort(ranks, n, sizeof *ranks, by_rank);
     wire_put_u32(&who, (uint32_t)n);
@@ -203,46 +223,75 @@ static pmix_status_t on_group(pmix_group_operation_t op, char group[], const pmi
     return gather(procs, n, group, "", 0, (struct waiting){.group = done, .data = data});
 }
 
+/* Two worlds become one (MPI_Comm_connect and its relatives), or part again. */
+static pmix_status_t on_connect(const pmix_proc_t procs[], size_t n, const pmix_info_t info[],
+                                size_t ninfo, pmix_op_cbfunc_t done, void *data)
+{
+    (void)info;
+    (void)ninfo;
+    return gather(procs, n, GATHER_CONNECT, "", 0, (struct waiting){.op = done, .data = data});
+}
+
 static pmix_status_t on_modex(const pmix_proc_t *p, const pmix_info_t info[], size_t ninfo,
                               pmix_modex_cbfunc_t done, void *data)
 {
     (void)info;
     (void)ninfo;
-    if (!is_ours(p) || p->rank >= server.job->ranks)
+    uint32_t process = server_process(p);
+    if (process >= PROCESS_NONE)
         return PMIX_ERR_NOT_FOUND;
     struct wire w = {0};
     wire_put_u32(&w, wait_for((struct waiting){.modex = done, .data = data}));
-    wire_put_u32(&w, p->rank);
+    wire_put_u32(&w, process);
     say(SAY_MODEX, w);
     return PMIX_SUCCESS;
 }
 
-/* Names for MPI_Publish_name, MPI_Lookup_name: texts only. */
+/* Names for MPI_Publish_name and MPI_Lookup_name, and what two worlds that connect say to each other.
+ * A letter for the type, then the value. */
+static void put_value(struct wire *w, const pmix_value_t *value)
+{
+    struct wire all = {0};
+    bool text = value->type == PMIX_STRING;
+    wire_put_bare(&all, text ? "t" : "b", 1);
+    if (text)
+        wire_put_bare(&all, value->data.string, strlen(value->data.string) + 1);
+    else
+        wire_put_bare(&all, value->data.bo.bytes, value->data.bo.size);
+    wire_put_bytes(w, all.bytes, all.size);
+    wire_free(&all);
+}
+
 static pmix_status_t on_publish(const pmix_proc_t *p, const pmix_info_t info[], size_t n,
                                 pmix_op_cbfunc_t done, void *data)
 {
     (void)p;
     const pmix_info_t *item = NULL;
+    bool once = false;
     for (size_t i = 0; i < n; i++)
-        if (info[i].value.type == PMIX_STRING && strncmp(info[i].key, "pmix.", 5) != 0)
+        if (PMIx_Check_key(info[i].key, PMIX_PERSISTENCE))
+            once = info[i].value.data.persist == PMIX_PERSIST_FIRST_READ;
+        else if ((info[i].value.type == PMIX_STRING || info[i].value.type == PMIX_BYTE_OBJECT) &&
+                 strncmp(info[i].key, "pmix.", 5) != 0)
             item = &info[i];
     if (!item)
         return PMIX_ERR_NOT_SUPPORTED;
     struct wire w = {0};
     wire_put_u32(&w, wait_for((struct waiting){.op = done, .data = data}));
     wire_put_text(&w, item->key);
-    wire_put_bytes(&w, item->value.data.string, strlen(item->value.data.string) + 1);
+    put_value(&w, &item->value);
+    wire_put_u32(&w, once);
     say(SAY_PUT, w);
     return PMIX_SUCCESS;
 }
 
-static void ask_for(char *key, struct waiting w, uint32_t take)
+static void ask_for(char *key, struct waiting w, uint32_t how)
 {
     struct wire fields = {0};
     w.key = strdup(key);
     wire_put_u32(&fields, wait_for(w));
     wire_put_text(&fields, key);
-    wire_put_u32(&fields, take);
+    wire_put_u32(&fields, how);
     say(SAY_GET, fields);
 }
 
@@ -250,11 +299,13 @@ static pmix_status_t on_lookup(const pmix_proc_t *p, char **keys, const pmix_inf
                                size_t n, pmix_lookup_cbfunc_t done, void *data)
 {
     (void)p;
-    (void)info;
-    (void)n;
+    uint32_t how = 0;
     if (!keys || !keys[0])
         return PMIX_ERR_BAD_PARAM;
-    ask_for(keys[0], (struct waiting){.lookup = done, .data = data}, 0);
+    for (size_t i = 0; i < n; i++)
+        if (PMIx_Check_key(info[i].key, PMIX_WAIT))
+            how = NAME_WAIT;
+    ask_for(keys[0], (struct waiting){.lookup = done, .data = data}, how);
     return PMIX_SUCCESS;
 }
 
@@ -266,7 +317,7 @@ static pmix_status_t on_unpublish(const pmix_proc_t *p, char **keys, const pmix_
     (void)n;
     if (!keys || !keys[0])
         return PMIX_OPERATION_SUCCEEDED;
-    ask_for(keys[0], (struct waiting){.op = done, .data = data}, 1);
+    ask_for(keys[0], (struct waiting){.op = done, .data = data}, NAME_TAKE);
     return PMIX_SUCCESS;
 }
 
@@ -329,6 +380,8 @@ pmix_server_module_t server_module = {.client_connected2 = on_connected,
                                       .deregister_events = on_deregister,
                                       .notify_event = on_notify,
                                       .query = on_query,
+                                      .connect = on_connect,
+                                      .disconnect = on_connect,
                                       .group = on_group};
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -351,14 +404,22 @@ static void answer_group(const struct waiting *w, pmix_status_t status, uint64_t
     w->group(status, info, 1, w->data, free_info, info);
 }
 
-static void answer_lookup(const struct waiting *w, pmix_status_t status, const char *text)
+static void answer_lookup(const struct waiting *w, pmix_status_t status, const char *bytes,
+                          size_t size)
 {
     pmix_pdata_t found;
     memset(&found, 0, sizeof found);
     PMIx_Load_procid(&found.proc, server.job->name, 0);
     PMIx_Load_key(found.key, w->key);
-    found.value.type = PMIX_STRING;
-    found.value.data.string = (char *)text;
+    if (size && bytes[0] == 'b') {
+        found.value.type = PMIX_BYTE_OBJECT;
+        found.value.data.bo.bytes = (char *)bytes + 1;
+        found.value.data.bo.size = size - 1;
+    } else if (size > 1 && bytes[size - 1] == 0) {
+        found.value.type = PMIX_STRING;
+        found.value.data.string = (char *)bytes + 1;
+    } else
+        status = status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status;
     w->lookup(status, status == PMIX_SUCCESS ? &found : NULL, status == PMIX_SUCCESS, w->data);
 }
 
@@ -371,10 +432,10 @@ static void on_data(pmix_status_t status, char *bytes, size_t size, void *data)
     say(SAY_MODEX_GIVE, w);
 }
 
-static void give_data(uint32_t id, uint32_t rank)
+static void give_data(uint32_t id, uint32_t process)
 {
     pmix_proc_t p;
-    PMIx_Load_procid(&p, server.job->name, rank);
+    server_name(process, &p);
     pmix_status_t rc = PMIx_server_dmodex_request(&p, on_data, (void *)(uintptr_t)id);
     if (rc != PMIX_SUCCESS)
         on_data(rc, NULL, 0, (void *)(uintptr_t)id);
@@ -400,7 +461,7 @@ void server_answer(uint32_t kind, struct wire_reader *r)
     else if (w.group)
         answer_group(&w, status, number);
     else if (w.lookup)
-        answer_lookup(&w, size ? status : PMIX_ERR_NOT_FOUND, bytes);
+        answer_lookup(&w, status, bytes, size);
     else if (w.op)
         w.op(status, w.data);
     free(w.key);
@@ -410,9 +471,9 @@ void server_tell_dead(const uint32_t *ranks, uint32_t count)
 {
     pmix_info_t *info = PMIx_Info_create(count);
     pmix_proc_t p, source;
-    PMIx_Load_procid(&source, server.job->name, ranks[0]);
+    server_name(ranks[0], &source);
     for (uint32_t i = 0; i < count; i++) {
-        PMIx_Load_procid(&p, server.job->name, ranks[i]);
+        server_name(ranks[i], &p);
         PMIx_Info_load(&info[i], PMIX_EVENT_AFFECTED_PROC, &p, PMIX_PROC);
     }
     pmix_status_t rc = PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &source, PMIX_RANGE_LOCAL, info,
@@ -423,7 +484,10 @@ void server_tell_dead(const uint32_t *ranks, uint32_t count)
     PMIx_Info_free(info, count);
 }
 
-bool server_said_goodbye(uint32_t rank)
+bool server_said_goodbye(uint32_t process)
 {
-    return __atomic_load_n(&server.goodbye[rank], __ATOMIC_SEQ_CST);
+    pthread_mutex_lock(&server.lock);
+    bool said = process < server.goodbyes && server.goodbye[process];
+    pthread_mutex_unlock(&server.lock);
+    return said;
 }

@@ -8,6 +8,8 @@
 #include <pmix_server.h>
 #include <pthread.h>
 
+enum { PROCESS_NONE = UINT32_MAX - 1, PROCESS_ALL = UINT32_MAX };
+
 struct said;
 struct waiting;
 
@@ -16,9 +18,14 @@ extern struct server_state {
     const struct job *job;
     uint32_t node, next_id;
     int wake;
-    bool *goodbye; /* [ranks] */
+    bool *goodbye; /* [goodbyes] */
+    uint32_t goodbyes;
     struct said *first, **last;
     struct waiting *waiting;
 } server;
 extern pmix_server_module_t server_module;
+
+/* Ranks are in the job's namespace; the k-th process that came later is rank 0 of "NAMESPACE.k". */
+void server_name(uint32_t process, pmix_proc_t *p);
+uint32_t server_process(const pmix_proc_t *p); /* PROCESS_ALL: all ranks; PROCESS_NONE: not ours */
 #endif

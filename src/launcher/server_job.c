@@ -51,7 +51,7 @@ static uint32_t ranks_on(const struct job *job, uint32_t node)
 }
 
 /* "0,1;2,3" as the library wants it, and those of one node. */
-static void list_ranks(const struct job *job, struct wire *all, struct wire *here)
+static void list_ranks(const struct job *job, uint32_t node, struct wire *all, struct wire *here)
 {
     char text[16];
     for (uint32_t n = 0; n < job->nodes; n++) {
@@ -62,7 +62,7 @@ static void list_ranks(const struct job *job, struct wire *all, struct wire *her
             if (job->node_of[r] == n) {
                 int length = snprintf(text, sizeof text, "%s%u", comma, r);
                 wire_put_bare(all, text, (size_t)length);
-                if (n == server.node)
+                if (n == node)
                     wire_put_bare(here, text, (size_t)length);
                 comma = ",";
             }
@@ -92,13 +92,13 @@ static void load_rank(pmix_info_t *info, const struct job *job, uint32_t rank)
     info->value.data.darray = a;
 }
 
-static pmix_status_t register_job(const struct job *job, const char *folder)
+static pmix_status_t register_job(const struct job *job, uint32_t node, const char *folder)
 {
     enum { FACTS = 15 };
     struct wire all = {0}, here = {0}, names = {0};
     char *nodes = NULL, *ranks = NULL;
-    uint32_t mine = ranks_on(job, server.node);
-    list_ranks(job, &all, &here);
+    uint32_t mine = ranks_on(job, node);
+    list_ranks(job, node, &all, &here);
     for (uint32_t n = 0; n < job->nodes; n++) {
         wire_put_bare(&names, ",", n > 0);
         wire_put_bare(&names, job->node_names[n], strlen(job->node_names[n]));
@@ -149,31 +149,65 @@ static pmix_status_t start_library(uint32_t node, const char *host, const char *
     return rc;
 }
 
+static void keep_goodbyes(uint32_t processes)
+{
+    pthread_mutex_lock(&server.lock);
+    server.goodbye = launcher_memory(server.goodbye, processes * sizeof *server.goodbye);
+    for (; server.goodbyes < processes; server.goodbyes++)
+        server.goodbye[server.goodbyes] = false;
+    pthread_mutex_unlock(&server.lock);
+}
+
+static pmix_status_t register_client(uint32_t process)
+{
+    pmix_proc_t p;
+    struct done d = NOT_DONE;
+    server_name(process, &p);
+    return wait_done(&d, PMIx_server_register_client(&p, getuid(), getgid(), NULL, on_done, &d));
+}
+
+/* A world of one, told to the library like a job of its own. */
+bool server_add(uint32_t process, const char *folder)
+{
+    pmix_proc_t p;
+    uint32_t here = server.job->node_of[process] == server.node ? 0 : 1, there = 0;
+    server_name(process, &p);
+    struct job one = {.name = p.nspace,
+                      .ranks = 1,
+                      .processes = 1,
+                      .nodes = 1,
+                      .node_names =
+                          (char *[]){server.job->node_names[server.job->node_of[process]], NULL},
+                      .node_of = &there};
+    keep_goodbyes(server.job->processes);
+    pmix_status_t rc = register_job(&one, here, folder);
+    if (rc == PMIX_SUCCESS && here == 0)
+        rc = register_client(process);
+    if (rc != PMIX_SUCCESS)
+        fprintf(stderr, "mend-node: the PMIx library refuses a new process: %s\n",
+                PMIx_Error_string(rc));
+    return rc == PMIX_SUCCESS;
+}
+
 bool server_open(const struct job *job, uint32_t node, const char *folder, char *why, size_t size)
 {
     server.job = job;
     server.node = node;
     server.last = &server.first;
     server.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    server.goodbye = launcher_memory(NULL, job->ranks * sizeof *server.goodbye);
-    memset(server.goodbye, 0, job->ranks * sizeof *server.goodbye);
+    keep_goodbyes(job->ranks);
     pmix_status_t rc = start_library(node, job->node_names[node], folder);
     if (rc == PMIX_SUCCESS)
-        rc = register_job(job, folder);
-    for (uint32_t r = 0; rc == PMIX_SUCCESS && r < job->ranks; r++) {
-        pmix_proc_t p;
-        struct done d = NOT_DONE;
-        if (job->node_of[r] != node)
-            continue;
-        PMIx_Load_procid(&p, job->name, r);
-        rc = wait_done(&d, PMIx_server_register_client(&p, getuid(), getgid(), NULL, on_done, &d));
-    }
+        rc = register_job(job, node, folder);
+    for (uint32_t r = 0; rc == PMIX_SUCCESS && r < job->ranks; r++)
+        if (job->node_of[r] == node)
+            rc = register_client(r);
     if (rc != PMIX_SUCCESS)
         snprintf(why, size, "the PMIx library refuses: %s", PMIx_Error_string(rc));
     return rc == PMIX_SUCCESS;
 }
 
-char **server_environment(uint32_t rank, char *const *base)
+char **server_environment(uint32_t process, char *const *base)
 {
     size_t n = 0;
     while (base[n])
@@ -183,7 +217,7 @@ char **server_environment(uint32_t rank, char *const *base)
         environment[i] = strdup(base[i]);
     environment[n] = NULL;
     pmix_proc_t p;
-    PMIx_Load_procid(&p, server.job->name, rank);
+    server_name(process, &p);
     PMIx_server_setup_fork(&p, &environment);
     return environment;
 }

@@ -59,6 +59,12 @@ if(TARGET capsule-openmpi AND TARGET mend-node)
         add_mpi_test(NAME launcher_mpich_nodes SCRIPT launcher_mpich.sh NP 2 NODES 4 TIMEOUT 300 LABELS launcher campaign
             ENV MEND_BUILD=${CMAKE_BINARY_DIR})
     endif()
+    # new processes in place of the dead
+    foreach(case one ten pair steps again)
+        mend_limited_test(NAME launcher_refill.${case} TIMEOUT 900 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/refill.sh ${case})
+        set_tests_properties(launcher_refill.${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77
+            LABELS "campaign;launcher" ENVIRONMENT "${own}")
+    endforeach()
     mend_quick(launcher.owner mpirun.rank)
     add_test(NAME launcher_all.random COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_lost_random.sh)
     set_tests_properties(launcher_all.random PROPERTIES TIMEOUT 7200 SKIP_RETURN_CODE 77 LABELS "campaign;launcher"

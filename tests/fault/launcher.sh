@@ -69,7 +69,7 @@ AGENT
     [ "$address" = 127.0.0.1 ] || fail "it listens at $address"
     for f in cmdline environ; do grep -lasF "$secret" /proc/[0-9]*/$f && fail "the secret is in a $f"; done
     half=$(sed 's/../\\x&/g' <<<"${secret:0:32}")
-    hello() { printf '\x20\0\0\0\1\0\0\0mend\1\0\0\0\0\0\0\0\x10\0\0\0'"$1"; }
+    hello() { printf '\x20\0\0\0\1\0\0\0mend\2\0\0\0\0\0\0\0\x10\0\0\0'"$1"; }
     cut_off() { # WHAT BYTES: the connection is closed, within a while
         exec 7<>"/dev/tcp/$address/$port" || fail "$1: cannot connect"
         printf "$2" >&7 2>/dev/null
@@ -83,14 +83,14 @@ AGENT
     cut_off "a guess" "$(hello AAAAAAAAAAAAAAAA | sed 's/\\/\\\\/g' | od -An -v -tx1 | tr -d '\n' | sed 's/ /\\x/g')"
     for i in $(seq 200); do exec 8<>"/dev/tcp/$address/$port" || fail "flood"; done # each one closes the one before
     if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
-        setpriv --reuid=65534 --regid=65534 --clear-groups bash -c "exec 7<>/dev/tcp/$address/$port && printf '\x20\0\0\0\1\0\0\0mend\1\0\0\0\0\0\0\0\x10\0\0\0BBBBBBBBBBBBBBBB' >&7 && timeout 8 cat <&7" >answer 2>/dev/null
+        setpriv --reuid=65534 --regid=65534 --clear-groups bash -c "exec 7<>/dev/tcp/$address/$port && printf '\x20\0\0\0\1\0\0\0mend\2\0\0\0\0\0\0\0\x10\0\0\0BBBBBBBBBBBBBBBB' >&7 && timeout 8 cat <&7" >answer 2>/dev/null
         [ $? != 124 ] && [ ! -s answer ] || fail "another user was not refused"
         setpriv --reuid=65534 --regid=65534 --clear-groups cat "/proc/$runner/environ" "$PWD/line" >answer 2>/dev/null
         [ ! -s answer ] || fail "another user reads our secrets"
     else echo "(another user: not tried, this user may not become one)"; fi
     : >go
     until grep -q started report; do kill -0 $runner || fail "it ended"; sleep 0.02; done
-    cut_off "a replay" "$(printf '\\x20\\0\\0\\0\\1\\0\\0\\0mend\\1\\0\\0\\0\\0\\0\\0\\0\\x10\\0\\0\\0%s' "$half")"
+    cut_off "a replay" "$(printf '\\x20\\0\\0\\0\\1\\0\\0\\0mend\\2\\0\\0\\0\\0\\0\\0\\0\\x10\\0\\0\\0%s' "$half")"
     wait $runner || fail "code $?"
     sort got >sorted; printf '%s\n' "a line of input" "rank 0" "rank 1" | cmp - sorted || fail "the output: $(cat got)" ;;
 streams)

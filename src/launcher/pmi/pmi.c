@@ -134,10 +134,15 @@ static void ask_head(struct node *n, uint32_t local, const char *line, uint32_t 
     n->pmi->questions = q;
     wire_put_u32(&w, q->id);
     wire_put_text(&w, service);
-    if (kind == SAY_PUT)
-        wire_put_bytes(&w, port, strlen(port) + 1);
-    else
-        wire_put_u32(&w, take);
+    if (kind == SAY_PUT) { /* a letter for its type first, see server.c */
+        struct wire value = {0};
+        wire_put_bare(&value, "t", 1);
+        wire_put_bare(&value, port, strlen(port) + 1);
+        wire_put_bytes(&w, value.bytes, value.size);
+        wire_free(&value);
+        take = 0; /* for any number of readers */
+    }
+    wire_put_u32(&w, take);
     link_send(&n->head, kind, &w);
     wire_free(&w);
 }
@@ -154,7 +159,7 @@ static void look_up(struct node *n, uint32_t local, const char *line)
 
 static void unpublish(struct node *n, uint32_t local, const char *line)
 {
-    ask_head(n, local, line, SAY_GET, "unpublish_result", 1);
+    ask_head(n, local, line, SAY_GET, "unpublish_result", NAME_TAKE);
 }
 
 static void answer_question(struct node *n, uint32_t id, struct wire_reader *r)
@@ -165,10 +170,10 @@ static void answer_question(struct node *n, uint32_t id, struct wire_reader *r)
     const char *bytes = wire_get_bytes(r, &size);
     for (struct question **p = &n->pmi->questions, *q; (q = *p); p = &q->next)
         if (q->id == id) {
-            bool port = size > 0 && bytes[size - 1] == 0;
+            bool port = size > 1 && bytes[0] == 't' && bytes[size - 1] == 0;
             snprintf(text, sizeof text, "cmd=%s rc=%d %s%s%s", q->answer, error ? -1 : 0,
                      error ? "msg=no_such_name" : "msg=success", port ? " port=" : "",
-                     port ? bytes : "");
+                     port ? bytes + 1 : "");
             reply(&n->pmi->clients[q->local], text);
             *p = q->next;
             free(q);

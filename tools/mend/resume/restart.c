@@ -108,6 +108,12 @@ static bool is_same_mpi(const struct wish *wish, json_t *job)
     return !wish->mpi || !mpi || strcmp(wish->mpi, mpi) == 0;
 }
 
+static bool refills(json_t *job, const struct wish *wish)
+{
+    bool other = wish->launcher && strcmp(wish->launcher, "mpirun") == 0; /* cannot */
+    return json_is_true(json_object_get(job, "refill")) && !other && is_same_mpi(wish, job);
+}
+
 /* `mend run` takes its own jobs up again: their output and their files belong to versions, too. */
 static int resume(const char *dir, json_t *job, const struct wish *wish)
 {
@@ -149,6 +155,8 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
     w.word[w.count++] = online ? "--online" : "--no-online";
     if (json_is_true(json_object_get(job, "full_images")))
         w.word[w.count++] = "--full-images";
+    if (refills(job, wish))
+        w.word[w.count++] = "--refill";
     add(&w, "-n", ranks);
     add(&w, "--spares", spares);
     add(&w, "--retries", json_object_get(job, "retries") ? retries : NULL);

@@ -193,12 +193,12 @@ static bool put_bytes(json_t *j, const struct run_job *job)
 
 int run_job_write(const struct run_job *job, const char *state)
 {
-    json_t *j = json_pack("{s:i,s:s,s:i,s:i,s:s,s:b,s:f,s:b,s:b,s:i,s:i,s:f,s:I,s:i}", "mend", 1,
-                          "state", state, "ranks", job->ranks, "spares", job->spares, "mpi",
-                          job->mpi, "online", job->online, "every", job->every, "auto",
-                          job->automatic, "full_images", job->full, "global_every", job->disk_every,
-                          "retries", job->retries, "node_timeout", job->node_timeout, "input_at",
-                          (json_int_t)job->input_at, "life", job->slurm.life);
+    json_t *j = json_pack(
+        "{s:i,s:s,s:i,s:i,s:s,s:b,s:f,s:b,s:b,s:b,s:i,s:i,s:f,s:I,s:i}", "mend", 1, "state", state,
+        "ranks", job->ranks, "spares", job->spares, "mpi", job->mpi, "online", job->online, "every",
+        job->every, "auto", job->automatic, "full_images", job->full, "refill", job->refill,
+        "global_every", job->disk_every, "retries", job->retries, "node_timeout", job->node_timeout,
+        "input_at", (json_int_t)job->input_at, "life", job->slurm.life);
     int rc = j && put_bytes(j, job) ? jobfile_write(job->dir, j)
                                     : mend_fail(MEND_ERR_NO_MEMORY,
                                                 "cannot describe the job in %s/job.json: no "

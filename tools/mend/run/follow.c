@@ -168,6 +168,11 @@ static void note_resumed(struct run_follower *f, json_t *e, double t)
 {
     struct run_progress *p = &f->now;
     double seconds = number_of(e, "seconds");
+    if (strcmp(text_of(e, "how"), "refilled") ==
+        0) { /* a new process was taken in: nothing had failed */
+        p->repair_since = 0;
+        return;
+    }
     if (strcmp(text_of(e, "how"), "waiting") == 0 || t - p->last_recovery < seconds)
         return; /* the other ranks of the same recovery */
     p->last_recovery = t;

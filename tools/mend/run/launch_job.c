@@ -84,6 +84,8 @@ static void set_environment(const struct run_job *job)
         snprintf(text, sizeof text, "%d", value[i]);
         setenv(key, text, 1);
     }
+    snprintf(text, sizeof text, "%d", job->refill ? job->spares : 0);
+    setenv("MEND_ONLINE_REFILL", text, 1);
     setenv("MEND_ONLINE_JOB", job->id, 1);
     char identity[MEND_JOB_TEXT];
     mend_image_job_text(&job->identity, identity);

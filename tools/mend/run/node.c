@@ -102,7 +102,9 @@ static bool add_flags(const struct run_job *job, struct run_words *command)
     struct run_words flags = {0};
     bool several = job->host || job->hostfile, openmpi = strcmp(job->mpi, "openmpi") == 0;
     if (openmpi && (run_add_flags(&flags, job->online ? "openmpi" : "openmpi-relaunch") ||
-                    run_add_flags(&flags, several ? "openmpi-nodes" : "openmpi-one-node")))
+                    run_add_flags(&flags, several       ? "openmpi-nodes"
+                                          : job->refill ? "openmpi-one-node-spawn"
+                                                        : "openmpi-one-node")))
         return false;
     if (job->launcher_args)
         run_add_split(&flags, job->launcher_args);
@@ -119,7 +121,7 @@ static const char srun[] = "srun -Q --overlap --mpi=none --cpu-bind=none --kill-
 
 bool run_node_command(const struct run_job *job, struct run_words *w)
 {
-    char path[4400], number[32];
+    char path[4400], number[32], processes[32];
     if (!tool_find_file("lib/mend/mend-node", path, sizeof path))
         return mend_fail(MEND_ERR_NOT_FOUND, "mend-node is missing: this Mend was built without "
                                              "libpmix; use --launcher mpirun"),
@@ -130,13 +132,15 @@ bool run_node_command(const struct run_job *job, struct run_words *w)
         return false;
     if (strcmp(job->mpi, "mpich") == 0)
         add_option(w, "--pmi", "1");
-    snprintf(number, sizeof number, "%d", job->ranks + (job->online ? job->spares : 0));
-    add_option(w, "-n", number);
+    snprintf(processes, sizeof processes, "%d", job->ranks + (job->online ? job->spares : 0));
+    add_option(w, "-n", processes);
     snprintf(number, sizeof number, "%d", RUN_REPORT_FD);
     add_option(w, "--report", number);
     snprintf(number, sizeof number, "%g", job->node_timeout);
     add_option(w, "--node-timeout", number);
     add_option(w, "--on-death", job->online ? "tell" : "end");
+    if (job->refill)
+        add_option(w, "--keep", processes);
     add_option(w, "--host", job->host);
     add_option(w, "--hostfile", job->hostfile);
     add_option(w, "--avoid", job->avoid);
@@ -165,6 +169,7 @@ static void note(struct run_job *job, struct run_follower *f, const char *line)
 {
     char host[256], how[16];
     int rank, n, used = 0;
+    double seconds;
     if (sscanf(line, "lost %255s %d %n", host, &n, &used) == 2 && used)
         note_lost(job, host, n, line + used);
     else if (sscanf(line, "ended %d %15s %d", &rank, how, &n) == 3) {
@@ -173,7 +178,15 @@ static void note(struct run_job *job, struct run_follower *f, const char *line)
             mend_event("launch.ended", ev_int("process", rank), ev_str("by", how),
                        ev_int("code", n));
         f->now.fell |= badly;
-    } else if (strncmp(line, "warned ", 7) == 0)
+    } else if (sscanf(line, "filling %d %255s", &rank, host) == 2)
+        mend_event("launch.filling", ev_int("process", rank), ev_str("host", host));
+    else if (sscanf(line, "filled %d %255s %lf", &rank, host, &seconds) == 3) {
+        mend_event("launch.filled", ev_int("process", rank), ev_str("host", host),
+                   ev_real("seconds", seconds));
+        f->now.refilled++;
+    } else if (sscanf(line, "unfilled %d", &rank) == 1)
+        mend_event("launch.unfilled", ev_int("process", rank));
+    else if (strncmp(line, "warned ", 7) == 0)
         f->warned = true;
     else if (sscanf(line, "messages %d %d", &rank, &n) == 2)
         mend_event("launch.messages", ev_int("sent", rank), ev_int("received", n));

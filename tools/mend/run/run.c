@@ -34,6 +34,9 @@ static const char help[] =
     "Run an unmodified MPI program; when processes die, the job repairs itself and continues.\n\n"
     "  -n N               number of ranks (default 1)\n"
     "  --spares S         number of spare processes (default 1)\n"
+    "  --refill           start new processes in place of spares that were used, where there is\n"
+    "                     room, so that each failure is survived like the first (needs\n"
+    "                     --launcher mend; --no-refill: default)\n"
     "  --every T|auto     time between checkpoints (default auto: from measured cost and "
     "failures;\n"
     "                     at most 1 % of the time while nothing has failed)\n"
@@ -175,6 +178,8 @@ static int parse(struct run_job *job, bool *json, int argc, char **argv)
             job->raw = true;
         else if (strcmp(a, "--full-images") == 0)
             job->full = true;
+        else if (strcmp(a, "--refill") == 0 || strcmp(a, "--no-refill") == 0)
+            job->refill = a[2] == 'r';
         else if (strcmp(a, "--detach") == 0)
             job->detach = true;
         else if (strcmp(a, "--resume") == 0) /* mend restart */
@@ -523,6 +528,11 @@ int mend_cmd_run(int argc, char **argv)
                 "mend: MPICH has no ULFM: the job survives failures by relaunch, not in place\n");
         job.online = false;
     }
+    if (job.refill && (!run_is_ours(&job) || !job.online || job.spares == 0))
+        return tool_wrong_use("run", "--refill needs %s",
+                              !run_is_ours(&job) ? "--launcher mend, which starts the new processes"
+                              : !job.online      ? "--online"
+                                                 : "at least one spare (--spares)");
     if (!job.resume) /* one that is resumed is in its images */
         rc = startable_check(job.program[0],
                              job.host || job.hostfile || (job.launcher_args && !run_is_ours(&job)));

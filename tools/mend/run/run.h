@@ -20,6 +20,7 @@
 struct run_job {
     int ranks, spares, retries;
     bool online, raw, quiet, automatic, resume, detach, full;
+    bool refill;         /* new processes in place of spares that were used */
     mend_version_t from; /* resume this version; -1: the newest */
     double every;        /* seconds between versions */
     double mtbf;         /* believed, for --every auto; 0: nobody has said */
@@ -84,7 +85,7 @@ void losses_print(const struct run_losses *l, FILE *to);
 /* How far the job is, read from its events. */
 struct run_progress {
     mend_version_t version;
-    long exited, left, playing, failures, recoveries, restarts;
+    long exited, left, playing, failures, recoveries, restarts, refilled;
     double version_at, last_recovery, last_failure, checkpoint_seconds, longest_recovery;
     bool gave_up, ended_by_program, refused;
     bool windows;        /* it gave up because of them */

@@ -29,6 +29,9 @@ void run_summary(const struct run_follower *f, int launches, double seconds, int
     if (p->recoveries)
         fprintf(stderr, ", %ld failure%s survived in place (the longest took %.0f ms)",
                 p->recoveries, p->recoveries == 1 ? "" : "s", 1e3 * p->longest_recovery);
+    if (p->refilled)
+        fprintf(stderr, ", %ld new process%s in place of the dead", p->refilled,
+                p->refilled == 1 ? "" : "es");
     if (launches > 1)
         fprintf(stderr, ", launched %d times", launches);
     losses_print(&p->lost, stderr);

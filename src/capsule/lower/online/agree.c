@@ -41,7 +41,7 @@ static void on_patience(int signal)
     _exit(114);
 }
 
-static void patience(int seconds)
+void patience_for(int seconds)
 {
     static timer_t timer;
     static int made;
@@ -75,10 +75,10 @@ int gather_and_shrink(MPI_Comm *base)
     mend_hall_gather(hall, base);                   /* this waits for those who compute */
     int last = hall && !mend_hall_is_bounded(hall); /* all are there; nothing to leave it for */
     if (last)
-        patience(seconds_of_patience());
+        patience_for(seconds_of_patience());
     int rc = mend_hall_shrink(hall, *base, &alive);
     if (last)
-        patience(0);
+        patience_for(0);
     if (rc != MPI_SUCCESS)
         return 0;
     MPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
@@ -86,12 +86,23 @@ int gather_and_shrink(MPI_Comm *base)
     return 1;
 }
 
+int agree_open_next(MPI_Comm comm)
+{
+    return TRY(mend_hall_open(comm, mend_setting_seconds(MEND_KEY_PROCESS_AGREEMENT_TIMEOUT), false,
+                              &next_hall));
+}
+
 int agree_prepare(MPI_Comm base)
 {
     if (hall)
         return 1;
-    return TRY(mend_hall_open(base, mend_setting_seconds(MEND_KEY_PROCESS_AGREEMENT_TIMEOUT), false,
-                              &next_hall));
+    return agree_open_next(base);
+}
+
+void agree_adopt_next(void)
+{
+    hall = next_hall;
+    next_hall = NULL;
 }
 
 enum agreed agree(MPI_Comm base, int ok)
@@ -106,10 +117,10 @@ enum agreed agree(MPI_Comm base, int ok)
     mend_hall_assemble(hall); /* others may still move and load images */
     int last = !mend_hall_is_bounded(hall);
     if (last)
-        patience(seconds_of_patience());
+        patience_for(seconds_of_patience());
     int rc = mend_hall_agree(hall, base, &flag, false);
     if (last)
-        patience(0);
+        patience_for(0);
     phase("agree");
     int yes = rc == MPI_SUCCESS && flag;
     if (yes)
@@ -124,8 +135,8 @@ enum agreed agree(MPI_Comm base, int ok)
 
 void agree_to_end(MPI_Comm base, int *flag)
 {
-    patience(seconds_of_patience());
+    patience_for(seconds_of_patience());
     mend_ulfm_agree(base, flag);
-    patience(0);
+    patience_for(0);
 }
 #endif

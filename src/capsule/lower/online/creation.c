@@ -43,6 +43,7 @@ typedef int step_function(MPI_Request request);
 
 int creating, creations_failed;
 static MPI_Comm in_meeting = MPI_COMM_NULL;
+static int in_join;       /* not only of a player: there is no plan yet */
 static unsigned call = 1; /* of the application, that makes one */
 static struct {
     MPI_Request request;
@@ -103,9 +104,15 @@ void creation_begin_in_meeting(MPI_Comm comm)
     in_meeting = comm;
 }
 
+void creation_begin_in_join(MPI_Comm comm)
+{
+    creation_begin_in_meeting(comm);
+    in_join = 1;
+}
+
 void creation_end(void)
 {
-    creating = 0;
+    creating = in_join = 0;
     in_meeting = MPI_COMM_NULL;
 }
 
@@ -149,7 +156,7 @@ void creation_hear(MPI_Comm base)
         return;
     turns = 0;
     revoked = mend_ulfm_is_revoked(base);
-    int died = a_player_died();
+    int died = in_join ? mend_ulfm_failed(base, NULL) > 0 : a_player_died();
     if (!revoked && !died)
         return;
     if (in_meeting != MPI_COMM_NULL) {

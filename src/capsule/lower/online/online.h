@@ -46,6 +46,7 @@ void revoke_application(void);
     })
 void creation_begin(void);
 void creation_begin_in_meeting(MPI_Comm comm);
+void creation_begin_in_join(MPI_Comm comm); /* any death ends it */
 void creation_end(void);
 void creation_settle(void);        /* after one that has failed */
 void creation_note(MPI_Comm comm); /* there is this one */
@@ -133,12 +134,21 @@ static inline void window_call(void)
 int gather_and_shrink(MPI_Comm *base);
 /* In the first meeting: what later ones need to leave an agreement. 0: a peer has failed. */
 int agree_prepare(MPI_Comm base);
+/* A hall for other processes, which the next agreement that is a yes adopts; 0: a peer has failed. */
+int agree_open_next(MPI_Comm comm);
+void agree_adopt_next(void);    /* without one */
+void patience_for(int seconds); /* this process ends itself when they are over; 0: it has none */
 /* All say 1; collective, also for those who are in trouble. UNSURE: this process said 1 and does not know what
  * became of it. */
 enum agreed { AGREED_NO, AGREED_YES, AGREED_UNSURE };
 enum agreed agree(MPI_Comm base, int ok);
 /* The last one, after which all end: it is not left, but it ends. */
 void agree_to_end(MPI_Comm base, int *flag);
+
+/* --- online/connect.c: PMIx_Connect() can be left --- */
+/* Until the end: it is left when `comm` is revoked, has lost a member, `gone` says so, or after so many seconds. */
+void connect_begin(MPI_Comm comm, double seconds, int (*gone)(void));
+void connect_end(void);
 
 /* --- online/times.c: of a recovery, for the event that ends it --- */
 double wall(void);

@@ -155,6 +155,7 @@ static void fill_places(struct plan *plan)
             }
         }
         plan->player[r] = best;
+        plan->replaced++;
         if (best < 0)
             plan->hopeless = 1;
     }
@@ -201,6 +202,7 @@ void plan_make(struct plan *plan, int ranks)
         plan->windows |= plan->card[p].windows > 0;
         plan->unclean |= plan->card[p].unclean > 0;
     }
+    plan->replaced = 0;
     plan->hopeless = plan->windows;
     plan->rank = -1;
     choose_version(plan);

@@ -31,6 +31,7 @@ struct plan {
     int rank;               /* this process will play; -1: spare */
     mend_version_t version; /* to load, from memory; 0: from another level, or from the beginning */
     int finished;           /* all ranks have */
+    int replaced;           /* so many ranks have a new player */
     int hopeless;           /* there is no process for some rank, or some has windows open */
     int windows;            /* some has: see online/hear.c */
     int unclean; /* some is: nobody calls MPI_Finalize, where the others would be waited for */
@@ -55,9 +56,21 @@ enum mend_news plan_look_at_players(const struct plan *plan);
 #endif
 
 /* --- online/steps.c: of a meeting --- */
+int prepare_agreements(MPI_Comm base);
+int build_world(const struct plan *plan, MPI_Comm base, MPI_Comm *control);
 int flush_messages(const struct plan *plan, MPI_Comm base);
 int spread_images(struct plan *plan, MPI_Comm base, MPI_Comm control);
 void job_give_up(const struct plan *plan, MPI_Comm base) __attribute__((noreturn));
+
+/* --- online/join.c: processes that came later --- */
+/* At the end of a checkpoint. If one waits, this does not return: all meet it. */
+void join_refill(MPI_Comm base, MPI_Comm control, const struct plan *plan, mend_version_t version);
+/* In a meeting. 0: a peer has failed. `port`: MPI_MAX_PORT_NAME characters, none: nobody waits. */
+int join_ask(MPI_Comm base, int world_size, int finished, char *port);
+int join_take_in(MPI_Comm *base, const char *port, int world_size);  /* 1: *base has it, too */
+void join_them(const char *number, MPI_Comm *base, int *world_size); /* by the new one */
+void join_part(MPI_Comm base);                                       /* at the end of the job */
+int join_is_wanted(void);
 
 /* --- online/spare.c --- */
 void spare_wait(const struct plan *plan, MPI_Comm base);

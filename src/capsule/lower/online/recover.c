@@ -9,6 +9,7 @@
  *
  * One meeting (attempt), repeated until it works out:
  *   1. revoke the base communicator, gather all who live, and shrink it to them (online/agree.c);
+ *      a process that has come later may join now (online/join.c), and then all begin again;
  *   2. everybody shows a card: rank played, images held;
  *   3. from the same cards everybody computes the same plan (online/plan.c): who plays which rank,
  *      and the newest version of which every rank's image is in memory;
@@ -70,6 +71,7 @@ static int app_argc;
 static char **app_argv;
 
 static struct plan plan;
+static int took_in; /* this meeting has a new process */
 
 /* ---- noticing a failure ---------------------------------------------------------------------- */
 
@@ -101,7 +103,7 @@ int a_player_died(void)
             die("no memory for %d flags", room);
     }
     mend_ulfm_failed(base, dead);
-    for (int r = 0; r < world_size; r++)
+    for (int r = 0; r < plan.ranks; r++) /* none before the first plan */
         yes |= plan.player[r] < size && dead[plan.player[r]];
     return yes;
 }
@@ -159,43 +161,6 @@ static int show_cards(void)
     return TRY(MPI_Allgather(&mine, sizeof mine, MPI_BYTE, plan.card, sizeof mine, MPI_BYTE, base));
 }
 
-/* If it fails, a handle may be garbage: keep none. */
-static int build_world(void)
-{
-    MPI_Comm w, c, s;
-    creation_begin_in_meeting(base);
-    int ok = TRY(MPI_Comm_split(base, plan.rank >= 0 ? 0 : MPI_UNDEFINED, plan.rank, &w));
-    if (!ok)
-        return creation_settle(), 0;
-    creation_end();
-    if (plan.rank < 0)
-        return 1;
-    MPI_Comm_set_errhandler(w, MPI_ERRORS_RETURN);
-    creation_begin_in_meeting(w);
-    ok = TRY(MPI_Comm_dup(w, &c)) && TRY(MPI_Comm_dup(MPI_COMM_SELF, &s));
-    if (!ok)
-        return creation_settle(), 0;
-    creation_end();
-    MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(s, MPI_ERRORS_RETURN);
-    creation_note(c);
-    creation_note(s);
-    app_world = w;
-    control = c;
-    app_self = s;
-    return 1;
-}
-
-/* In the first meeting, before the world: its communicators have the lower numbers (creation_note). */
-static int prepare_agreements(void)
-{
-    creation_begin_in_meeting(base);
-    if (!agree_prepare(base))
-        return creation_settle(), 0;
-    creation_end();
-    return 1;
-}
-
 static void revoke_made(void)
 {
     mend_ulfm_revoke(base);
@@ -228,7 +193,13 @@ static int attempt(void)
     windows_watch(base);
     phase("shrink");
     MEND_FAULT_POINT(recover_shrink);
-    int ok = show_cards();
+    char port[MPI_MAX_PORT_NAME];
+    int ok = join_ask(base, world_size, finished, port);
+    if (ok && port[0]) {
+        took_in |= join_take_in(&base, port, world_size);
+        return 0;
+    }
+    ok = ok && show_cards();
     if (ok)
         plan_make(&plan, world_size);
     phase("plan");
@@ -237,7 +208,7 @@ static int attempt(void)
         leave_upper(control); /* a rank that had finished comes here without */
         ok = flush_messages(&plan, base);
         phase("flush");
-        ok = ok && prepare_agreements() && build_world();
+        ok = ok && prepare_agreements(base) && build_world(&plan, base, &control);
         phase("world");
         MEND_FAULT_POINT(recover_world);
         ok = ok && spread_images(&plan, base, control);
@@ -289,6 +260,7 @@ static void meet(void)
         if (rank < 0) {
             levels_begun();
             phases_tell("waiting", version);
+            took_in = 0;
             spare_wait(&plan, base);
             phases_noticed();
             continue;
@@ -396,6 +368,8 @@ void recover_checkpoint(struct upper *upper, const struct control_save *order,
     result->version = version;
     if (order->asked && !global_save_now(own)) /* it stays where it is already */
         result->code = MEND_ERR_IO;
+    if (!order->asked)
+        join_refill(base, control, &plan, version);
 }
 
 /* The upper half runs again and its objects are bound. */
@@ -408,7 +382,8 @@ void recover_resumed(void)
     undo_outside_resumed();
     discard_free();
     output_commit(); /* up to this version nothing can be rolled back */
-    phases_tell("resumed", version);
+    phases_tell(took_in && !plan.replaced ? "refilled" : "resumed", version);
+    took_in = 0;
 }
 
 /* A rank may finish only when all have, because a failure elsewhere would roll it back, too. The
@@ -428,6 +403,7 @@ void recover_finalize(void)
     global_flush();
     if (!context_save(&back))
         on_own_stack(finish);
+    join_part(base);
     output_direct();
     levels_done();
     mend_event("recover.finished", ev_int("version", version));
@@ -449,6 +425,18 @@ void recover_ended(int code)
 void recover_begun(void)
 {
     began_mpi = 1;
+}
+
+/* A process in place of one that died: it comes into the middle of a meeting. */
+static void join_later(const char *number)
+{
+    join_them(number, &base, &world_size);
+    took_in = 1;
+    phases_noticed();
+    phases_tell("joined", 0); /* not the start: the others say all that a repair says */
+    meet();
+    join_part(base);
+    exit(0);
 }
 
 /* ---- start ----------------------------------------------------------------------------------- */
@@ -484,12 +472,15 @@ void recover_main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     anchor_cast();
+    app_world = app_self = MPI_COMM_NULL;
+    leave_prepare(repair);
+    const char *later = mend_setting_string(MEND_KEY_ONLINE_JOIN);
+    if (later[0])
+        join_later(later);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (spares < 0 || size <= spares)
         die("%d processes cannot have %d spares", size, spares);
     world_size = size - spares;
-    app_world = app_self = MPI_COMM_NULL;
-    leave_prepare(repair);
     if (MPI_Comm_dup(MPI_COMM_WORLD, &base))
         die("the job lost a process before it started");
     MPI_Comm_set_errhandler(base, MPI_ERRORS_RETURN);
@@ -499,6 +490,7 @@ void recover_main(int argc, char **argv)
     mend_event("recover.started", ev_int("pid", getpid()), ev_int("ranks", world_size),
                ev_int("spares", spares));
     meet();
+    join_part(base);
     if (!creations_failed)
         MPI_Finalize(); /* a spare that was never needed */
     exit(0);

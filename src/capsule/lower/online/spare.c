@@ -31,7 +31,11 @@ enum {
 void spares_tell(const struct plan *plan, MPI_Comm base, size_t size)
 {
     static size_t told;
+    static uint64_t when;
     unsigned long room = size + size / 8;
+    if (join_is_wanted() && when != plan->id) /* there may be new ones */
+        told = 0;
+    when = plan->id;
     if (plan->rank != 0 || size <= told)
         return;
     told = room;

@@ -1,4 +1,4 @@
-/* online/steps.c - the steps of a meeting that move something: messages, images, files. See the list in
+/* online/steps.c - the steps of a meeting that make or move something: communicators, messages, images. See the list in
  * recover.c. Each returns 0 if a peer failed.
  */
 #include "online/plan.h"
@@ -46,6 +46,43 @@ int flush_messages(const struct plan *plan, MPI_Comm base)
     if (ok)
         free(bytes); /* else a receive may still be pending: leave it the byte */
     return ok;
+}
+
+/* In the first meeting, before the world: its communicators have the lower numbers (creation_note). */
+int prepare_agreements(MPI_Comm base)
+{
+    creation_begin_in_meeting(base);
+    if (!agree_prepare(base))
+        return creation_settle(), 0;
+    creation_end();
+    return 1;
+}
+
+/* If it fails, a handle may be garbage: keep none. */
+int build_world(const struct plan *plan, MPI_Comm base, MPI_Comm *control)
+{
+    MPI_Comm w, c, s;
+    creation_begin_in_meeting(base);
+    int ok = TRY(MPI_Comm_split(base, plan->rank >= 0 ? 0 : MPI_UNDEFINED, plan->rank, &w));
+    if (!ok)
+        return creation_settle(), 0;
+    creation_end();
+    if (plan->rank < 0)
+        return 1;
+    MPI_Comm_set_errhandler(w, MPI_ERRORS_RETURN);
+    creation_begin_in_meeting(w);
+    ok = TRY(MPI_Comm_dup(w, &c)) && TRY(MPI_Comm_dup(MPI_COMM_SELF, &s));
+    if (!ok)
+        return creation_settle(), 0;
+    creation_end();
+    MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(s, MPI_ERRORS_RETURN);
+    creation_note(c);
+    creation_note(s);
+    app_world = w;
+    *control = c;
+    app_self = s;
+    return 1;
 }
 
 /* Each image of the version must be at its player and at its partner's player; all transfers in
