@@ -21,7 +21,8 @@
  *   6. The old communicator is left in the place that was kept for the new one, and MPI_Finalize would free
  *      it twice: after such a failure the process ends without.
  * In a meeting, no call can be left. There are no such communicators either; but some processes may fail where
- * others go on to the next call, and wait for them: there, step 3 is to revoke what the call is for.
+ * others go on to the next call, and wait for them: there, step 3 is to revoke what the call is for. When a meeting takes
+ * in a new process (online/join.c), there are such communicators: its calls are left as in step 3, by a jump.
  */
 #include "online/online.h"
 
@@ -30,6 +31,7 @@
 #include <ulfm/ulfm.h>
 
 #include <dlfcn.h>
+#include <setjmp.h>
 #include <stdlib.h>
 
 enum {
@@ -43,8 +45,8 @@ typedef int step_function(MPI_Request request);
 
 int creating, creations_failed;
 static MPI_Comm in_meeting = MPI_COMM_NULL;
-static int in_join;       /* not only of a player: there is no plan yet */
-static unsigned call = 1; /* of the application, that makes one */
+static sigjmp_buf *way_out; /* of a join: there the call is left, after any death */
+static unsigned call = 1;   /* of the application, that makes one */
 static struct {
     MPI_Request request;
     step_function *step; /* the next */
@@ -104,15 +106,16 @@ void creation_begin_in_meeting(MPI_Comm comm)
     in_meeting = comm;
 }
 
-void creation_begin_in_join(MPI_Comm comm)
+void creation_begin_in_join(sigjmp_buf *out)
 {
-    creation_begin_in_meeting(comm);
-    in_join = 1;
+    creation_begin();
+    way_out = out;
 }
 
 void creation_end(void)
 {
-    creating = in_join = 0;
+    creating = 0;
+    way_out = NULL;
     in_meeting = MPI_COMM_NULL;
 }
 
@@ -152,11 +155,11 @@ void creation_hear(MPI_Comm base)
 {
     static int turns;
     int revoked = 0;
-    if ((leaving && in_meeting == MPI_COMM_NULL) || ++turns < HEAR_EVERY)
+    if ((leaving && in_meeting == MPI_COMM_NULL && !way_out) || ++turns < HEAR_EVERY)
         return;
     turns = 0;
     revoked = mend_ulfm_is_revoked(base);
-    int died = in_join ? mend_ulfm_failed(base, NULL) > 0 : a_player_died();
+    int died = way_out ? mend_ulfm_failed(base, NULL) > 0 : a_player_died();
     if (!revoked && !died)
         return;
     if (in_meeting != MPI_COMM_NULL) {
@@ -164,6 +167,10 @@ void creation_hear(MPI_Comm base)
         return;
     }
     call++;
+    if (way_out) {
+        mend_event("recover.unjoined", ev_str("how", died ? "failure" : "revoke"));
+        siglongjmp(*way_out, 1);
+    }
     mend_event("recover.noticed", ev_str("how", died ? "failure" : "revoke"),
                ev_str("call", "making a communicator"));
     leave_now();

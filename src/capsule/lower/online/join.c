@@ -32,6 +32,7 @@
 #include <base/fault.h>
 #include <ulfm/ulfm.h>
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -116,23 +117,14 @@ int join_ask(MPI_Comm base, int world_size, int finished, char *port)
            (!port[0] || TRY(MPI_Barrier(base)));
 }
 
-/* Step 4. Whoever has failed lets nobody wait for it. A handle of a call that has failed may be garbage. */
+/* Step 4. A handle of a call that has failed may be garbage. */
 static int merge(MPI_Comm inter, int high, int *world_size, MPI_Comm *merged)
 {
     MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
-    creation_begin_in_join(inter);
-    if (!TRY(MPI_Intercomm_merge(inter, high, merged))) {
-        mend_ulfm_revoke(inter);
-        return creation_settle(), 0;
-    }
+    if (!TRY(MPI_Intercomm_merge(inter, high, merged)))
+        return 0;
     MPI_Comm_set_errhandler(*merged, MPI_ERRORS_RETURN);
-    creation_begin_in_join(*merged);
-    if (!TRY(MPI_Bcast(world_size, 1, MPI_INT, 0, *merged)) || !agree_open_next(*merged)) {
-        mend_ulfm_revoke(*merged);
-        return creation_settle(), 0;
-    }
-    creation_end();
-    return 1;
+    return TRY(MPI_Bcast(world_size, 1, MPI_INT, 0, *merged)) && agree_open_next(*merged);
 }
 
 static int the_new_one_is_gone(void)
@@ -140,20 +132,36 @@ static int the_new_one_is_gone(void)
     return !launcher_says("mend.join.offered");
 }
 
+static sigjmp_buf way_out;
+
+/* Returns 0 as soon as a death, or that another one has failed, is known. */
+static int connect_and_merge(MPI_Comm base, const char *port, int world_size, MPI_Comm *inter,
+                             MPI_Comm *merged)
+{
+    if (sigsetjmp(way_out, 0))
+        return 0;
+    creation_begin_in_join(&way_out);
+    int ok = TRY(MPI_Comm_connect(port, MPI_INFO_NULL, 0, base, inter));
+    MEND_FAULT_POINT(recover_join_merge);
+    return ok && merge(*inter, 0, &world_size, merged);
+}
+
 static int meet_the_new_one(MPI_Comm base, const char *port, int world_size, MPI_Comm *inter,
                             MPI_Comm *merged)
 {
     int rank;
     MPI_Comm_rank(base, &rank);
-    patience_for(JOIN_LIMIT);
-    connect_begin(base, CONNECT_LIMIT, rank == 0 ? the_new_one_is_gone : NULL);
     MEND_FAULT_POINT(recover_join_connect);
     joined = 1;
-    int ok = TRY(MPI_Comm_connect(port, MPI_INFO_NULL, 0, base, inter));
+    patience_for(JOIN_LIMIT);
+    connect_begin(base, CONNECT_LIMIT, rank == 0 ? the_new_one_is_gone : NULL);
+    int ok = connect_and_merge(base, port, world_size, inter, merged);
     connect_end();
-    MEND_FAULT_POINT(recover_join_merge);
-    ok = ok && merge(*inter, 0, &world_size, merged);
     patience_for(0);
+    if (ok)
+        creation_end();
+    else
+        creation_settle();
     return ok;
 }
 

@@ -6,6 +6,7 @@
 #include "undo/together.h"
 #include <mend/types.h>
 #include <mpi.h>
+#include <setjmp.h>
 
 /* What the application takes for MPI_COMM_WORLD and MPI_COMM_SELF (mpi.c). */
 extern MPI_Comm app_world, app_self;
@@ -46,7 +47,7 @@ void revoke_application(void);
     })
 void creation_begin(void);
 void creation_begin_in_meeting(MPI_Comm comm);
-void creation_begin_in_join(MPI_Comm comm); /* any death ends it */
+void creation_begin_in_join(sigjmp_buf *out); /* any death ends it, there */
 void creation_end(void);
 void creation_settle(void);        /* after one that has failed */
 void creation_note(MPI_Comm comm); /* there is this one */
