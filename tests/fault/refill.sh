@@ -46,11 +46,11 @@ pair)
     end
     grep -q 'survived in place' err || fail "no recovery" ;;
 steps) # each process that comes to the point ends there, new ones, too: the job goes on all the same
-    native 2000
+    native 1000
     for fault in recover.join_ask:rank=2:hit=3 recover.join_connect:rank=2 recover.join_merge:rank=3 recover.join_welcome:rank=0 \
         recover.join_wait recover.join_joined; do
         export MEND_FAULT="$fault:kill"
-        start 2000
+        start 1000
         kill -9 "$(player 1)" || fail "no player"
         await '"launch.ended"' 2
         unset MEND_FAULT
