@@ -49,6 +49,11 @@ bool fill_is_member(const struct head *h, uint32_t process)
 static void failed(struct head *h)
 {
     h->fills_failed++;
+    if (h->fills_failed == FAILURES_MAX + 1)
+        fprintf(stderr,
+                "mend-node: %u new processes in a row ended before the job took them in: no more "
+                "are started, and the spares that are left are the last\n",
+                h->fills_failed);
     h->fill_next = launcher_clock() + 0.25 * (double)(1 << h->fills_failed);
 }
 
@@ -237,7 +242,7 @@ bool fill_name(struct head *h, uint32_t kind, const char *key, const char *value
     if (!port)
         joined(h, f, process);
     else if (f->state == FILL_STARTS) {
-        f->port = strdup(value);
+        f->port = memcpy(launcher_memory(NULL, strlen(value) + 1), value, strlen(value) + 1);
         f->state = FILL_READY;
     }
     return true;
