@@ -1,6 +1,6 @@
 # The stand-in of the GPU's driver, for this machine that has none.
 set(driver ${CMAKE_SOURCE_DIR}/tests/harness/driver)
-add_library(fake_driver MODULE ${driver}/fake_driver.c ${driver}/fake_checkpoint.c)
+add_library(fake_driver MODULE ${driver}/fake_driver.c ${driver}/fake_engine.c ${driver}/fake_checkpoint.c)
 set_target_properties(fake_driver PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests PREFIX "lib")
 target_link_libraries(fake_driver PRIVATE Threads::Threads)
 
