@@ -14,6 +14,7 @@
 
 #include <base/fail.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -183,6 +184,31 @@ static uint64_t content_of(const struct loaded *l, const struct mapping *m, uint
     return bytes;
 }
 
+/* The first mapping of this process in that range, as the kernel describes it; "" if there is none. */
+static void find_mapping(uint64_t from, uint64_t to, char *text, size_t room)
+{
+    char line[512];
+    uint64_t first, end;
+    FILE *f = fopen("/proc/self/maps", "re");
+    *text = 0;
+    while (f && !*text && fgets(line, sizeof line, f))
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64, &first, &end) == 2 && first < to && end > from)
+            snprintf(text, room, "%.*s", (int)strcspn(line, "\n"), line);
+    if (f)
+        fclose(f);
+}
+
+static int cannot_map(const struct mapping *m)
+{
+    char there[512];
+    int why = errno;
+    find_mapping(m->from, m->to, there, sizeof there);
+    errno = why;
+    return mend_fail_errno("cannot map the image at %llx-%llx%s%s", (unsigned long long)m->from,
+                           (unsigned long long)m->to, *there ? ", where this process has " : "",
+                           there);
+}
+
 /* A mapping in its place; NOREPLACE: a collision is an error. Its file, if it has one, was checked. */
 static int map_one(struct loaded *l, uint32_t i, uint64_t content)
 {
@@ -198,7 +224,7 @@ static int map_one(struct loaded *l, uint32_t i, uint64_t content)
     if (at == to && m->file)
         at = mremap(l->ready[i], bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to);
     if (at != to)
-        return mend_fail_errno("cannot map the image at %llx", (unsigned long long)m->from);
+        return cannot_map(m);
     if (m->file)
         l->ready[i] = NULL;
     else if (!m->shared && content >= bytes / 4 * 3) /* else many of the pages would be too many */
