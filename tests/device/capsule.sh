@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# capsule.sh [BUILD [ROUNDS]]: an unmodified MPI program with its state on a GPU, in the capsule. With 1 and with 2 ranks on one
-# device: uninterrupted, with a checkpoint, and ROUNDS times stopped and resumed in new processes; then under mend run with a kill.
+# capsule.sh [BUILD [ROUNDS [KILLS]]]: an unmodified MPI program with its state on a GPU, in the capsule. With 1 and with 2 ranks
+# on one device: uninterrupted, with a checkpoint, and ROUNDS times stopped and resumed in new processes; then KILLS times (1)
+# under mend run, where a rank is killed.
 # Each time the output must be that of the native run, and the exit code 0. A step that fails shows what it said, its events, and
 # how its processes looked. Exit code 77: there is no GPU. MEND_TEST_DRIVER names a stand-in of the driver instead.
 set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$top/build}" && pwd) || exit 1
-rounds=${2:-10} fake=${MEND_TEST_DRIVER:-}
+rounds=${2:-10} kills=${3:-1} fake=${MEND_TEST_DRIVER:-}
 [ -n "$fake" ] || ls /dev/nvidia0 >/dev/null 2>&1 || { echo "SKIP: no GPU (/dev/nvidia0)"; exit 77; }
-[ -n "${MEND_ENV_ENTERED:-}" ] || exec "$top/env/run" "$0" "$build" "$rounds"
+[ -n "${MEND_ENV_ENTERED:-}" ] || exec "$top/env/run" "$0" "$build" "$rounds" "$kills"
 work=$(mktemp -d "${TMPDIR:-/tmp}/mend-capsule-XXXXXX")
 echo "logs: $work"
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 MEND_CAPSULE_KEEP=1
@@ -139,7 +140,7 @@ for np in 1 2; do
     for r in $(seq 1 "$rounds"); do
         in_time || break
         rm -rf "$work/img"
-        MEND_CAPSULE_AT=$((100 + 7 * r)) MEND_CAPSULE_DIR=$work/img MEND_CAPSULE_EXIT=1 run first launch "$capsule" "${program[@]}"
+        MEND_CAPSULE_AT=$((100 + 7 * r % 95)) MEND_CAPSULE_DIR=$work/img MEND_CAPSULE_EXIT=1 run first launch "$capsule" "${program[@]}"
         if ! ended first || [ -s "$work/first.out" ] || [ "$(images img)" -lt $np ]; then
             say "capsule, $np ranks, stop, round $r" "FAIL: $(images img) images, output: $(wc -c <"$work/first.out") bytes" first
             break
@@ -169,10 +170,17 @@ strike() { # once a version is complete
     victim=$(pgrep -f "^[^ ]*capsule.openmpi .*on_device" | tail -n 1)
     kill -9 "$victim" && echo "killed $victim" >"$work/strike"
 }
-strike & striker=$!
-run job timeout -k 2 45 "$build/bin/mend" run -n 2 --no-online --every 1 --dir "$work/job" -- "${program[@]}"
-wait "$striker" 2>/dev/null
-grep -q killed "$work/strike" 2>/dev/null || say "mend run, a kill after a checkpoint" "FAIL: $(cat "$work/strike" 2>/dev/null)" job
-say "mend run --no-online, a rank killed" "$(right job)" job
+good=0
+for _ in $(seq 1 "$kills"); do
+    in_time || break
+    rm -rf "$work/job" "$work/strike"
+    strike & striker=$!
+    run job timeout -k 2 45 "$build/bin/mend" run -n 2 --no-online --every 1 --dir "$work/job" -- "${program[@]}"
+    wait "$striker" 2>/dev/null
+    grep -q killed "$work/strike" 2>/dev/null && verdict=$(right job) || verdict="FAIL: $(cat "$work/strike" 2>/dev/null)"
+    [ "$verdict" = ok ] && good=$((good + 1)) || say "mend run --no-online, a rank killed" "$verdict" job
+done
+[ "$good" = "$kills" ] && verdict=ok || verdict=FAIL failed=1
+printf '%-44s %s\n' "mend run --no-online, a rank killed" "$verdict, $good of $kills"
 [ $failed = 0 ] && echo PASS || echo FAIL
 exit $failed
