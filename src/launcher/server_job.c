@@ -1,6 +1,7 @@
 /* The job as the PMIx library wants to know it, before any rank starts. */
 #include "server_inside.h"
 
+#include <base/hwloc_plugins.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,16 +137,20 @@ static pmix_status_t register_job(const struct job *job, uint32_t node, const ch
     return rc;
 }
 
+/* The daemon looks at the machine once, for all its ranks. Their environment is the job's, not the daemon's. */
 static pmix_status_t start_library(uint32_t node, const char *host, const char *folder)
 {
-    pmix_info_t *info = PMIx_Info_create(4);
+    pmix_info_t *info = PMIx_Info_create(5);
     pmix_rank_t rank = node;
+    bool share = true;
+    mend_hwloc_without_gpus();
     PMIx_Info_load(&info[0], PMIX_SERVER_TMPDIR, folder, PMIX_STRING);
     PMIx_Info_load(&info[1], PMIX_SERVER_NSPACE, "mend-node", PMIX_STRING);
     PMIx_Info_load(&info[2], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
     PMIx_Info_load(&info[3], PMIX_HOSTNAME, host, PMIX_STRING);
-    pmix_status_t rc = PMIx_server_init(&server_module, info, 4);
-    PMIx_Info_free(info, 4);
+    PMIx_Info_load(&info[4], PMIX_SERVER_SHARE_TOPOLOGY, &share, PMIX_BOOL);
+    pmix_status_t rc = PMIx_server_init(&server_module, info, 5);
+    PMIx_Info_free(info, 5);
     return rc;
 }
 

@@ -3,6 +3,7 @@
  *   mpirun -n 4 capsule.openmpi ./app args...        start an application
  *   mpirun -n 4 capsule.mpich --restart DIR          resume it from its images
  */
+#include <base/hwloc_plugins.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,14 @@ static void tame_network_libraries(char **argv)
         execv("/proc/self/exe", argv);
 }
 
+/* A GPU's driver in the lower half would take addresses that are the upper half's. The program's own environment stays as
+ * it is: it may look at the machine with hwloc, too. */
+static void leave_gpus_to_program(void)
+{
+    load_remember_environment();
+    mend_hwloc_without_gpus();
+}
+
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
@@ -44,6 +53,7 @@ int main(int argc, char **argv)
     if (argc > 3 && !strcmp(argv[1], "--gpu"))
         gpu_help(argc - 2, argv + 2);
     tame_network_libraries(argv);
+    leave_gpus_to_program();
     page_size = sysconf(_SC_PAGESIZE);
     lower.thread_pointer = thread_pointer_get();
     lower.thread_pointer_fast = machine_fast_thread_pointer();

@@ -26,7 +26,8 @@ extern char **environ;
 static char **first_environ; /* as the kernel passed it: MPI_Init changes it, and moves it */
 void load_remember_environment(void)
 {
-    first_environ = environ;
+    if (!first_environ)
+        first_environ = environ;
 }
 
 struct elf {
