@@ -70,7 +70,7 @@ if [ -n "$fake" ]; then
 else
     # A private prefix has a loader of its own, which does not look where the system has the driver.
     mkdir "$work/lib"
-    driver=$(ls /usr/lib/*-linux-gnu/libcuda.so.1 /usr/lib64/libcuda.so.1 /usr/local/cuda/compat/libcuda.so.1 2>/dev/null | head -n 1)
+    driver=$(. "$top/tests/device/driver.sh" && find_driver)
     [ -n "$driver" ] && ln -s "${driver%/*}"/libcuda.so* "${driver%/*}"/libnvidia-* "$work/lib" 2>/dev/null
     [ -n "$driver" ] && libraries+=("$driver")
     export LD_LIBRARY_PATH=$work/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

@@ -15,7 +15,7 @@ ls /dev/nvidia0 >/dev/null 2>&1 || { echo "SKIP: no GPU (/dev/nvidia0)"; exit 77
 echo "logs: $work"
 # A private prefix has a loader of its own, which does not look where the system has the driver.
 mkdir "$work/lib" "$work/memory"
-driver=$(ls /usr/lib/*-linux-gnu/libcuda.so.1 /usr/lib64/libcuda.so.1 /usr/local/cuda/compat/libcuda.so.1 2>/dev/null | head -n 1)
+driver=$(. "$top/tests/device/driver.sh" && find_driver)
 [ -n "$driver" ] && ln -s "${driver%/*}"/libcuda.so* "${driver%/*}"/libnvidia-* "$work/lib" 2>/dev/null
 export LD_LIBRARY_PATH=$work/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null
