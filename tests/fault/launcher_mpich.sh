@@ -9,12 +9,12 @@ command -v mpirun.mpich >/dev/null || { echo "no MPICH here"; exit 77; }
 fail() { echo "FAIL: $*"; cat err; grep -vE 'checkpoint.commit|undo' job/events.jsonl 2>/dev/null | tail -40 | cut -c1-200; exit 1; }
 mpicc.openmpi -O2 -o steady "$MEND_SOURCE/tests/fault/apps/steady.c" || exit 1
 # shellcheck disable=SC2086
-$MEND_MPIRUN -n 2 ./steady 1000 4096 >want 2>native.err || { cat native.err; fail "native run"; }
+$MEND_MPIRUN -n 2 ./steady 4000 4096 >want 2>native.err || { cat native.err; fail "native run"; }
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
 # (not on node0: UCX does not use a bridge, which is all the network that the head of emulated nodes has)
 "$MEND_BUILD/bin/mend" run -n 2 --mpi mpich --every 200ms --retries 9 --host node1:1,node2:1,node3:1 --dir "$PWD/job" -q \
-    --launcher /mnt/ctl/rsh --node-timeout 10s -- ./steady 1000 4096 >got 2>err & runner=$!
+    --launcher /mnt/ctl/rsh --node-timeout 10s -- ./steady 4000 4096 >got 2>err & runner=$!
 await checkpoint.commit 4
 "$node" ranks 1 capsule.mpich || fail "node 1 could not be hit"
 await '"restart"' 1; await checkpoint.commit $(($(count checkpoint.commit) + 4))
