@@ -28,7 +28,8 @@ int leaving = 1;
 static char *stack_top;
 static void (*after_leaving)(void);
 static volatile int acknowledged;
-static int acknowledging[256];
+enum { LOWER_THREADS = 256 };
+static int acknowledging[LOWER_THREADS];
 
 static void nap(long microseconds)
 {
@@ -36,9 +37,34 @@ static void nap(long microseconds)
     nanosleep(&t, NULL);
 }
 
+/* Between two signals to the same thread, in microseconds. The kernel queues SIGNAL_LEAVE, and gives a thread that has
+ * not run for a while all of them at once, each with a frame on its stack: they must be few. */
+static long longer(long pause)
+{
+    return 2 * pause < 20000 ? 2 * pause : 20000;
+}
+
 void on_own_stack(void (*function)(void))
 {
     context_call(function, stack_top);
+}
+
+static int has_acknowledged(int tid)
+{
+    for (int i = 0; i < acknowledged && i < LOWER_THREADS; i++)
+        if (acknowledging[i] == tid)
+            return 1;
+    return 0;
+}
+
+/* Once, however many signals have waited for this thread to run. */
+static void acknowledge(int tid)
+{
+    if (has_acknowledged(tid))
+        return;
+    int i = __atomic_fetch_add(&acknowledged, 1, __ATOMIC_SEQ_CST);
+    if (i < LOWER_THREADS)
+        acknowledging[i] = tid;
 }
 
 /* SIGNAL_LEAVE. Whose thread is this? Its thread pointer tells. */
@@ -59,10 +85,7 @@ static void on_leave(int signal, siginfo_t *info, void *context)
         raw_syscall(SYS_exit, 0, 0, 0, 0, 0, 0);
     if (pointer == (uintptr_t)lower.thread_pointer)
         return;
-    int i =
-        __atomic_fetch_add(&acknowledged, 1, __ATOMIC_SEQ_CST); /* one of the lower half's own */
-    if (i < 256)
-        acknowledging[i] = tid;
+    acknowledge(tid); /* one of the lower half's own */
 }
 
 void leave_prepare(void (*then)(void))
@@ -82,9 +105,9 @@ void leave_now(void)
 {
     if (syscall(SYS_gettid) == main_tid)
         on_own_stack(after_leaving);
-    while (!leaving) {
+    for (long pause = 500; !leaving; pause = longer(pause)) {
         syscall(SYS_tgkill, getpid(), main_tid, SIGNAL_LEAVE);
-        nap(500);
+        nap(pause);
     }
     syscall(SYS_exit, 0); /* this thread is the upper half's */
     abort();
@@ -95,19 +118,25 @@ static void end_threads(void)
 {
     int me = (int)syscall(SYS_gettid), left;
     double limit = seconds_now() + 60; /* a busy machine may run none of them for seconds */
+    double next_signal = 0;
+    long pause = 500;
     acknowledged = 0;
     memset(acknowledging, 0, sizeof acknowledging);
     do {
         DIR *tasks = opendir("/proc/self/task");
+        int signals = seconds_now() >= next_signal;
         left = 0;
         for (struct dirent *e; tasks && (e = readdir(tasks));) {
-            int tid = atoi(e->d_name), known = tid == me || tid <= 0;
-            for (int i = 0; i < acknowledged && i < 256; i++)
-                known |= acknowledging[i] == tid;
-            if (known)
+            int tid = atoi(e->d_name);
+            if (tid == me || tid <= 0 || has_acknowledged(tid))
                 continue;
             left++;
-            syscall(SYS_tgkill, getpid(), tid, SIGNAL_LEAVE);
+            if (signals)
+                syscall(SYS_tgkill, getpid(), tid, SIGNAL_LEAVE);
+        }
+        if (signals) {
+            next_signal = seconds_now() + 1e-6 * (double)pause;
+            pause = longer(pause);
         }
         if (tasks)
             closedir(tasks);
