@@ -1,6 +1,7 @@
 /* many: more of everything than a table of fixed size would hold. A checkpoint comes in the middle; afterwards
  * everything must be there: open files (each at its place, copies still sharing it), a path of 3000 bytes, operations,
- * threads, event counters, datatypes, communicators, windows; and calls with very long lists of arguments.
+ * threads, event counters, datatypes, communicators, windows, attributes of a communicator, dimensions of another; and
+ * calls with very long lists of arguments.
  * usage: many [files [threads]] */
 #include <fcntl.h>
 #include <mpi.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 enum { OPS = 640, COUNTERS = 2560, TYPES = 3000, COMMS = 100, WINDOWS = 40 };
+enum { ATTRIBUTES = 2560, DIMENSIONS = 640 };
 enum { REQUESTS = 400000, STRUCT = 600000, ROUNDS = 3000 };
 static int rank, size, files = 40960, threads = 2560;
 static int *number, copies, deep;
@@ -149,8 +151,64 @@ static void larger(void *in, void *inout, int *n, MPI_Datatype *t)
             ((int *)inout)[i] = ((int *)in)[i];
 }
 
+/* --- attributes, which a copy of the communicator has, too; a grid with more dimensions than ranks --- */
+static MPI_Comm tagged, grid;
+static int key[ATTRIBUTES];
+
+static void make_attributes(void)
+{
+    MPI_Comm first;
+    MPI_Comm_dup(MPI_COMM_SELF, &first);
+    for (int i = 0; i < ATTRIBUTES; i++) {
+        MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key[i], NULL);
+        MPI_Comm_set_attr(first, key[i], (void *)(intptr_t)(3 * i + 1));
+    }
+    MPI_Comm_dup(first, &tagged);
+    MPI_Comm_free(&first);
+}
+
+static void make_grid(void)
+{
+    static int dims[DIMENSIONS], periods[DIMENSIONS];
+    must(MPI_Dims_create(size, DIMENSIONS, dims) == MPI_SUCCESS && dims[0] >= 1, "MPI_Dims_create");
+    for (int i = 0; i < DIMENSIONS; i++)
+        dims[i] = i == DIMENSIONS - 2 ? size : 1;
+    must(MPI_Cart_create(MPI_COMM_WORLD, DIMENSIONS, dims, periods, 0, &grid) == MPI_SUCCESS,
+         "MPI_Cart_create");
+}
+
+static void look_at_attributes(void)
+{
+    for (int i = 0; i < ATTRIBUTES; i++) {
+        void *value;
+        int there;
+        MPI_Comm_get_attr(tagged, key[i], &value, &there);
+        must(there && (intptr_t)value == 3 * i + 1, "an attribute");
+    }
+}
+
+static void look_at_grid(void)
+{
+    static int at[DIMENSIONS], remain[DIMENSIONS];
+    MPI_Comm line;
+    int before, after, ranks;
+    MPI_Cart_coords(grid, rank, DIMENSIONS, at);
+    must(at[DIMENSIONS - 2] == rank && at[0] == 0 && at[DIMENSIONS - 1] == 0, "coordinates");
+    MPI_Cart_shift(grid, DIMENSIONS - 2, 1, &before, &after);
+    must(before == (rank ? rank - 1 : MPI_PROC_NULL) &&
+             after == (rank + 1 < size ? rank + 1 : MPI_PROC_NULL),
+         "neighbours");
+    remain[DIMENSIONS - 2] = remain[0] = 1;
+    MPI_Cart_sub(grid, remain, &line);
+    MPI_Comm_size(line, &ranks);
+    must(ranks == size, "a part of the grid");
+    MPI_Comm_free(&line);
+}
+
 static void make_objects(void)
 {
+    make_attributes();
+    make_grid();
     for (int i = 0; i < OPS; i++)
         must(MPI_Op_create(larger, 1, &op[i]) == MPI_SUCCESS, "MPI_Op_create");
     for (int i = 0; i < TYPES; i++) {
@@ -183,6 +241,8 @@ static void make_objects(void)
 static long look_at_objects(void)
 {
     long sum = 0;
+    look_at_attributes();
+    look_at_grid();
     for (int i = 0; i < OPS; i += 71) {
         int mine = rank + i, most = 0;
         MPI_Allreduce(&mine, &most, 1, MPI_INT, op[i], MPI_COMM_WORLD);

@@ -12,7 +12,7 @@ void copy_topology(object *to, int nd, const int *dims, const int *periods)
 }
 int core_Dims_create(int n, int nd, int *dims)
 {
-    int left = n, nfree = 0, f[64], nf = 0, val[64];
+    int left = n, nfree = 0, f[32], nf = 0; /* an int has at most 30 prime factors */
     for (int i = 0; i < nd; i++) {
         if (dims[i] < 0 || (dims[i] && left % dims[i]))
             return NEUTRAL_MPI_ERR_DIMS;
@@ -30,6 +30,7 @@ int core_Dims_create(int n, int nd, int *dims)
             f[nf++] = p;
             left /= p;
         }
+    ARRAY_OF(int, val, nfree);
     for (int i = 0; i < nfree; i++)
         val[i] = 1;
     for (int k = nf - 1; k >= 0; k--) { /* biggest factor to the smallest dimension */
@@ -60,12 +61,11 @@ int core_Cart_create(object *c, int nd, const int *dims, const int *periods, int
     if (nd < 0)
         return NEUTRAL_MPI_ERR_ARG;
     for (int i = 0; i < nd; i++) {
-        if (dims[i] < 1)
+        if (dims[i] < 1 ||
+            dims[i] > c->comm.size / n) /* all of them must not be more than there are */
             return NEUTRAL_MPI_ERR_ARG;
         n *= dims[i];
     }
-    if (n > c->comm.size)
-        return NEUTRAL_MPI_ERR_ARG;
     struct gate g;
     creation_begin();
     collective_enter(c);
@@ -113,10 +113,10 @@ int core_Cart_rank(object *c, const int *at, int *r)
 }
 int core_Cart_coords(object *c, int r, int max, int *at)
 {
-    int all[64];
     NEEDS_CART(c);
     if (r < 0 || r >= c->comm.size)
         return NEUTRAL_MPI_ERR_RANK;
+    ARRAY_OF(int, all, c->comm.ndims);
     coords_of(c, r, all);
     for (int i = 0; i < max && i < c->comm.ndims; i++)
         at[i] = all[i];
@@ -133,7 +133,8 @@ int core_Cart_get(object *c, int max, int *dims, int *periods, int *at)
 }
 static int neighbour(object *c, int dir, int by)
 {
-    int at[64] = {0}, r, d = c->comm.dims[dir];
+    int r, d = c->comm.dims[dir];
+    ARRAY_OF(int, at, c->comm.ndims);
     coords_of(c, c->comm.rank, at);
     at[dir] += by;
     if ((at[dir] < 0 || at[dir] >= d) && !c->comm.dims[c->comm.ndims + dir])
@@ -152,9 +153,12 @@ int core_Cart_shift(object *c, int dir, int disp, int *src, int *dst)
 }
 int core_Cart_sub(object *c, const int *remain, object **out)
 {
-    int at[64], color = 0, nd = 0, dims[64], per[64];
+    int color = 0, nd = 0;
     handle_t h;
     NEEDS_CART(c);
+    ARRAY_OF(int, at, c->comm.ndims);
+    ARRAY_OF(int, dims, c->comm.ndims);
+    ARRAY_OF(int, per, c->comm.ndims);
     coords_of(c, c->comm.rank, at);
     for (int i = 0; i < c->comm.ndims; i++)
         if (remain[i]) {

@@ -155,11 +155,14 @@ int attribute_delete(object *o, int keyval)
 /* in the order of creation, as both libraries do */
 int attributes_copy(object *from, object *to)
 {
-    struct attribute *list[256];
     int n = 0, rc = 0;
     if (!from->extra)
         return 0;
-    for (struct attribute *a = from->extra->attributes; a && n < 256; a = a->next)
+    for (struct attribute *a = from->extra->attributes; a; a = a->next)
+        n++;
+    ARRAY_OF(struct attribute *, list, n);
+    n = 0;
+    for (struct attribute *a = from->extra->attributes; a; a = a->next)
         list[n++] = a;
     while (n-- > 0 && !rc) {
         struct attribute *a = list[n];

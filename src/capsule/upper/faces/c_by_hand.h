@@ -187,7 +187,7 @@ int PMPI_Type_get_contents(MPI_Datatype t, int max_i, int max_a, int max_t, int 
 {
     int how = 0, n = 0, ni, na, nt, combiner;
     core_Type_get_envelope(IN_TYPE(t), &ni, &na, &nt, &combiner);
-    object **o = calloc(nt + 1, sizeof *o);
+    object **o = need(calloc(nt + 1, sizeof *o));
     int rc = core_Type_get_contents(IN_TYPE(t), max_i, max_a, max_t, i, (long *)a, o, &how, &n);
     if (!rc) {
         for (int k = 0; k < nt; k++)

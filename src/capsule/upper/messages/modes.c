@@ -174,7 +174,7 @@ int drain_matched(void)
 int core_Isendrecv(const void *sb, int sn, object *stp, int dst, int stag, void *rb, int rn,
                    object *rtp, int src, int rtag, object *c, object **out)
 {
-    object **two = calloc(2, sizeof *two);
+    object **two = need(calloc(2, sizeof *two));
     int rc = core_Irecv(rb, rn, rtp, src, rtag, c, &two[0]);
     if (!rc)
         rc = core_Isend(sb, sn, stp, dst, stag, c, &two[1]);
