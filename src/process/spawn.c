@@ -35,25 +35,48 @@ int mend_spawn_join(MPI_Comm parents, MPI_Comm *base)
     return mend_ulfm_connect(*base);
 }
 
-/* The arguments of this process from the kernel, as argv wants them; `text` holds the strings. */
-static char **own_arguments(char *text, size_t size)
+/* /proc/self/cmdline, of which the kernel tells no size; ends with a zero byte. NULL: it cannot be read. */
+static char *command_line(size_t *bytes)
 {
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), n = 0;
-    ssize_t got = fd >= 0 ? read(fd, text, size - 1) : -1;
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    char *text = NULL;
+    ssize_t got = -1;
+    for (size_t room = *bytes = 0; fd >= 0; *bytes += (size_t)got) {
+        if (*bytes == room) {
+            char *more = realloc(text, (room = 2 * room + 4096) + 1);
+            if (!more)
+                break;
+            text = more;
+        }
+        if ((got = read(fd, text + *bytes, room - *bytes)) <= 0)
+            break;
+    }
     if (fd >= 0)
         close(fd);
-    char **argv = calloc(got > 0 ? (size_t)got + 1 : 1, sizeof *argv);
-    if (!argv || got <= 0)
-        return argv;
-    text[got] = 0;
-    for (char *at = text + strlen(text) + 1; at < text + got; at += strlen(at) + 1)
+    if (got != 0 || *bytes == 0) {
+        free(text);
+        return NULL;
+    }
+    text[*bytes] = 0;
+    return text;
+}
+
+/* The arguments of this process, as argv wants them; *text holds the strings. NULL: they cannot be read, and a
+ * replacement without them would compute something else. */
+static char **own_arguments(char **text)
+{
+    size_t bytes = 0;
+    int n = 0;
+    *text = command_line(&bytes);
+    char **argv = *text ? calloc(bytes + 1, sizeof *argv) : NULL;
+    for (char *at = *text; argv && (at += strlen(at) + 1) < *text + bytes;)
         argv[n++] = at;
     return argv;
 }
 
 int mend_spawn_more(mend_process *p, int n, MPI_Comm *base)
 {
-    char self[4096] = "", text[16384], environment[64];
+    char self[4096] = "", *text = NULL, environment[64];
     char **argv = p->options.spawn_argv, **own = NULL;
     const char *command = p->options.spawn_command;
     MPI_Comm children = MPI_COMM_NULL;
@@ -63,15 +86,18 @@ int mend_spawn_more(mend_process *p, int n, MPI_Comm *base)
         command = self;
     if (!command)
         return MPI_ERR_SPAWN;
-    if (!argv)
-        argv = own = own_arguments(text, sizeof text);
+    if (!argv && !(argv = own = own_arguments(&text))) {
+        mend_log(MEND_LOG_ERROR, "process: /proc/self/cmdline cannot be read: nothing is spawned");
+        free(text);
+        return MPI_ERR_SPAWN;
+    }
     snprintf(environment, sizeof environment, "%s=1", mark);
     PMPI_Info_create(&info);
     PMPI_Info_set(info, "PMIX_ENVAR", environment);
-    int rc = PMPI_Comm_spawn(command, argv ? argv : MPI_ARGV_NULL, n, info, 0, p->base, &children,
-                             MPI_ERRCODES_IGNORE);
+    int rc = PMPI_Comm_spawn(command, argv, n, info, 0, p->base, &children, MPI_ERRCODES_IGNORE);
     PMPI_Info_free(&info);
     free(own);
+    free(text);
     if (rc == MPI_SUCCESS) {
         PMPI_Comm_set_errhandler(children, MPI_ERRORS_RETURN);
         rc = PMPI_Intercomm_merge(children, 0, base);
