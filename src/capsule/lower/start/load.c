@@ -10,12 +10,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "start/start.h"
@@ -220,18 +223,42 @@ static const char *abi_in(const char *text, size_t bytes)
     return NULL;
 }
 
+/* What `LOADER --list PROGRAM` prints. No shell: a path may hold anything. */
+static FILE *libraries_of(const char *interpreter, const char *app, pid_t *child)
+{
+    int ends[2];
+    *child = -1;
+    if (pipe2(ends, O_CLOEXEC))
+        return NULL;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    char *words[] = {(char *)interpreter, "--list", (char *)app, NULL};
+    if (posix_spawn(child, interpreter, &actions, NULL, words, environ))
+        *child = -1;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    FILE *list = fdopen(ends[0], "r");
+    if (!list)
+        close(ends[0]);
+    return list;
+}
+
 static const char *abi_of_libraries(const char *interpreter, const char *app)
 {
-    char text[65536], command[8600];
-    if (strpbrk(app, "'\n") || strpbrk(interpreter, "'\n"))
-        return NULL;
-    snprintf(command, sizeof command, "'%s' --list '%s' 2>/dev/null", interpreter, app);
-    FILE *list = popen(command, "r");
-    if (!list)
-        return NULL;
-    size_t n = fread(text, 1, sizeof text, list);
-    pclose(list);
-    return abi_in(text, n);
+    char line[PATH_MAX + 512];
+    const char *abi = NULL;
+    pid_t child;
+    FILE *list = libraries_of(interpreter, app, &child);
+    while (list &&
+           fgets(line, sizeof line, list)) /* to its end: the loader must not find a closed pipe */
+        abi = abi ? abi : abi_in(line, strlen(line));
+    if (list)
+        fclose(list);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    return abi;
 }
 
 static const char *abi_of(const char *interpreter, const char *app)
