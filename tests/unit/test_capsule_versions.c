@@ -79,6 +79,22 @@ static void chains_are_kept_whole(void **state)
     assert_int_equal(generations_root(&g, 4, -1), 4);
     assert_int_equal(generations_add(&g, 4, 4, 4), 1); /* 3 is kept and needs 1 */
     assert_int_equal(generations_add(&g, 5, 5, 4), 4); /* now 1, 2, 3 can go */
+    generations_free(&g);
+}
+
+/* As many as the user wants, and all of them. */
+static void a_thousand_are_kept(void **state)
+{
+    (void)state;
+    struct generations g = {.keep = 1000};
+    for (int v = 1; v < 1000; v++)
+        assert_int_equal(generations_add(&g, v, 1, v), 0);
+    assert_int_equal(generations_add(&g, 1000, 1, 1000), 1);
+    assert_int_equal(generations_add(&g, 1001, 1, 1001), 2);
+    assert_int_equal(g.count, 1000);
+    assert_int_equal(g.kept[0].version, 2);
+    assert_int_equal(g.kept[999].version, 1001);
+    generations_free(&g);
 }
 
 static void what_a_former_run_has_left(void **state)
@@ -103,6 +119,7 @@ static void what_a_former_run_has_left(void **state)
     assert_int_equal(files_in(folder), 3);
     generations_remove_below(&g, 2);
     assert_int_equal(files_in(folder), 1);
+    generations_free(&g);
 }
 
 /* The other rank of two, as the collective operations see it. */
@@ -189,9 +206,8 @@ static void a_nodes_own_folder_comes_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chains_are_kept_whole),
-        cmocka_unit_test(what_a_former_run_has_left),
-        cmocka_unit_test(only_what_all_have),
+        cmocka_unit_test(chains_are_kept_whole),          cmocka_unit_test(a_thousand_are_kept),
+        cmocka_unit_test(what_a_former_run_has_left),     cmocka_unit_test(only_what_all_have),
         cmocka_unit_test(a_nodes_own_folder_comes_first),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

@@ -27,15 +27,14 @@ struct order {
     mend_version_t root;
     int prune;
 };
-enum { ORDERS = 64 };
 
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t thread;
     int running, rank, end, abandon;
-    struct order order[ORDERS];
-    unsigned first, count;
+    struct order *order; /* a ring */
+    unsigned first, count, room;
     flush_done *done;
 } flush = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -150,7 +149,7 @@ static void *work(void *none)
             flush.done(o.version, o.save_id, o.root, rc);
         }
         pthread_mutex_lock(&flush.lock);
-        flush.first = (flush.first + 1) % ORDERS;
+        flush.first = (flush.first + 1) % flush.room;
         flush.count--;
         pthread_cond_broadcast(&flush.changed);
     }
@@ -158,11 +157,25 @@ static void *work(void *none)
     return NULL;
 }
 
+static void make_room(void)
+{
+    unsigned more = 2 * flush.room + 16;
+    struct order *list = need(malloc(more * sizeof *list));
+    for (unsigned i = 0; i < flush.count; i++)
+        list[i] = flush.order[(flush.first + i) % flush.room];
+    free(flush.order);
+    flush.order = list;
+    flush.room = more;
+    flush.first = 0;
+}
+
 static void put(struct order o)
 {
     pthread_mutex_lock(&flush.lock);
-    if (flush.running && flush.count < ORDERS) { /* else it stays local */
-        flush.order[(flush.first + flush.count) % ORDERS] = o;
+    if (flush.running) { /* else it stays local, see flush_start */
+        if (flush.count == flush.room)
+            make_room();
+        flush.order[(flush.first + flush.count) % flush.room] = o;
         flush.count++;
         pthread_cond_broadcast(&flush.changed);
     }
@@ -190,6 +203,8 @@ void flush_start(int rank, flush_done *done)
     pthread_sigmask(SIG_SETMASK, &all, &old);
     flush.running = !pthread_create(&flush.thread, NULL, work, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (!flush.running)
+        fprintf(stderr, "mend: rank %d: cannot start a thread: versions stay local\n", rank);
 }
 
 void flush_end(int all)

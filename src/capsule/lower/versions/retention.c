@@ -39,10 +39,8 @@ void generations_look(struct generations *g, const char *folder, enum mend_file_
 {
     mend_file *files = NULL;
     int count = 0;
+    *g = (struct generations){.kind = kind, .keep = keep};
     snprintf(g->folder, sizeof g->folder, "%s", folder);
-    g->kind = kind;
-    g->keep = keep < GENERATIONS ? keep : GENERATIONS - 1;
-    g->count = 0;
     if (mend_folder_list(folder, &files, &count))
         return;
     for (int i = 0, end; i < count; i = end) { /* sorted by version, save id, kind, rank */
@@ -61,6 +59,13 @@ void generations_look(struct generations *g, const char *folder, enum mend_file_
             generations_add(g, files[i].version, files[i].save_id, root);
     }
     free(files);
+}
+
+void generations_free(struct generations *g)
+{
+    free(g->kept);
+    g->kept = NULL;
+    g->count = 0;
 }
 
 mend_version_t generations_newest(const struct generations *g)
@@ -89,6 +94,8 @@ mend_version_t generations_add(struct generations *g, mend_version_t version, ui
     mend_version_t below = INT64_MAX;
     if (g->count == g->keep)
         memmove(g->kept, g->kept + 1, (size_t)--g->count * sizeof *g->kept);
+    else
+        g->kept = need(realloc(g->kept, (size_t)(g->count + 1) * sizeof *g->kept));
     g->kept[g->count++] = (struct generation){version, save_id, root};
     for (int i = 0; i < g->count; i++)
         below = g->kept[i].root < below ? g->kept[i].root : below;
@@ -141,8 +148,8 @@ void generations_remove_later(const char *folder, int rank, mend_version_t versi
 
 void damaged_add(struct damaged *d, mend_version_t version)
 {
-    if (d->count < (int)(sizeof d->version / sizeof *d->version))
-        d->version[d->count++] = version;
+    d->version = need(realloc(d->version, (size_t)(d->count + 1) * sizeof version));
+    d->version[d->count++] = version;
 }
 
 static int is_unusable(const char *folder, const mend_file *file, const struct damaged *d)

@@ -8,7 +8,6 @@
 #include <mend/types.h>
 
 /* --- retention.c: the complete versions of a folder, as far as they are kept --- */
-enum { GENERATIONS = 64 };
 struct generations {
     char folder[4300];
     enum mend_file_kind kind;
@@ -17,13 +16,14 @@ struct generations {
         mend_version_t version;
         uint64_t save_id;
         mend_version_t root; /* the full image that its chain of incremental ones begins with */
-    } kept[GENERATIONS];     /* oldest first */
+    } *kept;                 /* oldest first */
 };
 
-/* What a former run has left. only_rank: the folder is a node's own, look at this rank's files; -1:
+/* What a former run has left; *g need not be initialised, and takes memory. only_rank: the folder is a node's own, look at this rank's files; -1:
  * at those of all. */
 void generations_look(struct generations *g, const char *folder, enum mend_file_kind kind, int keep,
                       int only_rank);
+void generations_free(struct generations *g);
 mend_version_t generations_newest(const struct generations *g); /* of all files, complete or not */
 mend_version_t generations_root(const struct generations *g, mend_version_t version,
                                 mend_version_t base);
@@ -37,7 +37,7 @@ void generations_remove_later(const char *folder, int rank, mend_version_t versi
  * `version` and of this rank. */
 struct damaged {
     int all, count;
-    mend_version_t version[16];
+    mend_version_t *version;
 };
 void generations_put_aside(const char *folder, const char *aside, int rank, mend_version_t version,
                            const struct damaged *damaged);
