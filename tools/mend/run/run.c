@@ -132,11 +132,11 @@ static int take_option(struct run_job *job, const char *name, const char *value)
     else if (strcmp(name, "--version") == 0) /* mend restart */
         ok = mend_parse_integer(value, &job->from) == MEND_OK && job->from >= 0;
     else if (strcmp(name, "--input") == 0)
-        snprintf(job->input, sizeof job->input, "%s", value);
+        ok = snprintf(job->input, sizeof job->input, "%s", value) < (int)sizeof job->input;
     else if (strcmp(name, "--input-at") == 0)
         ok = mend_parse_integer(value, &job->input_at) == MEND_OK && job->input_at >= 0;
     else if (strcmp(name, "--dir") == 0)
-        snprintf(job->dir, sizeof job->dir, "%s", value);
+        ok = snprintf(job->dir, sizeof job->dir, "%s", value) < (int)sizeof job->dir;
     else if (strcmp(name, "--mpi") == 0)
         ok = strcmp(value, "openmpi") == 0 || strcmp(value, "mpich") == 0, job->mpi = value;
     else if (strcmp(name, "--host") == 0)

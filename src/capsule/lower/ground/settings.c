@@ -37,16 +37,20 @@ static void show_life(void)
 static void find_local(const char *wanted)
 {
     char path[4300], *text = NULL;
-    size_t size = 0;
+    size_t size = 0, room = sizeof settings.local;
     snprintf(path, sizeof path, "%s/local", settings.dir);
     if (wanted[0] && mend_io_replace_file(path, wanted, strlen(wanted)))
         die("%s", mend_error_text());
-    if (!wanted[0] && access(path, F_OK) == 0 && mend_io_read_file(path, 4000, &text, &size) == 0)
+    if (!wanted[0] && access(path, F_OK) == 0) {
+        if (mend_io_read_file(path, sizeof settings.local, &text, &size))
+            die("%s", mend_error_text());
         wanted = text;
+    }
     char *whole = realpath(settings.dir, NULL); /* the same by whatever way it is named */
     if (wanted[0] && whole) {
-        snprintf(settings.local, sizeof settings.local, "%.4000s/mend-%016llx", wanted,
-                 (unsigned long long)XXH3_64bits(whole, strlen(whole)));
+        unsigned long long sum = XXH3_64bits(whole, strlen(whole));
+        if (snprintf(settings.local, room, "%s/mend-%016llx", wanted, sum) >= (int)room)
+            die("the path of the node-local folder %s is too long", wanted);
         if (mend_io_make_folders(settings.local))
             die("%s", mend_error_text());
     }
@@ -82,13 +86,32 @@ static void find_job(const char *told)
     settings_adopt(&job);
 }
 
+/* The kernel takes no longer path than these arrays; a shorter one would be another folder. */
+static void take_text(char *to, size_t room, const mend_config *c, enum mend_config_key key,
+                      const char *name)
+{
+    const char *value = mend_config_string(c, key);
+    if (snprintf(to, room, "%s", value) >= (int)room)
+        die("%s is too long: %s", name, value);
+}
+
+static void make_dir_absolute(void) /* the application may change its folder */
+{
+    char *here = getcwd(NULL, 0), relative[sizeof settings.dir];
+    size_t room = sizeof settings.dir;
+    memcpy(relative, settings.dir, room);
+    if (!here || snprintf(settings.dir, room, "%s/%s", here, relative) >= (int)room)
+        die("the path of the job's folder %s is too long", relative);
+    free(here);
+}
+
 void settings_load(void)
 {
     mend_config c;
-    char local[4096], job[4096];
+    char local[sizeof settings.local], job[4096];
     if (mend_settings_load() || mend_config_load(&c, NULL))
         die("%s", mend_error_text());
-    snprintf(settings.dir, sizeof settings.dir, "%s", mend_config_string(&c, MEND_KEY_CAPSULE_DIR));
+    take_text(settings.dir, sizeof settings.dir, &c, MEND_KEY_CAPSULE_DIR, "the job's folder");
     settings.every = mend_config_seconds(&c, MEND_KEY_CAPSULE_EVERY);
     settings.limit = mend_config_seconds(&c, MEND_KEY_CAPSULE_LIMIT);
     settings.keep = (int)mend_config_integer(&c, MEND_KEY_CAPSULE_KEEP);
@@ -104,23 +127,17 @@ void settings_load(void)
     settings.request_signal = (int)mend_config_integer(&c, MEND_KEY_CAPSULE_SIGNAL);
     lower.threads = mend_config_boolean(&c, MEND_KEY_CAPSULE_THREADS);
     lower.rolls_back = mend_config_boolean(&c, MEND_KEY_CAPSULE_TRUNCATE);
-    snprintf(settings.interface, sizeof settings.interface, "%s",
-             mend_config_string(&c, MEND_KEY_CAPSULE_INTERFACE));
-    snprintf(local, sizeof local, "%s", mend_config_string(&c, MEND_KEY_CAPSULE_LOCAL));
-    snprintf(job, sizeof job, "%s", mend_config_string(&c, MEND_KEY_CAPSULE_JOB));
+    take_text(settings.interface, sizeof settings.interface, &c, MEND_KEY_CAPSULE_INTERFACE,
+              "capsule.interface");
+    take_text(local, sizeof local, &c, MEND_KEY_CAPSULE_LOCAL, "the node-local folder");
+    take_text(job, sizeof job, &c, MEND_KEY_CAPSULE_JOB, "capsule.job");
     mend_config_free(&c);
     if (settings.keep < 1)
         settings.keep = 1;
     if (settings.dir[0]) {
         char path[4300];
-        if (settings.dir[0] != '/') { /* the application may change its folder */
-            char *here = getcwd(NULL, 0), relative[4096];
-            snprintf(relative, sizeof relative, "%s", settings.dir);
-            if (!here || snprintf(settings.dir, sizeof settings.dir, "%s/%s", here, relative) >=
-                             (int)sizeof settings.dir)
-                die("the path of the job's folder %s is too long", relative);
-            free(here);
-        }
+        if (settings.dir[0] != '/')
+            make_dir_absolute();
         show_life();
         find_job(job);
         snprintf(path, sizeof path, "%s/versions", settings.dir);

@@ -90,9 +90,7 @@ static int write_file(const struct held_image *image, uint64_t save_id)
     mend_file file = {MEND_FILE_GLOBAL, image->rank, image->version, save_id};
     mend_io_replacement r;
     path_of(path, sizeof path, &file);
-    struct fetching *from = malloc(sizeof *from);
-    if (!from)
-        return 0;
+    struct fetching *from = need(malloc(sizeof *from));
     from->image = image;
     int rc = mend_io_make_folders(folder);
     if (!rc)
@@ -190,7 +188,8 @@ static void *background(void *none)
 void global_open(const char *dir, int versions)
 {
     pthread_t thread;
-    snprintf(folder, sizeof folder, "%.3900s/" LEVELS_STORE, dir);
+    if (snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, dir) >= (int)sizeof folder)
+        die("the path of the job's folder %s is too long", dir);
     every = versions;
     if (every > 0 && pthread_create(&thread, NULL, background, NULL))
         die("cannot start a thread");

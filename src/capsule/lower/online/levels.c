@@ -61,16 +61,14 @@ void levels_open(const char *dir)
     use.m = number(MEND_KEY_ONLINE_ERASURE_M);
     if (!use.erasure) /* the store looks at them all the same */
         use.k = 2, use.m = 1;
-    snprintf(use.global_dir, sizeof use.global_dir, "%s", dir);
-    if (local[0])
-        snprintf(use.local_dir, sizeof use.local_dir, "%s/%s", local, job);
-    else {
-        char folder[64];
-        snprintf(folder, sizeof folder, "/tmp/mend-%d", (int)getuid());
-        if (use.local || use.erasure)
-            must_be_ours(folder);
-        snprintf(use.local_dir, sizeof use.local_dir, "%s/%s", folder, job);
-    }
+    char folder[64];
+    snprintf(folder, sizeof folder, "/tmp/mend-%d", (int)getuid());
+    if (!local[0] && (use.local || use.erasure))
+        must_be_ours(folder);
+    size_t room = sizeof use.local_dir;
+    if (snprintf(use.global_dir, room, "%s", dir) >= (int)room ||
+        snprintf(use.local_dir, room, "%s/%s", local[0] ? local : folder, job) >= (int)room)
+        die("the path of the folder %s or %s is too long", dir, local);
     global_open(dir, use.global);
 }
 
@@ -285,6 +283,7 @@ static int refuse_if_listed(MPI_Comm comm, int rank)
 int levels_fetch(MPI_Comm comm, int rank, mend_version_t *version)
 {
     *version = 0;
+    free(damaged.version);
     damaged = (struct damaged){.all = !begun && mend_setting_boolean(MEND_KEY_RUN_FROM_START)};
     if (damaged.all)
         return 1;
@@ -340,6 +339,7 @@ void levels_remove_later(int rank, mend_version_t version)
 void levels_begun(void)
 {
     begun = 1;
+    free(damaged.version);
     damaged = (struct damaged){0};
 }
 

@@ -52,7 +52,9 @@ int output_is_held(void)
 
 void output_open(const char *dir)
 {
-    snprintf(output.folder, sizeof output.folder, "%s/output", dir);
+    if (snprintf(output.folder, sizeof output.folder, "%s/output", dir) >=
+        (int)sizeof output.folder)
+        die("the path of the job's folder %s is too long", dir);
     if (mkdir(output.folder, 0700) && errno != EEXIST)
         die("cannot make %s: %s", output.folder, strerror(errno));
     for (int i = 0; i < 2; i++) {

@@ -132,7 +132,8 @@ void undo_open(const char *dir)
     undo_log.limit = mend_setting_bytes(MEND_KEY_ONLINE_UNDO);
     if (undo_log.limit == 0)
         return;
-    snprintf(undo_log.folder, sizeof undo_log.folder, "%.4000s/undo", dir);
+    if (!log_join(undo_log.folder, dir, "undo"))
+        die("the path of the job's folder %s is too long", dir);
     if (mkdir(undo_log.folder, 0700) && errno != EEXIST)
         die("cannot make %s: %s", undo_log.folder, strerror(errno));
     shared_machine(machine_number());

@@ -25,8 +25,9 @@ static struct {
         char path[PATH_MAX];
     } *list; /* files of MPI-IO that are open for writing; changed with the log taken */
     int count, again;
-    int absent;        /* the file that is being opened was not there */
-    uint64_t told[64]; /* sums of the paths that were warned of */
+    int absent;     /* the file that is being opened was not there */
+    uint64_t *told; /* sums of the paths that were warned of */
+    int told_count;
 } opened;
 
 /* A prefix like "ufs:" is the library's. */
@@ -51,12 +52,11 @@ static int told_before(const char *path)
     uint64_t sum = 14695981039346656037ull;
     for (const char *c = path; *c; c++)
         sum = (sum ^ (unsigned char)*c) * 1099511628211ull;
-    int i = 0;
-    while (i < 64 && opened.told[i] && opened.told[i] != sum)
-        i++;
-    if (i == 64 || opened.told[i] == sum) /* with so many files the user knows */
-        return 1;
-    opened.told[i] = sum;
+    for (int i = 0; i < opened.told_count; i++)
+        if (opened.told[i] == sum)
+            return 1;
+    opened.told = need(realloc(opened.told, (size_t)(opened.told_count + 1) * sizeof sum));
+    opened.told[opened.told_count++] = sum;
     return 0;
 }
 
