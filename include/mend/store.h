@@ -126,7 +126,8 @@ typedef struct mend_store_options {
     const char *local_dir;  /* node-local folder; %d stands for the failure domain. Needed by local,
                                partner, erasure */
     const char *global_dir; /* folder that every rank sees. Needed by global */
-    const char *domain; /* this process' failure domain; NULL: host name, or the topology file's */
+    const char *domain;   /* this process' failure domain, up to 127 bytes; NULL: host name, or the
+                               topology file's */
     const char *topology; /* file with lines "RANK DOMAIN" (logical ranks); NULL: none */
     mend_level_options level[MEND_LEVEL_COUNT];
     int sync;                 /* 1: every save returns when all its levels are done */

@@ -33,8 +33,10 @@
 
 /* Who lives where, who helps whom. Pure functions of the homes that all ranks exchanged. */
 
+enum { DOMAIN_SIZE = 128 }; /* more than the name of a host can have */
+
 struct home {
-    char domain[64];
+    char domain[DOMAIN_SIZE];
     uint64_t folder_device, folder_inode; /* of the local folder; 0: none */
 };
 
@@ -60,9 +62,9 @@ int placement_make(struct placement *placement, struct home *homes, int rank, in
 void placement_partners(const struct home *homes, int size, int *partner, bool *apart);
 void placement_groups(const struct home *homes, int size, int k, int m, int rank,
                       struct group *group, bool *apart);
-int placement_domain_from_file(const char *path, int rank, char domain[64]);
+int placement_domain_from_file(const char *path, int rank, char domain[DOMAIN_SIZE]);
 int placement_domain_from_text(const char *path, const char *text, size_t size, int rank,
-                               char domain[64]);
+                               char domain[DOMAIN_SIZE]);
 
 /* ---- slot.c: one copy of one rank's data in memory ------------------------------------------- */
 

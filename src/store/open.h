@@ -5,6 +5,6 @@
 
 int options_take(mend_store *store, const mend_store_options *options);
 int options_check(mend_store *store);
-int domain_of(mend_store *store, char domain[64]);
+int domain_of(mend_store *store, char domain[DOMAIN_SIZE]);
 
 #endif

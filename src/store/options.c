@@ -211,14 +211,17 @@ int options_take(mend_store *store, const mend_store_options *options)
     return rc;
 }
 
-int domain_of(mend_store *store, char domain[64])
+int domain_of(mend_store *store, char domain[DOMAIN_SIZE])
 {
-    memset(domain, 0, 64);
+    memset(domain, 0, DOMAIN_SIZE);
+    if (store->domain && strlen(store->domain) >= DOMAIN_SIZE)
+        return mend_fail(MEND_ERR_ARGUMENT, "the failure domain has more than %d bytes: %s",
+                         DOMAIN_SIZE - 1, store->domain);
     if (store->domain)
-        strncpy(domain, store->domain, 63);
+        strcpy(domain, store->domain);
     else if (store->topology)
         return placement_domain_from_file(store->topology, store->rank, domain);
-    else if (gethostname(domain, 63) != 0)
+    else if (gethostname(domain, DOMAIN_SIZE - 1) != 0)
         return mend_fail_errno("this host has no name");
     return 0;
 }

@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int r = 0; r < ranks; r++) {
         int rc = placement_domain_from_text("topology", (const char *)data + 3, size - 3, r,
                                             homes[r].domain);
-        if (rc == 0 && (homes[r].domain[0] == 0 || strlen(homes[r].domain) > 63 ||
+        if (rc == 0 && (homes[r].domain[0] == 0 || strlen(homes[r].domain) >= DOMAIN_SIZE ||
                         strpbrk(homes[r].domain, " \t\r\n#")))
             abort();
         if (rc)

@@ -18,7 +18,7 @@ static void places(void **state)
             struct home homes[24] = {0};
             bool apart;
             for (int r = 0; r < n; r++)
-                snprintf(homes[r].domain, 64, "n%d", r / each);
+                snprintf(homes[r].domain, DOMAIN_SIZE, "n%d", r / each);
             placement_partners(homes, n, partner, &apart);
             assert_true(apart);
             for (int r = 0; r < n; r++) {

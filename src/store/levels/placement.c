@@ -120,10 +120,10 @@ int placement_make(struct placement *placement, struct home *homes, int rank, in
 
 /* One row, without its comment: RANK DOMAIN, or nothing. Returns 1 if it is the rank's, 0 if not,
  * -1 if it has another form. */
-static int read_row(const char *row, size_t length, int rank, char domain[64])
+static int read_row(const char *row, size_t length, int rank, char domain[DOMAIN_SIZE])
 {
     static const char blank[] = " \t\r";
-    char text[128], *end = NULL;
+    char text[DOMAIN_SIZE + 64], *end = NULL;
     if (length >= sizeof text || memchr(row, 0, length))
         return -1;
     memcpy(text, row, length);
@@ -137,7 +137,7 @@ static int read_row(const char *row, size_t length, int rank, char domain[64])
         return -1;
     at = end + strspn(end, blank);
     size_t word = strcspn(at, blank);
-    if (word == 0 || word > 63 || at[word + strspn(at + word, blank)])
+    if (word == 0 || word >= DOMAIN_SIZE || at[word + strspn(at + word, blank)])
         return -1;
     if (number != rank)
         return 0;
@@ -147,7 +147,7 @@ static int read_row(const char *row, size_t length, int rank, char domain[64])
 }
 
 int placement_domain_from_text(const char *path, const char *text, size_t size, int rank,
-                               char domain[64])
+                               char domain[DOMAIN_SIZE])
 {
     const char *at = text, *end = text + size;
     for (int line = 1; at < end; line++) {
@@ -165,7 +165,7 @@ int placement_domain_from_text(const char *path, const char *text, size_t size, 
     return mend_fail(MEND_ERR_CONFIG, "%s has no line for rank %d", path, rank);
 }
 
-int placement_domain_from_file(const char *path, int rank, char domain[64])
+int placement_domain_from_file(const char *path, int rank, char domain[DOMAIN_SIZE])
 {
     char *text = NULL;
     size_t size = 0;
