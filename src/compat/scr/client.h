@@ -48,11 +48,11 @@ struct scr_client {
     int flags;
     struct scr_file *files;
     int file_count;
-    long version;  /* the last, -1: none */
-    long flushed;  /* the last at the global level, -1: none */
-    long limit;    /* SCR_Have_restart offers none above it */
-    long offered;  /* by SCR_Have_restart, -1: none */
-    long *dropped; /* versions that are not offered any more */
+    mend_version_t version;  /* the last, -1: none */
+    mend_version_t flushed;  /* the last at the global level, -1: none */
+    mend_version_t limit;    /* SCR_Have_restart offers none above it */
+    mend_version_t offered;  /* by SCR_Have_restart, -1: none */
+    mend_version_t *dropped; /* versions that are not offered any more */
     int dropped_count;
     int checkpoints; /* of this run */
     int need_calls;
@@ -82,15 +82,15 @@ int mend_scr_record_read(struct scr_client *client);
 bool mend_scr_is_name(const char *name);
 
 /* datasets.c: which version is called `name`? Collective, agreed. */
-int mend_scr_find(struct scr_client *client, const char *name, long *version);
+int mend_scr_find(struct scr_client *client, const char *name, mend_version_t *version);
 /* The list of versions that are not offered any more: read it, add one (-1: none), forget those from `from` on.
  * Collective, agreed. */
 int mend_scr_dropped_read(struct scr_client *client);
-int mend_scr_dropped_change(struct scr_client *client, long add, long from);
+int mend_scr_dropped_change(struct scr_client *client, mend_version_t add, mend_version_t from);
 /* The newest version up to client->limit that is not dropped; MEND_ERR_NO_VERSION: none. Collective, agreed. */
-int mend_scr_newest(struct scr_client *client, long *version);
+int mend_scr_newest(struct scr_client *client, mend_version_t *version);
 /* Open a version, for a restart or for a look, and read its record. Collective, agreed. */
-int mend_scr_open_version(struct scr_client *client, long version, bool restart);
+int mend_scr_open_version(struct scr_client *client, mend_version_t version, bool restart);
 
 /* output.c: the files of the dataset at hand as the next version. Collective, agreed. */
 int mend_scr_save(struct scr_client *client, unsigned levels);

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILE_LIMIT = 1 << 20, VERSIONS = 1024 };
+enum { FILE_LIMIT = 1 << 20 };
 
 /* ---- versions -------------------------------------------------------------------------------- */
 
-int mend_scr_open_version(struct scr_client *client, long version, bool restart)
+int mend_scr_open_version(struct scr_client *client, mend_version_t version, bool restart)
 {
     int ranks = 0, code = restart ? mend_store_begin_restore(client->store, version, -1)
                                   : mend_store_begin_look(client->store, version, -1);
@@ -33,7 +33,7 @@ int mend_scr_open_version(struct scr_client *client, long version, bool restart)
     return code;
 }
 
-static bool is_dropped(const struct scr_client *client, long version)
+static bool is_dropped(const struct scr_client *client, mend_version_t version)
 {
     for (int i = 0; i < client->dropped_count; i++)
         if (client->dropped[i] == version)
@@ -41,7 +41,7 @@ static bool is_dropped(const struct scr_client *client, long version)
     return false;
 }
 
-int mend_scr_newest(struct scr_client *client, long *version)
+int mend_scr_newest(struct scr_client *client, mend_version_t *version)
 {
     int code = mend_store_newest_until(client->store, client->limit, version);
     while (!code && is_dropped(client, *version)) {
@@ -52,13 +52,25 @@ int mend_scr_newest(struct scr_client *client, long *version)
     return code;
 }
 
-int mend_scr_find(struct scr_client *client, const char *name, long *version)
+/* All that there are, newest first. Collective, as mend_store_versions is: it asks first how many. */
+static int list_versions(struct scr_client *client, mend_version_t **versions, int *count)
 {
-    long versions[VERSIONS];
-    int count = 0, code = mend_store_versions(client->store, versions, VERSIONS, &count);
-    if (count > VERSIONS)
-        count = VERSIONS;
-    for (int i = 0; i < count && !code; i++) {
+    int room = 0, code = mend_store_versions(client->store, NULL, 0, &room);
+    *versions = calloc((size_t)room + 1, sizeof **versions);
+    if (!*versions)
+        return code ? code : mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d versions", room);
+    if (!code)
+        code = mend_store_versions(client->store, *versions, room, count);
+    *count = *count < room ? *count : room;
+    return code;
+}
+
+int mend_scr_find(struct scr_client *client, const char *name, mend_version_t *version)
+{
+    mend_version_t *versions = NULL;
+    int count = 0, code = list_versions(client, &versions, &count);
+    bool found = false;
+    for (int i = 0; i < count && !code && !found; i++) {
         code = mend_scr_open_version(client, versions[i], false);
         if (code == MEND_ERR_DAMAGED || code == MEND_ERR_RANK_COUNT) {
             code = MEND_OK; /* not this one, then */
@@ -67,12 +79,14 @@ int mend_scr_find(struct scr_client *client, const char *name, long *version)
         if (code)
             break;
         mend_store_end_restore(client->store);
-        if (strcmp(client->name, name) == 0 && !is_dropped(client, versions[i])) {
+        found = strcmp(client->name, name) == 0 && !is_dropped(client, versions[i]);
+        if (found)
             *version = versions[i];
-            return MEND_OK;
-        }
     }
-    return code ? code : mend_fail(MEND_ERR_NOT_FOUND, "there is no dataset %s", name);
+    free(versions);
+    return code    ? code
+           : found ? MEND_OK
+                   : mend_fail(MEND_ERR_NOT_FOUND, "there is no dataset %s", name);
 }
 
 /* ---- dropped --------------------------------------------------------------------------------- */
@@ -81,13 +95,14 @@ static int parse_dropped(struct scr_client *client, char *text)
 {
     for (char *rest = text, *line; (line = strsep(&rest, "\n"));) {
         char *end;
-        long version = strtol(line, &end, 10);
+        mend_version_t version = strtol(line, &end, 10);
         if (!*line)
             continue;
         if (*end || version < 0)
             return mend_fail(MEND_ERR_FORMAT, "%s/dropped: \"%s\" is no version", client->home,
                              line);
-        long *more = realloc(client->dropped, (size_t)(client->dropped_count + 1) * sizeof *more);
+        mend_version_t *more =
+            realloc(client->dropped, (size_t)(client->dropped_count + 1) * sizeof *more);
         if (!more)
             return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a list of versions");
         client->dropped = more;
@@ -148,7 +163,7 @@ static int write_list(const struct scr_client *client)
     return code;
 }
 
-int mend_scr_dropped_change(struct scr_client *client, long add, long from)
+int mend_scr_dropped_change(struct scr_client *client, mend_version_t add, mend_version_t from)
 {
     int kept = 0, before = client->dropped_count, code = MEND_OK;
     for (int i = 0; i < before; i++)
@@ -156,7 +171,7 @@ int mend_scr_dropped_change(struct scr_client *client, long add, long from)
             client->dropped[kept++] = client->dropped[i];
     client->dropped_count = kept;
     if (add >= 0) {
-        long *more = realloc(client->dropped, (size_t)(kept + 1) * sizeof *more);
+        mend_version_t *more = realloc(client->dropped, (size_t)(kept + 1) * sizeof *more);
         if (more) {
             client->dropped = more;
             client->dropped[client->dropped_count++] = add;
@@ -186,7 +201,7 @@ static int begin(struct scr_client *client, const char *what, const char *name)
 
 static int current(struct scr_client *client, const char *name)
 {
-    long version;
+    mend_version_t version;
     int code = begin(client, "SCR_Current", name);
     if (!code)
         code = mend_scr_find(client, name, &version);
@@ -220,7 +235,7 @@ static int remove_placed(struct scr_client *client)
 
 static int drop(struct scr_client *client, const char *what, const char *name, bool files)
 {
-    long version;
+    mend_version_t version;
     int code = begin(client, what, name);
     if (!code)
         code = mend_scr_find(client, name, &version);

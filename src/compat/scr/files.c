@@ -42,6 +42,8 @@ int mend_scr_relative(const struct scr_client *client, const char *name, char **
     *relative = NULL;
     if (!name || !*name || strchr(name, '\n'))
         return mend_fail(MEND_ERR_ARGUMENT, "SCR_Route_file needs the name of a file");
+    if (strlen(name) >= PATH_MAX)
+        return mend_fail(MEND_ERR_ARGUMENT, "the file name %s is too long", name);
     if (name[0] == '/')
         snprintf(path, sizeof path, "%s", name);
     else if (!getcwd(here, sizeof here))

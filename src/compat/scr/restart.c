@@ -21,7 +21,7 @@ static int have_restart(struct scr_client *client, int *flag, char *name)
     if (client->phase != SCR_IDLE)
         return mend_fail(MEND_ERR_STATE, "SCR_Have_restart is called inside an output or restart");
     for (;;) {
-        long version;
+        mend_version_t version;
         int code = mend_scr_newest(client, &version);
         if (code == MEND_ERR_NO_VERSION)
             return MEND_OK;
