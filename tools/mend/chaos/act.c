@@ -206,7 +206,7 @@ static bool is_chosen(const int *chosen, int n, int index)
     return false;
 }
 
-/* Indices of the processes that this fault means, each once. */
+/* Indices of the processes that this fault means, each once: chosen has room for all. */
 static int choose(struct chaos_job *job, struct chaos_fault *fault, int *chosen)
 {
     int n = 0, nodes = 0;
@@ -216,14 +216,14 @@ static int choose(struct chaos_job *job, struct chaos_fault *fault, int *chosen)
             nodes = node_of(job, i) + 1;
     if (fault->kind == CHAOS_NODE) {
         int wanted = fault->targets ? fault->target[0] : (int)(chaos_next(&draw) % (uint64_t)nodes);
-        for (int i = 0; i < job->count && n < CHAOS_TARGETS; i++)
+        for (int i = 0; i < job->count; i++)
             if (node_of(job, i) == wanted)
                 chosen[n++] = i;
         fault->target[0] = wanted;
         return n;
     }
     for (int t = 0; t < fault->targets; t++)
-        for (int i = 0; i < job->count && n < CHAOS_TARGETS; i++)
+        for (int i = 0; i < job->count; i++)
             if (job->process[i].rank == fault->target[t] && !is_chosen(chosen, n, i))
                 chosen[n++] = i;
     for (int t = 0; !fault->targets && t < fault->count && n < job->count; t++) {
@@ -243,8 +243,10 @@ static int choose(struct chaos_job *job, struct chaos_fault *fault, int *chosen)
 static void remember(struct chaos_job *job, struct chaos_undo what)
 {
     struct chaos_undo *u = malloc(sizeof *u);
-    if (!u)
+    if (!u) {
+        fputs("mend chaos: no memory: a fault will not be undone\n", stderr);
         return;
+    }
     *u = what;
     u->next = job->undo;
     job->undo = u;
@@ -343,14 +345,11 @@ static int on_storage(struct chaos_job *job, struct chaos_fault *fault, double n
 
 /* ---- doing --------------------------------------------------------------------------------- */
 
-int chaos_act(struct chaos_job *job, struct chaos_fault *fault, double now)
+static int on_processes(struct chaos_job *job, struct chaos_fault *fault, const int *chosen, int n,
+                        double now)
 {
-    fault->done_at = now;
-    if (fault->kind >= CHAOS_FILL)
-        return on_storage(job, fault, now);
-    int chosen[CHAOS_TARGETS * 2], done = 0;
-    int n = choose(job, fault, chosen);
     bool kills = fault->kind != CHAOS_STOP;
+    int done = 0;
     if (n == 0)
         return snprintf(fault->result, sizeof fault->result, "not done: no such process"), 0;
     if (kills && job->count - n < job->leave)
@@ -382,6 +381,19 @@ int chaos_act(struct chaos_job *job, struct chaos_fault *fault, double now)
         chaos_empty(path);
         snprintf(fault->result, sizeof fault->result, "killed, its storage emptied");
     }
+    return done;
+}
+
+int chaos_act(struct chaos_job *job, struct chaos_fault *fault, double now)
+{
+    fault->done_at = now;
+    if (fault->kind >= CHAOS_FILL)
+        return on_storage(job, fault, now);
+    int *chosen = malloc((size_t)(job->count + 1) * sizeof *chosen);
+    if (!chosen)
+        return snprintf(fault->result, sizeof fault->result, "not done: no memory"), 0;
+    int done = on_processes(job, fault, chosen, choose(job, fault, chosen), now);
+    free(chosen);
     return done;
 }
 
