@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AUTO_DATA_MAX = 64, AUTO_OBJECTS_MAX = 128, AUTO_FOREIGN_MAX = 1024, AUTO_REGISTERS = 24 };
+enum { AUTO_DATA_MAX = 64, AUTO_OBJECTS_MAX = 1280, AUTO_FOREIGN_MAX = 1024, AUTO_REGISTERS = 24 };
 
 struct auto_range {
     char *from, *to;

@@ -187,8 +187,8 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *first)
         r.from = from < r.from ? from : r.from;
         r.to = to > r.to ? to : r.to;
     }
-    if (p->object_count < AUTO_OBJECTS_MAX && r.from < r.to)
-        p->objects[p->object_count++] = r;
+    if (r.from < r.to && p->object_count++ < AUTO_OBJECTS_MAX)
+        p->objects[p->object_count - 1] = r;
     uint64_t h = XXH3_64bits_withSeed(info->dlpi_name, strlen(info->dlpi_name), p->objects_hash);
     p->objects_hash = XXH3_64bits_withSeed(&r, sizeof r, h);
     return 0;
@@ -221,6 +221,9 @@ int layout_find(void)
     if (!p->symbols || !p->strings || p->data_count == AUTO_DATA_MAX)
         return mend_fail(MEND_ERR_UNSUPPORTED, "cannot read the executable%s",
                          p->symbols ? ": too many pieces of data" : " (linked statically?)");
+    if (p->object_count > AUTO_OBJECTS_MAX)
+        return mend_fail(MEND_ERR_UNSUPPORTED, "the program has %d libraries, more than %d",
+                         p->object_count, AUTO_OBJECTS_MAX);
     if ((char *)&auto_program >= p->image.from && (char *)&auto_program < p->image.to)
         return mend_fail(MEND_ERR_UNSUPPORTED, "libmend is linked statically, and its own memory "
                                                "must not be saved with the program's");
