@@ -48,7 +48,7 @@ static bool take_option(struct head *h, const char *name, const char *value, cha
     else if (!strcmp(name, "--hostfile"))
         return hosts_add_file(&h->hosts, value);
     else if (!strcmp(name, "--avoid"))
-        *avoid = strdup(value);
+        *avoid = launcher_text(value);
     else if (!strcmp(name, "--agent"))
         h->agent = value;
     else if (!strcmp(name, "--interface"))
@@ -97,7 +97,7 @@ static bool begin(struct head *h, char *avoid)
     if (getrandom(&random, sizeof random, 0) != sizeof random)
         return false;
     snprintf(name, sizeof name, "mend-%016llx", (unsigned long long)random);
-    h->job.name = strdup(name);
+    h->job.name = launcher_text(name);
     h->job.folder = getcwd(NULL, 0);
     h->job.nodes = h->hosts.count;
     h->job.node_names = h->hosts.name;
@@ -107,7 +107,7 @@ static bool begin(struct head *h, char *avoid)
     h->job.processes = h->left = h->job.ranks;
     h->ranks = calloc(h->job.ranks, sizeof *h->ranks);
     h->nodes = calloc(h->hosts.count, sizeof *h->nodes);
-    for (uint32_t i = 0; i < h->hosts.count; i++)
+    for (uint32_t i = 0; h->nodes && i < h->hosts.count; i++)
         h->nodes[i].link.fd = -1;
     for (int i = 0; i < NEWCOMERS; i++)
         h->newcomers[i].link.fd = -1;

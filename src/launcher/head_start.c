@@ -132,14 +132,13 @@ static bool start_here(struct head *h, uint32_t i)
 
 static void become_agent(struct head *h, const char *host, int in)
 {
-    enum { WORDS = 64 };
-    char *word[WORDS + 4], *rest = NULL, own[4096];
+    char *rest = NULL, own[4096], *agent = launcher_text(h->agent);
+    char **word = launcher_memory(NULL, (strlen(agent) + 4) * sizeof *word);
     int count = 0;
     sigset_t none;
     ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
     own[n > 0 ? n : 0] = 0;
-    for (char *w = strtok_r(strdup(h->agent), " \t", &rest); w && count < WORDS;
-         w = strtok_r(NULL, " \t", &rest))
+    for (char *w = strtok_r(agent, " \t", &rest); w; w = strtok_r(NULL, " \t", &rest))
         word[count++] = w;
     word[count++] = (char *)host;
     word[count++] = own;

@@ -63,9 +63,11 @@ static void begin_job(struct node *n, struct wire_reader *r)
     }
     take_environment(n->job.environment);
     n->lease = launcher_clock() + 1e-3 * n->job.timeout_ms;
+    /* the name of a socket has 108 bytes, with all that comes behind the folder */
+    enum { LONGEST = 90 };
     const char *tmp = getenv("TMPDIR");
-    snprintf(n->folder, sizeof n->folder, "%.90s/mend-node-XXXXXX",
-             tmp && access(tmp, W_OK) == 0 ? tmp : "/tmp");
+    bool usable = tmp && strlen(tmp) <= LONGEST && access(tmp, W_OK) == 0;
+    snprintf(n->folder, sizeof n->folder, "%s/mend-node-XXXXXX", usable ? tmp : "/tmp");
     if (!mkdtemp(n->folder)) {
         snprintf(why, sizeof why, "cannot make %s: %s", n->folder, strerror(errno));
         n->folder[0] = 0;

@@ -24,7 +24,7 @@ static void add_text(char ***list, const char *text)
     while ((*list)[n])
         n++;
     *list = launcher_memory(*list, (n + 2) * sizeof **list);
-    (*list)[n] = strdup(text);
+    (*list)[n] = launcher_text(text);
     (*list)[n + 1] = NULL;
 }
 

@@ -288,7 +288,7 @@ static pmix_status_t on_publish(const pmix_proc_t *p, const pmix_info_t info[], 
 static void ask_for(char *key, struct waiting w, uint32_t how)
 {
     struct wire fields = {0};
-    w.key = strdup(key);
+    w.key = launcher_text(key);
     wire_put_u32(&fields, wait_for(w));
     wire_put_text(&fields, key);
     wire_put_u32(&fields, how);

@@ -219,7 +219,7 @@ char **server_environment(uint32_t process, char *const *base)
         n++;
     char **environment = launcher_memory(NULL, (n + 1) * sizeof *environment);
     for (size_t i = 0; i < n; i++)
-        environment[i] = strdup(base[i]);
+        environment[i] = launcher_text(base[i]);
     environment[n] = NULL;
     pmix_proc_t p;
     server_name(process, &p);

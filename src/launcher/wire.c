@@ -25,6 +25,12 @@ void *launcher_memory(void *old, size_t size)
     return memory;
 }
 
+char *launcher_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    return memcpy(launcher_memory(NULL, size), text, size);
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 void wire_put_bare(struct wire *w, const void *bytes, size_t size)

@@ -57,4 +57,5 @@ int link_next(struct link *l, uint32_t *kind, struct wire_reader *fields);
 
 double launcher_clock(void); /* seconds; goes on while the machine sleeps */
 void *launcher_memory(void *old, size_t size);
+char *launcher_text(const char *text); /* a copy */
 #endif

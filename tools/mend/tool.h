@@ -3,6 +3,9 @@
 #ifndef MEND_TOOL_H
 #define MEND_TOOL_H
 
+#include <stdio.h>
+#include <stdlib.h>
+
 enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_WRONG_USE = 2, TOOL_STOPPED = 3 };
 
 #define COMMAND(name, summary) int mend_cmd_##name(int argc, char **argv);
@@ -14,5 +17,15 @@ int tool_wrong_use(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* "mend NAME: sentence" to stderr; returns TOOL_FAILED. */
 int tool_failed(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Memory that was just asked for; if there is none, a sentence and the end: before a job has started. */
+static inline void *tool_need(void *memory)
+{
+    if (!memory) {
+        fputs("mend: no memory is left\n", stderr);
+        exit(TOOL_FAILED);
+    }
+    return memory;
+}
 
 #endif

@@ -354,7 +354,7 @@ char **pmi_environment(const struct node *n, uint32_t local, int fd)
         count++;
     char **all = launcher_memory(NULL, (count + 6) * sizeof *all);
     for (; i < count; i++)
-        all[i] = strdup(n->job.environment[i]);
+        all[i] = launcher_text(n->job.environment[i]);
     all[i++] = variable("PMI_RANK", n->ranks[local].rank);
     all[i++] = variable("PMI_SIZE", n->job.ranks);
     all[i++] = variable("PMI_FD", (uint32_t)fd);

@@ -60,7 +60,7 @@ static void on_signal(int signal)
 
 static int parse_kinds(struct options *o, const char *text)
 {
-    char *copy = strdup(text), *rest = NULL;
+    char *copy = tool_need(strdup(text)), *rest = NULL;
     memset(o->weight, 0, sizeof o->weight);
     for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
         long weight = 1;

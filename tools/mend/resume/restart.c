@@ -4,6 +4,7 @@
  * launched, and each becomes the rank whose image it reads, in DIR/versions, bound to no MPI library.
  */
 #include "run/capsule.h"
+#include "run/run.h"
 #include "jobfile.h"
 #include "launch.h"
 #include "mpi_paths.h"
@@ -204,44 +205,38 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
 
 static int launch(const char *dir, const char *mpi, int ranks, const struct wish *wish)
 {
-    char capsule[4400], launcher[4400], session[SESSION_PATH], number[16], *words[64];
-    int n = 0;
+    char capsule[4400], launcher[4400], session[SESSION_PATH], number[16];
+    struct run_words w = {0};
     if (!capsule_find(mpi, capsule, sizeof capsule))
         return tool_failed("restart", "this Mend has no capsule for %s (%s is missing)", mpi,
                            capsule);
     if (!tool_mpi_program(mpi, "mpirun", launcher, sizeof launcher))
         return tool_failed("restart", "%s is missing", launcher);
     snprintf(number, sizeof number, "%d", ranks);
-    words[n++] = launcher;
+    run_add(&w, launcher);
     if (strcmp(mpi, "openmpi") == 0) {
-        words[n++] = "--oversubscribe";
+        run_add(&w, "--oversubscribe");
         if (session_make(launcher, wish->launcher_args, session)) {
-            words[n++] = "--prtemca";
-            words[n++] = (char *)session_parameter;
-            words[n++] = session;
+            run_add_option(&w, "--prtemca", session_parameter);
+            run_add(&w, session);
             session_remove_at_end(session);
         }
     }
-    char *copy = strdup(wish->launcher_args ? wish->launcher_args : ""), *rest = NULL;
-    for (char *a = strtok_r(copy, " ", &rest); a && n < 50; a = strtok_r(NULL, " ", &rest))
-        words[n++] = a;
-    if (wish->host || wish->hostfile) {
-        words[n++] = wish->host ? "--host" : "--hostfile";
-        words[n++] = (char *)(wish->host ? wish->host : wish->hostfile);
-    }
-    words[n++] = "-n";
-    words[n++] = number;
-    words[n++] = capsule;
-    words[n++] = "--restart";
-    words[n++] = (char *)dir;
-    words[n++] = (char *)wish->version;
-    words[n] = NULL;
+    if (wish->launcher_args)
+        run_add_split(&w, wish->launcher_args);
+    run_add_option(&w, wish->host ? "--host" : "--hostfile",
+                   wish->host ? wish->host : wish->hostfile);
+    run_add_option(&w, "-n", number);
+    run_add(&w, capsule);
+    run_add_option(&w, "--restart", dir);
+    if (wish->version)
+        run_add(&w, wish->version);
     unsetenv("MEND_CAPSULE_JOB"); /* the folder knows it */
     setenv("MEND_CAPSULE_DIR", dir, 1);
     if (wish->every)
         setenv("MEND_CAPSULE_EVERY", wish->every, 1);
     tool_mpi_environment();
-    execv(launcher, words);
+    execv(launcher, w.word);
     return tool_failed("restart", "cannot run %s: %s", launcher, strerror(errno));
 }
 

@@ -4,6 +4,7 @@
 #include "mpi_paths.h"
 #include "run.h"
 #include "session.h"
+#include "tool.h"
 
 #include <base/fail.h>
 #include <base/io.h>
@@ -25,16 +26,22 @@ extern char **environ;
 
 void run_add(struct run_words *w, const char *text)
 {
-    w->word = realloc(w->word, (size_t)(w->count + 2) * sizeof *w->word);
-    if (!w->word)
-        abort();
-    w->word[w->count++] = strdup(text);
+    w->word = tool_need(realloc(w->word, (size_t)(w->count + 2) * sizeof *w->word));
+    w->word[w->count++] = tool_need(strdup(text));
     w->word[w->count] = NULL;
+}
+
+void run_add_option(struct run_words *w, const char *name, const char *value)
+{
+    if (!value || !value[0])
+        return;
+    run_add(w, name);
+    run_add(w, value);
 }
 
 void run_add_split(struct run_words *w, const char *text)
 {
-    char *copy = strdup(text), *rest = NULL;
+    char *copy = tool_need(strdup(text)), *rest = NULL;
     for (char *word = strtok_r(copy, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest))
         run_add(w, word);
     free(copy);
@@ -114,7 +121,7 @@ static void set_environment(const struct run_job *job)
 
 static bool add_mpirun(const struct run_job *job, struct run_words *w)
 {
-    char path[4400], name[64], number[32];
+    char path[4400], number[32];
     if (!tool_mpi_program(job->mpi, "mpirun", path, sizeof path))
         return mend_fail(MEND_ERR_NOT_FOUND, "%s is missing", path), false;
     run_add(w, path);
@@ -128,20 +135,14 @@ static bool add_mpirun(const struct run_job *job, struct run_words *w)
         run_add(w, session_parameter);
         run_add(w, session);
     }
-    if (job->host) {
-        run_add(w, "--host");
-        run_add(w, job->host);
-    }
-    if (job->hostfile) {
-        run_add(w, "--hostfile");
-        run_add(w, job->hostfile);
-    }
+    run_add_option(w, "--host", job->host);
+    run_add_option(w, "--hostfile", job->hostfile);
     if (openmpi) /* the launcher takes nothing else to other nodes */
         for (char **e = environ; *e; e++)
             if (strncmp(*e, "MEND_", 5) == 0) {
-                snprintf(name, sizeof name, "%.*s", (int)strcspn(*e, "="), *e);
-                run_add(w, "-x");
-                run_add(w, name);
+                char *name = tool_need(strndup(*e, strcspn(*e, "=")));
+                run_add_option(w, "-x", name);
+                free(name);
             }
     if (job->launcher_args)
         run_add_split(w, job->launcher_args);

@@ -47,7 +47,7 @@ static int parse_level(struct run_job *job, char *word)
 
 int run_parse_levels(struct run_job *job, const char *text)
 {
-    char *copy = strdup(text), *rest = copy;
+    char *copy = tool_need(strdup(text)), *rest = copy;
     int rc = TOOL_OK;
     job->levels = text;
     job->partner_every = job->local_every = job->erasure_every = job->disk_every = 0;

@@ -55,14 +55,6 @@ bool run_is_binding(const char *value)
     return false;
 }
 
-static void add_option(struct run_words *w, const char *name, const char *value)
-{
-    if (!value || !value[0])
-        return;
-    run_add(w, name);
-    run_add(w, value);
-}
-
 static void set_parameter(const char *name, const char *value)
 {
     char variable[256];
@@ -83,7 +75,7 @@ static bool take_flags(struct run_words *flags, struct run_words *command)
         } else if (strcmp(*w, "--with-ft") == 0 && left >= 1)
             setenv("OMPI_MCA_mpi_ft_enable", "1", 1), i++;
         else if (strcmp(*w, "-x") == 0 && left >= 1) {
-            add_option(command, "--variable", strchr(w[1], '=') ? w[1] : NULL);
+            run_add_option(command, "--variable", strchr(w[1], '=') ? w[1] : NULL);
             i++;
         } else if (strcmp(*w, "--bind-to") == 0 && left >= 1)
             i++;
@@ -131,25 +123,25 @@ bool run_node_command(const struct run_job *job, struct run_words *w)
     if (!add_flags(job, w))
         return false;
     if (strcmp(job->mpi, "mpich") == 0)
-        add_option(w, "--pmi", "1");
+        run_add_option(w, "--pmi", "1");
     snprintf(processes, sizeof processes, "%d", job->ranks + (job->online ? job->spares : 0));
-    add_option(w, "-n", processes);
+    run_add_option(w, "-n", processes);
     snprintf(number, sizeof number, "%d", RUN_REPORT_FD);
-    add_option(w, "--report", number);
+    run_add_option(w, "--report", number);
     snprintf(number, sizeof number, "%g", job->node_timeout);
-    add_option(w, "--node-timeout", number);
-    add_option(w, "--on-death", job->online ? "tell" : "end");
+    run_add_option(w, "--node-timeout", number);
+    run_add_option(w, "--on-death", job->online ? "tell" : "end");
     if (job->refill)
-        add_option(w, "--keep", processes);
-    add_option(w, "--host", job->host);
-    add_option(w, "--hostfile", job->hostfile);
-    add_option(w, "--avoid", job->avoid);
-    add_option(w, "--bind", job->bind);
-    add_option(w, "--interface", job->interface);
+        run_add_option(w, "--keep", processes);
+    run_add_option(w, "--host", job->host);
+    run_add_option(w, "--hostfile", job->hostfile);
+    run_add_option(w, "--avoid", job->avoid);
+    run_add_option(w, "--bind", job->bind);
+    run_add_option(w, "--interface", job->interface);
     const char *agent = strcmp(job->launcher, "mend") != 0 ? job->launcher
                         : getenv("SLURM_JOB_ID")           ? srun
                                                            : "ssh -x";
-    add_option(w, "--agent", agent);
+    run_add_option(w, "--agent", agent);
     run_add(w, "--");
     return true;
 }
@@ -158,11 +150,16 @@ bool run_node_command(const struct run_job *job, struct run_words *w)
 
 static void note_lost(struct run_job *job, const char *host, int count, const char *how)
 {
-    size_t used = strlen(job->avoid);
+    char *all = NULL;
     mend_event("launch.lost", ev_str("host", host), ev_int("processes", count), ev_str("how", how));
     if (!job->quiet)
         fprintf(stderr, "\nmend: node %s is lost (%s), with %d processes\n", host, how, count);
-    snprintf(job->avoid + used, sizeof job->avoid - used, "%s%s", used ? "," : "", host);
+    if (asprintf(&all, "%s%s%s", job->avoid ? job->avoid : "", job->avoid ? "," : "", host) < 0) {
+        fprintf(stderr, "mend: no memory: a relaunch may use node %s again\n", host);
+        return;
+    }
+    free(job->avoid);
+    job->avoid = all;
 }
 
 static void note(struct run_job *job, struct run_follower *f, const char *line)

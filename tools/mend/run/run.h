@@ -49,7 +49,7 @@ struct run_job {
     bool placed;         /* nodes and launcher are those of Slurm's allocation */
     const char *metrics; /* a file for Prometheus; NULL: none */
     double stop_before;  /* seconds before the allocation ends; 0: not; < 0: nobody has said */
-    char avoid[4096];    /* nodes that were lost, with commas */
+    char *avoid;         /* nodes that were lost, with commas; NULL: none */
     char **program;      /* and its arguments, NULL at the end */
 };
 
@@ -181,6 +181,8 @@ struct run_words { /* an argument list */
     int count;
 };
 void run_add(struct run_words *w, const char *text);
+void run_add_option(struct run_words *w, const char *name,
+                    const char *value);                    /* unless it is NULL or "" */
 void run_add_split(struct run_words *w, const char *text); /* at blanks */
 /* The words of share/launch/NAME. */
 int run_add_flags(struct run_words *w, const char *name);
