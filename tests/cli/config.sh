@@ -12,7 +12,13 @@ keys=$(sed -n 's/^CONFIG_KEY(\([A-Z_]*\),.*/\1/p' src/base/include/base/config_k
 for key in $keys; do
     grep -rqE "MEND_KEY_$key\b" src tools --include='*.c' || complain "nothing reads the key $key"
 done
-others=$(grep -rnE 'getenv\("MEND_(LOG|RUN|PROCESS|STORE|FLOW|ONLINE|CAPSULE)_' src tools --include='*.c' | grep -v setenv)
+# every variable that the source names is a key's, or one of those that are none: the file of keys itself, the faults of
+# tests, the mark of a process that was spawned. (MEND_STATE_ALL is a macro, MEND_ERR_… a code.)
+none=" MEND_CONFIG MEND_FAULT MEND_SPAWNED MEND_STATE_ALL MEND_ERR_UNKNOWN MEND_ "
+for name in $(grep -rhoE '"MEND_[A-Z0-9_]*"' src tools --include='*.[ch]' | tr -d '"' | sort -u); do
+    grep -qx "${name#MEND_}" <<<"$keys" || [[ $none == *" $name "* ]] || complain "$name is no key of the table"
+done
+others=$(grep -rnE '[^a-z]getenv\("MEND_' src tools --include='*.[ch]' | grep -vE '"MEND_(CONFIG|FAULT)"')
 [ -z "$others" ] || complain "read without the table: $others"
 
 for mistake in MEND_STORE_LOCL=/x MEND_FLOW_EVRY=3 MEND_CAPSULE_KEEP=two MEND_LOG_LEVEL_=x; do

@@ -50,6 +50,12 @@ while read -r file; do check_file tools "$file"; files=$((files + 1)); done < <(
 shared="arch table border"
 lower="$shared ground gpu output undo start images versions round online mpi"
 upper="$shared core os messages comm types windows io generated life faces"
+for row in "both halves   ${shared/ / }" "lower half $lower" "upper half $upper"; do
+    for room in $row; do
+        case $room in both | halves | lower | upper | half) continue ;; esac
+        sed -n '/^ both halves/,/^```/p' docs/guide/layers.md | grep -qw -- "$room" || complain "docs/guide/layers.md does not name the room $room"
+    done
+done
 room_of() { case $1 in */lower/*/* | */upper/*/*) basename "$(dirname "$1")" ;; */lower/*) echo lower ;; */upper/*) echo upper ;; *) basename "$(dirname "$1")" ;; esac; }
 check_room() { # FILE ROOM ROOMS
     local file=$1 room=$2 rooms=" $3 " header other before
@@ -92,6 +98,20 @@ while read -r room; do
     [ "$count" -le 25 ] || complain "$room has $count files: too many for one room"
 done < <(find src tools -type d)
 
+# The four paths through the capsule that the guide describes: the files that it names are there, and each function
+# that it names with a file is in that file (by name, or made there by a macro: lower_##Name).
+check_path() { # NAME FILE
+    local name=$1 file
+    file=$(find src/capsule -path "*/$2")
+    [ -n "$file" ] || { complain "docs/guide/layers.md names $2, which is not there"; return; }
+    [ -z "$name" ] || grep -qE "\b($name\(|${name%%_*}_##)" "$file" || complain "docs/guide/layers.md: $2 has no $name"
+}
+paths=$(sed -n '/^Four paths/,$p' docs/guide/layers.md | tr -s '\n ' ' ')
+named=0
+while read -r file; do check_path "" "$file"; named=$((named + 1)); done < <(grep -oE '`[a-z_/]+\.(c|h|def)`' <<<"$paths" | tr -d '`')
+while read -r name file; do check_path "$name" "$file"; named=$((named + 1)); done < <(grep -oE '`[a-zA-Z_]+` \(`[a-z_/]+\.[ch]`' <<<"$paths" | tr -d '`(')
+[ $named -gt 30 ] || complain "only $named names of files and functions in the four paths"
+
 # and the check itself can fail
 mkdir -p "${TMPDIR:-/tmp}/includes.$$"
 trap 'rm -rf "${TMPDIR:-/tmp}/includes.$$"' EXIT
@@ -99,5 +119,6 @@ printf '#include <store/engine.h>\n#include <mpi.h>\n' >"${TMPDIR:-/tmp}/include
 [ "$(check_file base "${TMPDIR:-/tmp}/includes.$$/x.c" | grep -c FAIL)" = 2 ] || complain "the check sees nothing"
 printf '#include "online/online.h"\n' >"${TMPDIR:-/tmp}/includes.$$/y.c"
 [ "$(check_room "${TMPDIR:-/tmp}/includes.$$/y.c" undo "$lower" | grep -c FAIL)" = 1 ] || complain "the check of rooms sees nothing"
+[ "$(check_path no_such_function online/recover.c | grep -c FAIL)" = 1 ] || complain "the check of paths sees nothing"
 [ $bad = 0 ] && echo "PASS: $files files"
 exit $bad
