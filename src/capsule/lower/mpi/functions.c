@@ -57,14 +57,13 @@ static int size_of_comm(handle_t c)
 
 /* ---- by hand ---- */
 
-MPI_Comm app_world, app_self;
 void fill_predefined(void)
 {
 #define PREDEFINED(kind, symbol, name, fortran) lower.predef[PRE_##name] = (handle_t)(name);
 #include "table/predefined.def"
 #undef PREDEFINED
-    lower.predef[PRE_MPI_COMM_WORLD] = (handle_t)app_world;
-    lower.predef[PRE_MPI_COMM_SELF] = (handle_t)app_self;
+    lower.predef[PRE_MPI_COMM_WORLD] = (handle_t)online.world;
+    lower.predef[PRE_MPI_COMM_SELF] = (handle_t)online.self;
 }
 
 /* Open MPI has one request for all sends that need none; MPI_PROC_NULL gives it. */
@@ -122,8 +121,8 @@ int lower_Init_thread(int required, int *provided)
     /* every error comes back: the program's own handlers live above */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    app_world = MPI_COMM_WORLD;
-    app_self = MPI_COMM_SELF;
+    online.world = MPI_COMM_WORLD;
+    online.self = MPI_COMM_SELF;
     fill_predefined();
     find_sent_at_once();
     take_shortcuts();
@@ -136,7 +135,7 @@ int lower_Finalize(void)
         recover_finalize();
         coordinator_end(); /* all ranks have been there, so nobody is still on the way to it */
     }
-    return creations_failed ? MPI_SUCCESS : MPI_Finalize();
+    return online.creations_failed ? MPI_SUCCESS : MPI_Finalize();
 }
 
 /* Windows and requests of the program are open: network libraries complain about that on standard

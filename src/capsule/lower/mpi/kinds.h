@@ -101,10 +101,10 @@
 #define AFTER_OADDR(x)
 #define BEFORE_WIN(x) window_call();
 #define ARG_WIN(x) ((MPI_Win)(x))
-#define AFTER_WIN(x) deaf_calls--;
+#define AFTER_WIN(x) online.deaf_calls--;
 #define BEFORE_FILE(x) file_call();
 #define ARG_FILE(x) ((MPI_File)(x))
-#define AFTER_FILE(x) deaf_calls--;
+#define AFTER_FILE(x) online.deaf_calls--;
 #define BEFORE_NEWMSG(x) MPI_Message x##_ = MPI_MESSAGE_NULL;
 #define ARG_NEWMSG(x) &x##_
 #define AFTER_NEWMSG(x) *x = (handle_t)x##_;

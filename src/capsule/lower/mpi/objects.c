@@ -35,7 +35,7 @@ int lower_comm_world_ranks(handle_t c, int *ranks)
 {
     MPI_Group w, g;
     int n;
-    MPI_Comm_group(app_world, &w);
+    MPI_Comm_group(online.world, &w);
     MPI_Comm_group(COMM(c), &g);
     MPI_Group_size(g, &n);
     int *id = need(malloc(n * sizeof *id));
@@ -50,7 +50,7 @@ int lower_comm_world_ranks(handle_t c, int *ranks)
 static MPI_Group group_of(int n, const int *ranks)
 {
     MPI_Group w, g;
-    MPI_Comm_group(app_world, &w);
+    MPI_Comm_group(online.world, &w);
     MPI_Group_incl(w, n, (int *)ranks, &g);
     MPI_Group_free(&w);
     return g;
@@ -140,7 +140,7 @@ int lower_comms_rebuild(struct upper *upper)
         int left = 0;
         mine = next < n ? card[next]->id : UINT64_MAX;
         GUARD("Allgather",
-              MPI_Allgather(&mine, 1, MPI_UINT64_T, proposed, 1, MPI_UINT64_T, app_world));
+              MPI_Allgather(&mine, 1, MPI_UINT64_T, proposed, 1, MPI_UINT64_T, online.world));
         for (int i = 0; i < upper->size; i++)
             left |= proposed[i] != UINT64_MAX;
         if (!left)
@@ -151,12 +151,12 @@ int lower_comms_rebuild(struct upper *upper)
         memcpy(before, proposed, bytes);
         MPI_Comm made = MPI_COMM_NULL;
         struct comm_card *c = next < n && all_propose(card[next], proposed) ? card[next] : NULL;
-        int rc = CREATE("Comm_split", MPI_Comm_split(app_world, c ? c->ranks[0] : MPI_UNDEFINED,
+        int rc = CREATE("Comm_split", MPI_Comm_split(online.world, c ? c->ranks[0] : MPI_UNDEFINED,
                                                      c ? c->rank : 0, &made));
         if (rc == 0 && c && c->remote_size) {
             MPI_Comm local = made;
             rc = CREATE("Intercomm_create",
-                        MPI_Intercomm_create(local, 0, app_world, c->remote_ranks[0],
+                        MPI_Intercomm_create(local, 0, online.world, c->remote_ranks[0],
                                              (int)(c->id & 0x3fff), &made));
             MPI_Comm_free(&local);
         }

@@ -39,24 +39,26 @@ static int checked(const char *function, int rc)
 
 /* When the application is rolled back, the library still has the buffer of before, and may be reading
  * from it: where that can happen it gets one of ours, which outlives the upper half. */
-static void *own_buffer;
-static int own_size;
+static struct {
+    void *memory;
+    int size;
+} own_buffer;
 
 int lower_Buffer_attach(void *buf, int size)
 {
     if (!recovering)
         return error_out(MPI_Buffer_attach(buf, size));
-    if (own_buffer && own_size >= size)
+    if (own_buffer.memory && own_buffer.size >= size)
         return 0;
-    int rc = own_buffer ? lower_Buffer_detach() : 0;
+    int rc = own_buffer.memory ? lower_Buffer_detach() : 0;
     if (rc)
         return rc;
-    own_size = size > 1 << 20 ? size : 1 << 20;
-    own_buffer = malloc((size_t)own_size);
-    rc = own_buffer ? MPI_Buffer_attach(own_buffer, own_size) : MPI_ERR_NO_MEM;
+    own_buffer.size = size > 1 << 20 ? size : 1 << 20;
+    own_buffer.memory = malloc((size_t)own_buffer.size);
+    rc = own_buffer.memory ? MPI_Buffer_attach(own_buffer.memory, own_buffer.size) : MPI_ERR_NO_MEM;
     if (rc) {
-        free(own_buffer);
-        own_buffer = NULL;
+        free(own_buffer.memory);
+        own_buffer.memory = NULL;
     }
     return error_out(rc);
 }
@@ -65,8 +67,8 @@ int lower_Buffer_detach(void)
     void *buf;
     int size, rc = MPI_Buffer_detach(&buf, &size);
     if (!rc) {
-        free(own_buffer);
-        own_buffer = NULL;
+        free(own_buffer.memory);
+        own_buffer.memory = NULL;
     }
     return error_out(rc);
 }
@@ -87,7 +89,7 @@ int lower_comm_remote_ranks(handle_t comm, int *ranks)
 {
     MPI_Group world, remote;
     int n;
-    MPI_Comm_group(app_world, &world);
+    MPI_Comm_group(online.world, &world);
     MPI_Comm_remote_group(COMM(comm), &remote);
     MPI_Group_size(remote, &n);
     int *id = need(malloc((size_t)n * sizeof *id));
@@ -123,14 +125,14 @@ static int win_ready(int rc, MPI_Win w, handle_t *out)
         *out = (handle_t)w;
         rc = DEAF("Win_lock_all", MPI_Win_lock_all(MPI_MODE_NOCHECK, w));
     }
-    windows_open -= rc != 0;
+    online.windows_open -= rc != 0;
     return error_out(rc);
 }
 int lower_win_create(void *base, long size, int unit, handle_t comm, handle_t *out)
 {
     MPI_Win w = MPI_WIN_NULL;
     windows_allowed();
-    windows_open++; /* before: one that is half made cannot be repaired either */
+    online.windows_open++; /* before: one that is half made cannot be repaired either */
     int rc = DEAF("Win_create", MPI_Win_create(base, size, unit, MPI_INFO_NULL, COMM(comm), &w));
     return win_ready(rc, w, out);
 }
@@ -138,7 +140,7 @@ int lower_win_create_dynamic(handle_t comm, handle_t *out)
 {
     MPI_Win w = MPI_WIN_NULL;
     windows_allowed();
-    windows_open++;
+    online.windows_open++;
     int rc = DEAF("Win_create_dynamic", MPI_Win_create_dynamic(MPI_INFO_NULL, COMM(comm), &w));
     return win_ready(rc, w, out);
 }
@@ -159,7 +161,7 @@ int lower_win_lock_words(long *own, handle_t comm, long **word, handle_t *out)
         memcpy(*word, own, LOCK_WORDS * sizeof *own);
         rc = MPI_Barrier(COMM(comm)); /* nobody tries before all words are there */
     }
-    windows_open++;
+    online.windows_open++;
     return win_ready(rc, w, out);
 #endif
 }
@@ -176,7 +178,7 @@ int lower_win_free(handle_t win)
     MPI_Win w = WIN(win);
     int rc = DEAF("Win_unlock_all", MPI_Win_unlock_all(w));
     int rc2 = DEAF("Win_free", MPI_Win_free(&w));
-    windows_open -= !rc2;
+    online.windows_open -= !rc2;
     return error_out(rc ? rc : rc2);
 }
 int lower_win_flush(int rank, handle_t win)

@@ -7,8 +7,6 @@
 
 #include "mpi/values.h"
 
-handle_t request_consumed;
-
 int lower_Test(handle_t *r, int *flag, struct status *s)
 {
     MPI_Request q = REQ(*r);
@@ -153,7 +151,6 @@ int lower_waitall_or_stop(int n, handle_t *real, struct status *status, int lear
     return result;
 }
 
-handle_t receive_under_way;
 int lower_recv_or_stop(void *buf, int n, handle_t type, int source, int tag, handle_t comm,
                        struct wait_item *item)
 {
@@ -167,14 +164,14 @@ int lower_recv_or_stop(void *buf, int n, handle_t type, int source, int tag, han
         item->error = error_out(rc);
         return RECV_NOT_BEGUN;
     }
-    receive_under_way = (handle_t)q;
+    online.receive_under_way = (handle_t)q;
     for (;;) {
-        rc = GUARD_REQUEST("Test", receive_under_way, q, MPI_Test(&q, &flag, wanted));
+        rc = GUARD_REQUEST("Test", online.receive_under_way, q, MPI_Test(&q, &flag, wanted));
         if (flag || __builtin_expect(rc, 0) || must_leave())
             break;
         long_wait(&turn, item->peer);
     }
-    receive_under_way = (handle_t)MPI_REQUEST_NULL;
+    online.receive_under_way = (handle_t)MPI_REQUEST_NULL;
     if (__builtin_expect(flag && !rc, 1)) {
         if (item->status)
             status_out(&st, item->status);
@@ -229,9 +226,9 @@ int lower_Cancel(handle_t *r, struct status *s)
 /* Deliver drained bytes into a buffer of any datatype: let MPI do it, on a communicator that the
  * application does not know.
  */
-static MPI_Comm private_self = MPI_COMM_NULL;
 int lower_self_copy(const void *from, size_t bytes, void *to, int n, handle_t t)
 {
+    static MPI_Comm private_self = MPI_COMM_NULL;
     MPI_Request q;
     struct status s;
     if (private_self == MPI_COMM_NULL)

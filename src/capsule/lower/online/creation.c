@@ -43,7 +43,6 @@ enum {
 
 typedef int step_function(MPI_Request request);
 
-int creating, creations_failed;
 static MPI_Comm in_meeting = MPI_COMM_NULL;
 static sigjmp_buf *way_out; /* of a join: there the call is left, after any death */
 static unsigned call = 1;   /* of the application, that makes one */
@@ -82,7 +81,7 @@ int ompi_comm_request_schedule_append_w_flags(MPI_Request request, step_function
     if (!library.symbol &&
         !(library.symbol = dlsym(RTLD_NEXT, "ompi_comm_request_schedule_append_w_flags")))
         die("this Open MPI has no ompi_comm_request_schedule_append_w_flags");
-    if (creating && in_meeting == MPI_COMM_NULL && step) {
+    if (online.creating && in_meeting == MPI_COMM_NULL && step) {
         int i = find(request);
         if (i == REQUESTS)
             i = next++ % REQUESTS;
@@ -96,7 +95,7 @@ int ompi_comm_request_schedule_append_w_flags(MPI_Request request, step_function
 
 void creation_begin(void)
 {
-    creating = recovering;
+    online.creating = recovering;
     call++;
 }
 
@@ -114,7 +113,7 @@ void creation_begin_in_join(sigjmp_buf *out)
 
 void creation_end(void)
 {
-    creating = 0;
+    online.creating = 0;
     way_out = NULL;
     in_meeting = MPI_COMM_NULL;
 }
@@ -141,8 +140,8 @@ void creation_note(MPI_Comm comm)
 void creation_settle(void)
 {
     MPI_Comm one;
-    int failed = creating, last = failed && highest ? highest + OTHERS : 0;
-    creations_failed += failed;
+    int failed = online.creating, last = failed && highest ? highest + OTHERS : 0;
+    online.creations_failed += failed;
     creation_end();
     while (MPI_Comm_dup(MPI_COMM_SELF, &one) == MPI_SUCCESS)
         if (number_of(one) >= last) {
@@ -155,7 +154,7 @@ void creation_hear(MPI_Comm base)
 {
     static int turns;
     int revoked = 0;
-    if ((leaving && in_meeting == MPI_COMM_NULL && !way_out) || ++turns < HEAR_EVERY)
+    if ((online.leaving && in_meeting == MPI_COMM_NULL && !way_out) || ++turns < HEAR_EVERY)
         return;
     turns = 0;
     revoked = mend_ulfm_is_revoked(base);
@@ -175,6 +174,4 @@ void creation_hear(MPI_Comm base)
                ev_str("call", "making a communicator"));
     leave_now();
 }
-#else
-int creations_failed;
 #endif

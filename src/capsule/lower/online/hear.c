@@ -30,7 +30,6 @@
 
 enum { HEAR_EVERY = 1024 }; /* in calls that hear of failures themselves */
 
-int windows_open, deaf_calls, hear_every = 1;
 static int revoked_all;
 static MPI_Comm watched = MPI_COMM_NULL;
 static int looking;
@@ -43,7 +42,7 @@ static void hear(void)
     int died = a_player_died();
     if (!revoked && !died)
         return;
-    deaf_calls = 0;
+    online.deaf_calls = 0;
     mend_event("recover.noticed", ev_str("how", died ? "failure" : "revoke"),
                ev_str("call", "window or file"));
     leave_now();
@@ -51,9 +50,9 @@ static void hear(void)
 
 void file_call(void)
 {
-    deaf_calls++;
-    hear_every = 1; /* the call itself must not be the first to hear of it */
-    if (recovering && !leaving && watched != MPI_COMM_NULL)
+    online.deaf_calls++;
+    online.hear_every = 1; /* the call itself must not be the first to hear of it */
+    if (recovering && !online.leaving && watched != MPI_COMM_NULL)
         hear();
 }
 
@@ -63,12 +62,12 @@ void file_call(void)
 static int look(void)
 {
     static int turns;
-    if (creating && watched != MPI_COMM_NULL)
+    if (online.creating && watched != MPI_COMM_NULL)
         creation_hear(watched);
-    if (leaving || ++turns < (deaf_calls ? hear_every : HEAR_EVERY))
+    if (online.leaving || ++turns < (online.deaf_calls ? online.hear_every : HEAR_EVERY))
         return 0;
     turns = 0;
-    if (deaf_calls)
+    if (online.deaf_calls)
         hear();
     else if (!revoked_all && a_player_died())
         revoke_application(), revoked_all = 1;
@@ -88,7 +87,7 @@ __attribute__((visibility("default"))) int sem_wait(sem_t *semaphore)
             return 0;
         if (errno != ETIMEDOUT)
             return -1;
-        if (deaf_calls > 0 && recovering && library_progress)
+        if (online.deaf_calls > 0 && recovering && library_progress)
             library_progress(); /* may not come back */
     }
 }
@@ -117,10 +116,9 @@ void windows_allowed(void)
             "dies: use mend run --no-online");
 }
 #else
-int windows_open, deaf_calls, hear_every;
 void file_call(void)
 {
-    deaf_calls++;
+    online.deaf_calls++;
 }
 void windows_allowed(void)
 {

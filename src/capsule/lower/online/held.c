@@ -13,8 +13,6 @@
 
 #include <mend/error.h>
 
-struct held_image held[IMAGES_HELD];
-
 struct trailer {
     struct output_state output;
     uint64_t magic;
@@ -24,8 +22,8 @@ struct trailer {
 struct held_image *held_find(int rank, mend_version_t version)
 {
     for (int i = 0; i < IMAGES_HELD; i++)
-        if (held[i].version == version && held[i].rank == rank && version)
-            return &held[i];
+        if (online.held[i].version == version && online.held[i].rank == rank && version)
+            return &online.held[i];
     return NULL;
 }
 
@@ -33,38 +31,38 @@ struct held_image *held_find(int rank, mend_version_t version)
 static void release(void)
 {
     for (int i = 0; i < IMAGES_HELD; i++)
-        if (!held[i].version && !__atomic_load_n(&held[i].busy, __ATOMIC_ACQUIRE))
-            paged_free(&held[i].pages);
+        if (!online.held[i].version && !__atomic_load_n(&online.held[i].busy, __ATOMIC_ACQUIRE))
+            paged_free(&online.held[i].pages);
 }
 
 struct held_image *held_new(void)
 {
     release();
     for (int i = 0; i < IMAGES_HELD; i++)
-        if (!held[i].version && !__atomic_load_n(&held[i].busy, __ATOMIC_ACQUIRE)) {
-            held[i].checked = 0;
-            return &held[i];
+        if (!online.held[i].version && !__atomic_load_n(&online.held[i].busy, __ATOMIC_ACQUIRE)) {
+            online.held[i].checked = 0;
+            return &online.held[i];
         }
     die("more than %d images at once", IMAGES_HELD);
 }
 
-static size_t wanted; /* pages for two */
 void held_reserve(size_t size)
 {
-    wanted = 2 * size / page_size;
+    online.pages_wanted = 2 * size / page_size;
 }
 
 int held_reserve_more(void)
 {
-    return wanted && pool_reserve(wanted);
+    return online.pages_wanted && pool_reserve(online.pages_wanted);
 }
 
 void held_keep(mend_version_t version, mend_version_t copied, int rank, int other_rank)
 {
     for (int i = 0; i < IMAGES_HELD; i++) {
-        int own = held[i].rank == rank, theirs = held[i].rank == other_rank;
-        if (!(own || theirs) || (held[i].version != version && held[i].version != copied))
-            held[i].version = held[i].rank = 0;
+        int own = online.held[i].rank == rank, theirs = online.held[i].rank == other_rank;
+        if (!(own || theirs) ||
+            (online.held[i].version != version && online.held[i].version != copied))
+            online.held[i].version = online.held[i].rank = 0;
     }
     release();
     if (rank >= 0) /* a spare keeps what it has made ready */

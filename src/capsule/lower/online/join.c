@@ -72,7 +72,7 @@ static int processes_wanted(int world_size)
 /* Step 2. */
 void join_refill(MPI_Comm base, MPI_Comm control, const struct plan *plan, mend_version_t version)
 {
-    int mine = !windows_open, due = 0; /* with open windows nobody can meet: see hear.c */
+    int mine = !online.windows_open, due = 0; /* with open windows nobody can meet: see hear.c */
     if (!join_is_wanted())
         return;
     if (plan->rank == 0 && mine)
@@ -232,7 +232,7 @@ void join_part(MPI_Comm base)
 {
     if (!joined)
         return;
-    creations_failed++;
+    online.creations_failed++;
     if (!TRY(MPI_Barrier(base)))
         mend_ulfm_revoke(base);
 }

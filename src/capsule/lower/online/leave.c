@@ -24,7 +24,6 @@
 #include <time.h>
 #include <unistd.h>
 
-int leaving = 1;
 static char *stack_top;
 static void (*after_leaving)(void);
 static volatile int acknowledged;
@@ -76,7 +75,7 @@ static void on_leave(int signal, siginfo_t *info, void *context)
     uintptr_t pointer = (uintptr_t)thread_pointer_get();
     int tid = (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
     if (tid == main_tid) { /* another thread has noticed a failure: the main thread repairs */
-        if (leaving || pointer == (uintptr_t)lower.thread_pointer)
+        if (online.leaving || pointer == (uintptr_t)lower.thread_pointer)
             return;
         thread_pointer_set(lower.thread_pointer);
         on_own_stack(after_leaving);
@@ -105,7 +104,7 @@ void leave_now(void)
 {
     if (syscall(SYS_gettid) == main_tid)
         on_own_stack(after_leaving);
-    for (long pause = 500; !leaving; pause = longer(pause)) {
+    for (long pause = 500; !online.leaving; pause = longer(pause)) {
         syscall(SYS_tgkill, getpid(), main_tid, SIGNAL_LEAVE);
         nap(pause);
     }
@@ -154,7 +153,7 @@ static double patience;
 static void finish_request(handle_t handle, int is_receive)
 {
     MPI_Request request = (MPI_Request)handle;
-    if (handle == request_consumed)
+    if (handle == online.request_consumed)
         return;
     for (int flag = 0; !flag && request != MPI_REQUEST_NULL;) {
         int rc = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
@@ -173,10 +172,10 @@ static void finish_requests(void)
     patience = seconds_now() + 3;
     if (lower.upper && lower.upper->each_request)
         lower.upper->each_request(finish_request);
-    if (receive_under_way)
-        finish_request(receive_under_way, 1);
-    receive_under_way = (handle_t)MPI_REQUEST_NULL;
-    request_consumed = 0;
+    if (online.receive_under_way)
+        finish_request(online.receive_under_way, 1);
+    online.receive_under_way = (handle_t)MPI_REQUEST_NULL;
+    online.request_consumed = 0;
 }
 
 /* The communicators are never freed: their context ids must not be used again while messages of
@@ -210,26 +209,26 @@ void revoke_application(void)
 {
     for (int i = 0; i < comm_count; i++)
         mend_ulfm_revoke(comms[i]);
-    if (app_world != MPI_COMM_NULL)
-        mend_ulfm_revoke(app_world);
+    if (online.world != MPI_COMM_NULL)
+        mend_ulfm_revoke(online.world);
 }
 
 static void revoke_all(MPI_Comm private_comm)
 {
     revoke_application();
     comm_count = 0;
-    if (app_world == MPI_COMM_NULL)
+    if (online.world == MPI_COMM_NULL)
         return;
     mend_ulfm_revoke(private_comm);
-    mend_ulfm_revoke(app_self);
-    app_world = app_self = MPI_COMM_NULL;
+    mend_ulfm_revoke(online.self);
+    online.world = online.self = MPI_COMM_NULL;
 }
 
 void leave_upper(MPI_Comm private_comm)
 {
-    if (leaving)
+    if (online.leaving)
         return;
-    leaving = 1;
+    online.leaving = 1;
     sigset_t all;
     sigfillset(&all);
     sigdelset(&all, SIGSYS);
@@ -247,7 +246,7 @@ void leave_upper(MPI_Comm private_comm)
     end_threads();
     phase("threads");
     undo_leave();
-    if (!windows_open) /* else nothing is loaded in its place */
+    if (!online.windows_open) /* else nothing is loaded in its place */
         finish_requests();
     mend_ulfm_forget_kept_requests();
     phase("requests");

@@ -8,9 +8,35 @@
 #include <mpi.h>
 #include <setjmp.h>
 
-/* What the application takes for MPI_COMM_WORLD and MPI_COMM_SELF (mpi.c). */
-extern MPI_Comm app_world, app_self;
-void fill_predefined(void); /* lower.predef[], with these two */
+/* --- state.c: what this process knows of itself --- */
+struct held_image { /* in memory (held.c) */
+    int rank;
+    mend_version_t version; /* 0: free */
+    int busy;               /* being written to disk: it stays until that is done */
+    int checked;            /* written or verified by this process */
+    size_t size;            /* of the stream */
+    struct paged pages;
+};
+#define IMAGES_HELD 8
+
+extern struct online {
+    MPI_Comm world, self; /* what the application takes for MPI_COMM_WORLD and MPI_COMM_SELF */
+    int leaving;          /* no upper half runs in this process */
+    /* A blocking receive of the application, while it waits: no request of the upper half stands for it. */
+    handle_t receive_under_way;
+    handle_t request_consumed; /* by a call that failed: nobody may look at it again */
+    /* hear.c */
+    int deaf_calls;   /* under way, that do not hear of failures */
+    int hear_every;   /* looked for in every so many-th turn of the library's progress */
+    int windows_open; /* of the lower half */
+    /* creation.c */
+    int creating;         /* a call that makes a communicator is under way */
+    int creations_failed; /* so many; the library cannot be ended in order any more */
+    /* held.c */
+    struct held_image held[IMAGES_HELD];
+    size_t pages_wanted; /* for two images */
+} online;
+void fill_predefined(void); /* lower.predef[], with world and self */
 
 /* Communicators that the application has made: all of them are revoked by a repair. */
 void comm_made(MPI_Comm comm);
@@ -28,14 +54,14 @@ void revoke_application(void);
 
 /* The same for a call that completes `request`, which the caller knows by `handle`: a call that
  * fails may have freed it, and then nobody may look at it again. */
-#define GUARD_REQUEST(name, handle, request, call)                           \
-    ({                                                                       \
-        int rc_ = (call);                                                    \
-        if (__builtin_expect(rc_ != MPI_SUCCESS, 0) && recovering) {         \
-            request_consumed = (request) == MPI_REQUEST_NULL ? (handle) : 0; \
-            recover_error(rc_, name);                                        \
-        }                                                                    \
-        rc_;                                                                 \
+#define GUARD_REQUEST(name, handle, request, call)                                  \
+    ({                                                                              \
+        int rc_ = (call);                                                           \
+        if (__builtin_expect(rc_ != MPI_SUCCESS, 0) && recovering) {                \
+            online.request_consumed = (request) == MPI_REQUEST_NULL ? (handle) : 0; \
+            recover_error(rc_, name);                                               \
+        }                                                                           \
+        rc_;                                                                        \
     })
 /* The same for a call that makes a communicator (online/creation.c). */
 #define CREATE(name, call)               \
@@ -52,32 +78,14 @@ void creation_end(void);
 void creation_settle(void);        /* after one that has failed */
 void creation_note(MPI_Comm comm); /* there is this one */
 void creation_hear(MPI_Comm base); /* at a turn of the library; a failure in `base` ends the call */
-extern int creations_failed;       /* so many; the library cannot be ended in order any more */
-extern int creating;               /* such a call is under way */
-
-extern handle_t request_consumed;
-/* A blocking receive of the application, while it waits: no request of the upper half stands for
- * it. */
-extern handle_t receive_under_way;
 
 /* --- online/leave.c --- */
-extern int leaving;                             /* no upper half runs in this process */
 void leave_prepare(void (*then)(void));         /* `then` runs on a stack of the lower half */
 void leave_now(void) __attribute__((noreturn)); /* from any thread, whatever stack it is on */
 void leave_upper(MPI_Comm private_comm); /* on our stack: end it for good; twice does nothing */
 void on_own_stack(void (*function)(void)) __attribute__((noreturn));
 
 /* --- online/held.c: images in memory, gone with the process that holds them --- */
-#define IMAGES_HELD 8
-struct held_image {
-    int rank;
-    mend_version_t version; /* 0: free */
-    int busy;               /* being written to disk: it stays until that is done */
-    int checked;            /* written or verified by this process */
-    size_t size;            /* of the stream */
-    struct paged pages;
-};
-extern struct held_image held[IMAGES_HELD];
 struct held_image *held_find(int rank, mend_version_t version);
 struct held_image *held_new(void);
 void held_reserve(size_t size); /* memory for two of that size, made by the next: */
@@ -102,23 +110,20 @@ void anchor_cast(void);
 int a_player_died(void); /* a process that plays a rank is known to be dead */
 
 /* --- online/hear.c --- */
-extern int windows_open; /* of the lower half */
-extern int deaf_calls;   /* under way, that do not hear of failures */
-extern int hear_every;   /* looked for in every so many-th turn of the library's progress */
 void windows_watch(MPI_Comm comm); /* a failure in it ends them */
 void windows_allowed(void);        /* ends the process if they cannot be watched */
 void file_call(void);              /* one on a file begins */
 /* One on a window begins: it only waits, so looking is seldom. */
 static inline void window_call(void)
 {
-    deaf_calls++;
-    hear_every = 256;
+    online.deaf_calls++;
+    online.hear_every = 256;
 }
 #define DEAF(name, call)                   \
     ({                                     \
         window_call();                     \
         int result_ = GUARD(name, (call)); \
-        deaf_calls--;                      \
+        online.deaf_calls--;               \
         result_;                           \
     })
 
@@ -126,7 +131,7 @@ static inline void window_call(void)
     ({                                     \
         file_call();                       \
         int result_ = GUARD(name, (call)); \
-        deaf_calls--;                      \
+        online.deaf_calls--;               \
         result_;                           \
     })
 

@@ -81,7 +81,7 @@ static void meet(void);
 static void repair(void) /* on our own stack, in the main thread */
 {
     phases_noticed();
-    deaf_calls = 0;
+    online.deaf_calls = 0;
     leave_upper(control);
     control = MPI_COMM_NULL;
     meet();
@@ -112,7 +112,7 @@ int a_player_died(void)
 static enum mend_news news_of_players(void *arg)
 {
     (void)arg;
-    if (a_player_died() || mend_ulfm_is_revoked(app_world))
+    if (a_player_died() || mend_ulfm_is_revoked(online.world))
         return NEWS_DEATH;
     mend_ulfm_progress(MPI_COMM_SELF);
     return plan_look_at_players(&plan);
@@ -142,16 +142,16 @@ static int show_cards(void)
 {
     struct meeting_card mine = {.rank = rank,
                                 .finished = finished,
-                                .windows = windows_open,
-                                .unclean = creations_failed,
+                                .windows = online.windows_open,
+                                .unclean = online.creations_failed,
                                 .floor = rank >= 0 ? floor_of(rank) : 0,
                                 .host = host_number(),
                                 .machine = machine_number(),
                                 .pid = getpid(),
                                 .id = (uint64_t)(1e6 * wall())};
     for (int i = 0; i < IMAGES_HELD; i++) {
-        mine.image[i].rank = held[i].rank;
-        mine.image[i].version = held[i].version;
+        mine.image[i].rank = online.held[i].rank;
+        mine.image[i].version = online.held[i].version;
     }
     MPI_Comm_size(base, &plan.processes);
     MPI_Comm_rank(base, &plan.me);
@@ -167,7 +167,7 @@ static void revoke_made(void)
     if (plan.rank < 0)
         return;
     mend_ulfm_revoke(control);
-    mend_ulfm_revoke(app_world);
+    mend_ulfm_revoke(online.world);
 }
 
 static void load(void)
@@ -232,7 +232,7 @@ static int attempt(void)
         return 1;
     if (agreed == AGREED_UNSURE) /* see agree.c */
         revoke_made();
-    app_world = control = app_self = MPI_COMM_NULL; /* nobody uses them */
+    online.world = control = online.self = MPI_COMM_NULL; /* nobody uses them */
     mend_event("recover.retry", ev_str("what", agreed == AGREED_UNSURE ? "unsure"
                                                : ok                    ? "others"
                                                                        : "here"));
@@ -247,7 +247,7 @@ static void meet(void)
         while (!attempt())
             ;
         if (plan.finished) {
-            creations_failed |= plan.unclean;
+            online.creations_failed |= plan.unclean;
             return;
         }
         if (plan.hopeless)
@@ -271,7 +271,7 @@ static void meet(void)
         undo_outside_forget(version > 0);
         undo_meeting(plan.id);
         undo_begin(rank, version);
-        leaving = 0;
+        online.leaving = 0;
         mend_event("recover.playing", ev_int("version", version), ev_int("pid", getpid()),
                    ev_int("spares", plan.processes - world_size));
         if (version)
@@ -472,7 +472,7 @@ void recover_main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     anchor_cast();
-    app_world = app_self = MPI_COMM_NULL;
+    online.world = online.self = MPI_COMM_NULL;
     leave_prepare(repair);
     const char *later = mend_setting_string(MEND_KEY_ONLINE_JOIN);
     if (later[0])
@@ -491,7 +491,7 @@ void recover_main(int argc, char **argv)
                ev_int("spares", spares));
     meet();
     join_part(base);
-    if (!creations_failed)
+    if (!online.creations_failed)
         MPI_Finalize(); /* a spare that was never needed */
     exit(0);
 }

@@ -79,9 +79,9 @@ int build_world(const struct plan *plan, MPI_Comm base, MPI_Comm *control)
     MPI_Comm_set_errhandler(s, MPI_ERRORS_RETURN);
     creation_note(c);
     creation_note(s);
-    app_world = w;
+    online.world = w;
     *control = c;
-    app_self = s;
+    online.self = s;
     return 1;
 }
 
