@@ -61,7 +61,9 @@ void patience_for(int seconds)
 }
 
 /* The way out of an agreement that does not end; NULL until the first meeting has ended. */
-static struct mend_hall *hall, *next_hall;
+static struct {
+    struct mend_hall *now, *next;
+} hall;
 
 static int seconds_of_patience(void)
 {
@@ -72,11 +74,12 @@ int gather_and_shrink(MPI_Comm *base)
 {
     MPI_Comm alive;
     mend_ulfm_revoke(*base);
-    mend_hall_gather(hall, base);                   /* this waits for those who compute */
-    int last = hall && !mend_hall_is_bounded(hall); /* all are there; nothing to leave it for */
+    mend_hall_gather(hall.now, base); /* this waits for those who compute */
+    int last =
+        hall.now && !mend_hall_is_bounded(hall.now); /* all are there; nothing to leave it for */
     if (last)
         patience_for(seconds_of_patience());
-    int rc = mend_hall_shrink(hall, *base, &alive);
+    int rc = mend_hall_shrink(hall.now, *base, &alive);
     if (last)
         patience_for(0);
     if (rc != MPI_SUCCESS)
@@ -89,20 +92,20 @@ int gather_and_shrink(MPI_Comm *base)
 int agree_open_next(MPI_Comm comm)
 {
     return TRY(mend_hall_open(comm, mend_setting_seconds(MEND_KEY_PROCESS_AGREEMENT_TIMEOUT), false,
-                              &next_hall));
+                              &hall.next));
 }
 
 int agree_prepare(MPI_Comm base)
 {
-    if (hall)
+    if (hall.now)
         return 1;
     return agree_open_next(base);
 }
 
 void agree_adopt_next(void)
 {
-    hall = next_hall;
-    next_hall = NULL;
+    hall.now = hall.next;
+    hall.next = NULL;
 }
 
 enum agreed agree(MPI_Comm base, int ok)
@@ -110,27 +113,27 @@ enum agreed agree(MPI_Comm base, int ok)
     int flag = ok;
     if (!ok || mend_ulfm_is_revoked(base)) {
         mend_ulfm_revoke(base);
-        if (!hall) /* else the assembly tells the news to all */
+        if (!hall.now) /* else the assembly tells the news to all */
             mend_ulfm_await_failure(base, mend_setting_seconds(MEND_KEY_ONLINE_PATIENCE));
     }
     MEND_FAULT_POINT(recover_agree);
-    mend_hall_assemble(hall); /* others may still move and load images */
-    int last = !mend_hall_is_bounded(hall);
+    mend_hall_assemble(hall.now); /* others may still move and load images */
+    int last = !mend_hall_is_bounded(hall.now);
     if (last)
         patience_for(seconds_of_patience());
-    int rc = mend_hall_agree(hall, base, &flag, false);
+    int rc = mend_hall_agree(hall.now, base, &flag, false);
     if (last)
         patience_for(0);
     phase("agree");
     int yes = rc == MPI_SUCCESS && flag;
     if (yes)
-        mend_hall_adopted(hall);
-    if (yes && next_hall)
-        hall = next_hall;
+        mend_hall_adopted(hall.now);
+    if (yes && hall.next)
+        hall.now = hall.next;
     else
-        mend_hall_close(next_hall, false);
-    next_hall = NULL;
-    return yes ? AGREED_YES : ok && mend_hall_unsure(hall) ? AGREED_UNSURE : AGREED_NO;
+        mend_hall_close(hall.next, false);
+    hall.next = NULL;
+    return yes ? AGREED_YES : ok && mend_hall_unsure(hall.now) ? AGREED_UNSURE : AGREED_NO;
 }
 
 void agree_to_end(MPI_Comm base, int *flag)

@@ -22,8 +22,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static char stack[4096] __attribute__((aligned(64)));
-
 /* With the thread pointer of its parent: it must not touch libc. */
 static int lie(void *parent)
 {
@@ -41,6 +39,7 @@ static int lie(void *parent)
 
 void anchor_cast(void)
 {
+    static char stack[4096] __attribute__((aligned(64)));
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before); /* the anchor's mask for good */

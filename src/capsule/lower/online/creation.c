@@ -43,19 +43,22 @@ enum {
 
 typedef int step_function(MPI_Request request);
 
-static MPI_Comm in_meeting = MPI_COMM_NULL;
-static sigjmp_buf *way_out; /* of a join: there the call is left, after any death */
-static unsigned call = 1;   /* of the application, that makes one */
 static struct {
-    MPI_Request request;
-    step_function *step; /* the next */
-    unsigned call;
-} running[REQUESTS];
+    MPI_Comm in_meeting; /* MPI_COMM_NULL: not in one */
+    sigjmp_buf *way_out; /* of a join: there the call is left, after any death */
+    unsigned call;       /* of the application, that makes one */
+    int highest;         /* number of a communicator */
+    struct {
+        MPI_Request request;
+        step_function *step; /* the next */
+        unsigned call;
+    } running[REQUESTS];
+} making = {.in_meeting = MPI_COMM_NULL, .call = 1};
 
 static int find(MPI_Request request)
 {
     int i = 0;
-    while (i < REQUESTS && running[i].request != request)
+    while (i < REQUESTS && making.running[i].request != request)
         i++;
     return i;
 }
@@ -63,9 +66,9 @@ static int find(MPI_Request request)
 static int step_if_wanted(MPI_Request request)
 {
     int i = find(request);
-    if (i == REQUESTS || running[i].call != call)
+    if (i == REQUESTS || making.running[i].call != making.call)
         return FAILED;
-    return running[i].step(request);
+    return making.running[i].step(request);
 }
 
 __attribute__((visibility("default"))) int ompi_comm_request_schedule_append_w_flags(
@@ -81,13 +84,13 @@ int ompi_comm_request_schedule_append_w_flags(MPI_Request request, step_function
     if (!library.symbol &&
         !(library.symbol = dlsym(RTLD_NEXT, "ompi_comm_request_schedule_append_w_flags")))
         die("this Open MPI has no ompi_comm_request_schedule_append_w_flags");
-    if (online.creating && in_meeting == MPI_COMM_NULL && step) {
+    if (online.creating && making.in_meeting == MPI_COMM_NULL && step) {
         int i = find(request);
         if (i == REQUESTS)
             i = next++ % REQUESTS;
-        running[i].request = request;
-        running[i].step = step;
-        running[i].call = call;
+        making.running[i].request = request;
+        making.running[i].step = step;
+        making.running[i].call = making.call;
         step = step_if_wanted;
     }
     return library.append(request, step, parts, count, flags);
@@ -96,26 +99,26 @@ int ompi_comm_request_schedule_append_w_flags(MPI_Request request, step_function
 void creation_begin(void)
 {
     online.creating = recovering;
-    call++;
+    making.call++;
 }
 
 void creation_begin_in_meeting(MPI_Comm comm)
 {
     creation_begin();
-    in_meeting = comm;
+    making.in_meeting = comm;
 }
 
 void creation_begin_in_join(sigjmp_buf *out)
 {
     creation_begin();
-    way_out = out;
+    making.way_out = out;
 }
 
 void creation_end(void)
 {
     online.creating = 0;
-    way_out = NULL;
-    in_meeting = MPI_COMM_NULL;
+    making.way_out = NULL;
+    making.in_meeting = MPI_COMM_NULL;
 }
 
 static int number_of(MPI_Comm comm)
@@ -129,18 +132,17 @@ static int number_of(MPI_Comm comm)
     return library.symbol ? atoi(library.print(comm)) : 0;
 }
 
-static int highest;
 void creation_note(MPI_Comm comm)
 {
     int number = number_of(comm);
-    if (number > highest)
-        highest = number;
+    if (number > making.highest)
+        making.highest = number;
 }
 
 void creation_settle(void)
 {
     MPI_Comm one;
-    int failed = online.creating, last = failed && highest ? highest + OTHERS : 0;
+    int failed = online.creating, last = failed && making.highest ? making.highest + OTHERS : 0;
     online.creations_failed += failed;
     creation_end();
     while (MPI_Comm_dup(MPI_COMM_SELF, &one) == MPI_SUCCESS)
@@ -154,21 +156,22 @@ void creation_hear(MPI_Comm base)
 {
     static int turns;
     int revoked = 0;
-    if ((online.leaving && in_meeting == MPI_COMM_NULL && !way_out) || ++turns < HEAR_EVERY)
+    if ((online.leaving && making.in_meeting == MPI_COMM_NULL && !making.way_out) ||
+        ++turns < HEAR_EVERY)
         return;
     turns = 0;
     revoked = mend_ulfm_is_revoked(base);
-    int died = way_out ? mend_ulfm_failed(base, NULL) > 0 : a_player_died();
+    int died = making.way_out ? mend_ulfm_failed(base, NULL) > 0 : a_player_died();
     if (!revoked && !died)
         return;
-    if (in_meeting != MPI_COMM_NULL) {
-        mend_ulfm_revoke(in_meeting);
+    if (making.in_meeting != MPI_COMM_NULL) {
+        mend_ulfm_revoke(making.in_meeting);
         return;
     }
-    call++;
-    if (way_out) {
+    making.call++;
+    if (making.way_out) {
         mend_event("recover.unjoined", ev_str("how", died ? "failure" : "revoke"));
-        siglongjmp(*way_out, 1);
+        siglongjmp(*making.way_out, 1);
     }
     mend_event("recover.noticed", ev_str("how", died ? "failure" : "revoke"),
                ev_str("call", "making a communicator"));

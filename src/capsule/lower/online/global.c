@@ -24,14 +24,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char folder[PATH_MAX - 128];
-static int every; /* this many versions; 0: never */
-static int ranks_known;
-static uint64_t id;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct held_image *job; /* being written, or to be */
-static struct held_image job_copy;
+static struct {
+    char folder[PATH_MAX - 128];
+    int every; /* this many versions; 0: never */
+    int ranks;
+    uint64_t id;
+    mend_version_t soon; /* forgotten with the next */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct held_image *image; /* being written, or to be */
+    struct held_image copy;   /* of that */
+} global = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 struct file_sink {
     int fd;
@@ -48,7 +51,7 @@ static void path_of(char *path, size_t size, const mend_file *file)
 {
     char name[MEND_FILE_NAME_MAX];
     mend_file_name(file, name);
-    snprintf(path, size, "%s/%s", folder, name);
+    snprintf(path, size, "%s/%s", global.folder, name);
 }
 
 enum { BLOCK = 256 << 10 };
@@ -72,7 +75,7 @@ static int write_image(const struct held_image *image, const mend_file *file, in
                             .version = file->version,
                             .save_id = file->save_id,
                             .rank = file->rank,
-                            .ranks = ranks_known,
+                            .ranks = global.ranks,
                             .base_version = -1,
                             .block = BLOCK,
                             .region_count = 1,
@@ -92,7 +95,7 @@ static int write_file(const struct held_image *image, uint64_t save_id)
     path_of(path, sizeof path, &file);
     struct fetching *from = need(malloc(sizeof *from));
     from->image = image;
-    int rc = mend_io_make_folders(folder);
+    int rc = mend_io_make_folders(global.folder);
     if (!rc)
         rc = mend_io_replace_begin(&r, path);
     if (!rc) {
@@ -110,19 +113,18 @@ static int write_file(const struct held_image *image, uint64_t save_id)
 
 /* Not at once, but with the next one: ranks see that a version is complete one after the other, so that by then
  * all have at least told (global_floor) what this one forgets. One that dies cannot tell any more. */
-static mend_version_t soon;
 static void forget_soon(int rank, mend_version_t version)
 {
-    if (version <= soon)
+    if (version <= global.soon)
         return;
-    if (soon)
-        undo_forget(rank, soon);
-    soon = version;
+    if (global.soon)
+        undo_forget(rank, global.soon);
+    global.soon = version;
 }
 
 mend_version_t global_floor(void)
 {
-    return soon;
+    return global.soon;
 }
 
 /* Two complete versions are kept. */
@@ -131,7 +133,7 @@ static void prune(int rank)
     mend_file *list;
     int n, whole = 0, there = 0;
     char path[PATH_MAX];
-    if (mend_folder_list(folder, &list, &n))
+    if (mend_folder_list(global.folder, &list, &n))
         return;
     for (int i = n - 1; i >= 0; i--) { /* newest last: by version, then by id */
         if (list[i].kind != MEND_FILE_GLOBAL)
@@ -143,7 +145,7 @@ static void prune(int rank)
             path_of(path, sizeof path, &list[i]);
             mend_io_remove(path);
         }
-        if (there == ranks_known && whole < 2 && ++whole == 2)
+        if (there == global.ranks && whole < 2 && ++whole == 2)
             forget_soon(rank, list[i].version);
     }
     free(list);
@@ -159,18 +161,18 @@ static void committed(const struct held_image *image, double seconds)
 static void *background(void *none)
 {
     (void)none;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&global.lock);
     for (;;) {
-        while (!job)
-            pthread_cond_wait(&changed, &lock);
-        struct held_image copy = job_copy;
-        uint64_t begun_in = id;
-        pthread_mutex_unlock(&lock);
+        while (!global.image)
+            pthread_cond_wait(&global.changed, &global.lock);
+        struct held_image copy = global.copy;
+        uint64_t begun_in = global.id;
+        pthread_mutex_unlock(&global.lock);
         double begun = mend_now();
         int ok = write_file(&copy, begun_in);
         double seconds = mend_now() - begun;
-        pthread_mutex_lock(&lock);
-        if (ok && begun_in != id) { /* it is of a past that was given up meanwhile */
+        pthread_mutex_lock(&global.lock);
+        if (ok && begun_in != global.id) { /* it is of a past that was given up meanwhile */
             char path[PATH_MAX];
             mend_file file = {MEND_FILE_GLOBAL, copy.rank, copy.version, begun_in};
             path_of(path, sizeof path, &file);
@@ -178,9 +180,9 @@ static void *background(void *none)
         } else if (ok) {
             committed(&copy, seconds);
         }
-        __atomic_store_n(&job->busy, 0, __ATOMIC_RELEASE);
-        job = NULL;
-        pthread_cond_broadcast(&changed);
+        __atomic_store_n(&global.image->busy, 0, __ATOMIC_RELEASE);
+        global.image = NULL;
+        pthread_cond_broadcast(&global.changed);
     }
     return NULL;
 }
@@ -188,46 +190,47 @@ static void *background(void *none)
 void global_open(const char *dir, int versions)
 {
     pthread_t thread;
-    if (snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, dir) >= (int)sizeof folder)
+    if (snprintf(global.folder, sizeof global.folder, "%s/" LEVELS_STORE, dir) >=
+        (int)sizeof global.folder)
         die("the path of the job's folder %s is too long", dir);
-    every = versions;
-    if (every > 0 && pthread_create(&thread, NULL, background, NULL))
+    global.every = versions;
+    if (global.every > 0 && pthread_create(&thread, NULL, background, NULL))
         die("cannot start a thread");
 }
 
 void global_begin(int ranks, mend_version_t version, uint64_t new_id)
 {
-    pthread_mutex_lock(&lock);
-    if (version < soon) /* from its beginning */
-        soon = 0;
-    ranks_known = ranks;
-    id = new_id;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&global.lock);
+    if (version < global.soon) /* from its beginning */
+        global.soon = 0;
+    global.ranks = ranks;
+    global.id = new_id;
+    pthread_mutex_unlock(&global.lock);
 }
 
 void global_offer(struct held_image *image, uint64_t order)
 {
     int planned = due_at(order, DUE_GLOBAL);
-    if (every <= 0 || planned == 0 || (planned < 0 && image->version % every))
+    if (global.every <= 0 || planned == 0 || (planned < 0 && image->version % global.every))
         return;
-    pthread_mutex_lock(&lock);
-    if (job) { /* the disk is slower than the versions come: leave this one out */
+    pthread_mutex_lock(&global.lock);
+    if (global.image) { /* the disk is slower than the versions come: leave this one out */
         mend_event("checkpoint.skipped", ev_int("version", image->version),
                    ev_str("level", "global"));
     } else {
         image->busy = 1;
-        job_copy = *image;
-        job = image;
-        pthread_cond_broadcast(&changed);
+        global.copy = *image;
+        global.image = image;
+        pthread_cond_broadcast(&global.changed);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&global.lock);
 }
 
 int global_save_now(const struct held_image *image)
 {
     double begun = mend_now();
     global_flush();
-    int ok = write_file(image, id);
+    int ok = write_file(image, global.id);
     if (ok)
         committed(image, mend_now() - begun);
     return ok;
@@ -235,14 +238,14 @@ int global_save_now(const struct held_image *image)
 
 int global_write(const struct held_image *image)
 {
-    return image && write_file(image, id);
+    return image && write_file(image, global.id);
 }
 
 void global_flush(void)
 {
-    pthread_mutex_lock(&lock);
-    while (job)
-        pthread_cond_wait(&changed, &lock);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&global.lock);
+    while (global.image)
+        pthread_cond_wait(&global.changed, &global.lock);
+    pthread_mutex_unlock(&global.lock);
 }
 #endif

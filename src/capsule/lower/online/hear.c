@@ -30,15 +30,17 @@
 
 enum { HEAR_EVERY = 1024 }; /* in calls that hear of failures themselves */
 
-static int revoked_all;
-static MPI_Comm watched = MPI_COMM_NULL;
-static int looking;
-static void (*library_progress)(void);
+static struct {
+    MPI_Comm watched; /* a failure in it ends calls on windows and files */
+    int revoked_all;
+    int looking; /* at every turn of the library */
+    void (*library_progress)(void);
+} hearing = {.watched = MPI_COMM_NULL};
 
 static void hear(void)
 {
     int revoked = 0;
-    revoked = mend_ulfm_is_revoked(watched);
+    revoked = mend_ulfm_is_revoked(hearing.watched);
     int died = a_player_died();
     if (!revoked && !died)
         return;
@@ -52,7 +54,7 @@ void file_call(void)
 {
     online.deaf_calls++;
     online.hear_every = 1; /* the call itself must not be the first to hear of it */
-    if (recovering && !online.leaving && watched != MPI_COMM_NULL)
+    if (recovering && !online.leaving && hearing.watched != MPI_COMM_NULL)
         hear();
 }
 
@@ -62,15 +64,15 @@ void file_call(void)
 static int look(void)
 {
     static int turns;
-    if (online.creating && watched != MPI_COMM_NULL)
-        creation_hear(watched);
+    if (online.creating && hearing.watched != MPI_COMM_NULL)
+        creation_hear(hearing.watched);
     if (online.leaving || ++turns < (online.deaf_calls ? online.hear_every : HEAR_EVERY))
         return 0;
     turns = 0;
     if (online.deaf_calls)
         hear();
-    else if (!revoked_all && a_player_died())
-        revoke_application(), revoked_all = 1;
+    else if (!hearing.revoked_all && a_player_died())
+        revoke_application(), hearing.revoked_all = 1;
     return 0;
 }
 
@@ -87,16 +89,16 @@ __attribute__((visibility("default"))) int sem_wait(sem_t *semaphore)
             return 0;
         if (errno != ETIMEDOUT)
             return -1;
-        if (online.deaf_calls > 0 && recovering && library_progress)
-            library_progress(); /* may not come back */
+        if (online.deaf_calls > 0 && recovering && hearing.library_progress)
+            hearing.library_progress(); /* may not come back */
     }
 }
 
 void windows_watch(MPI_Comm comm)
 {
     static int registered;
-    watched = comm;
-    revoked_all = 0;
+    hearing.watched = comm;
+    hearing.revoked_all = 0;
     if (registered++)
         return;
     union {
@@ -104,14 +106,14 @@ void windows_watch(MPI_Comm comm)
         int (*add)(int (*callback)(void));
         void (*turn)(void);
     } library = {dlsym(RTLD_DEFAULT, "opal_progress_register")};
-    looking = library.symbol && library.add(look) == 0;
+    hearing.looking = library.symbol && library.add(look) == 0;
     library.symbol = dlsym(RTLD_DEFAULT, "opal_progress");
-    library_progress = library.turn;
+    hearing.library_progress = library.turn;
 }
 
 void windows_allowed(void)
 {
-    if (recovering && !looking)
+    if (recovering && !hearing.looking)
         die("this Open MPI has no progress hook, so a job with windows would hang when a rank "
             "dies: use mend run --no-online");
 }

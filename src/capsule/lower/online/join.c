@@ -44,7 +44,10 @@ enum {
     CONNECT_LIMIT = 15, /* the launcher's: it ends the new one then */
     JOIN_LIMIT = 30     /* whoever is not through then has hung */
 };
-static int joined; /* processes that came later: two worlds cannot be finalized any more */
+static struct {
+    int joined; /* processes that came later: two worlds cannot be finalized any more */
+    sigjmp_buf way_out;
+} join;
 
 int join_is_wanted(void)
 {
@@ -132,15 +135,13 @@ static int the_new_one_is_gone(void)
     return !launcher_says("mend.join.offered");
 }
 
-static sigjmp_buf way_out;
-
 /* Returns 0 as soon as a death, or that another one has failed, is known. */
 static int connect_and_merge(MPI_Comm base, const char *port, int world_size, MPI_Comm *inter,
                              MPI_Comm *merged)
 {
-    if (sigsetjmp(way_out, 0))
+    if (sigsetjmp(join.way_out, 0))
         return 0;
-    creation_begin_in_join(&way_out);
+    creation_begin_in_join(&join.way_out);
     int ok = TRY(MPI_Comm_connect(port, MPI_INFO_NULL, 0, base, inter));
     MEND_FAULT_POINT(recover_join_merge);
     return ok && merge(*inter, 0, &world_size, merged);
@@ -152,7 +153,7 @@ static int meet_the_new_one(MPI_Comm base, const char *port, int world_size, MPI
     int rank;
     MPI_Comm_rank(base, &rank);
     MEND_FAULT_POINT(recover_join_connect);
-    joined = 1;
+    join.joined = 1;
     patience_for(JOIN_LIMIT);
     connect_begin(base, CONNECT_LIMIT, rank == 0 ? the_new_one_is_gone : NULL);
     int ok = connect_and_merge(base, port, world_size, inter, merged);
@@ -211,7 +212,7 @@ void join_them(const char *number, MPI_Comm *base, int *world_size)
     char port[MPI_MAX_PORT_NAME];
     MPI_Comm inter;
     int yes;
-    joined = 1;
+    join.joined = 1;
     if (MPI_Open_port(MPI_INFO_NULL, port))
         die("cannot open a port");
     tell("port", number, port);
@@ -230,7 +231,7 @@ void join_them(const char *number, MPI_Comm *base, int *world_size)
 /* The library's own end would wait for both worlds. Nobody leaves while another one may still wait for its word. */
 void join_part(MPI_Comm base)
 {
-    if (!joined)
+    if (!join.joined)
         return;
     online.creations_failed++;
     if (!TRY(MPI_Barrier(base)))

@@ -24,11 +24,16 @@
 #include <time.h>
 #include <unistd.h>
 
-static char *stack_top;
-static void (*after_leaving)(void);
-static volatile int acknowledged;
 enum { LOWER_THREADS = 256 };
-static int acknowledging[LOWER_THREADS];
+static struct {
+    char *stack_top;
+    void (*then)(void);
+    volatile int acknowledged; /* so many of the lower half's own threads */
+    int acknowledging[LOWER_THREADS];
+    double patience; /* with requests: until then */
+    MPI_Comm *comms; /* that the application has made */
+    int comm_count, comm_room;
+} leave;
 
 static void nap(long microseconds)
 {
@@ -45,13 +50,13 @@ static long longer(long pause)
 
 void on_own_stack(void (*function)(void))
 {
-    context_call(function, stack_top);
+    context_call(function, leave.stack_top);
 }
 
 static int has_acknowledged(int tid)
 {
-    for (int i = 0; i < acknowledged && i < LOWER_THREADS; i++)
-        if (acknowledging[i] == tid)
+    for (int i = 0; i < leave.acknowledged && i < LOWER_THREADS; i++)
+        if (leave.acknowledging[i] == tid)
             return 1;
     return 0;
 }
@@ -61,9 +66,9 @@ static void acknowledge(int tid)
 {
     if (has_acknowledged(tid))
         return;
-    int i = __atomic_fetch_add(&acknowledged, 1, __ATOMIC_SEQ_CST);
+    int i = __atomic_fetch_add(&leave.acknowledged, 1, __ATOMIC_SEQ_CST);
     if (i < LOWER_THREADS)
-        acknowledging[i] = tid;
+        leave.acknowledging[i] = tid;
 }
 
 /* SIGNAL_LEAVE. Whose thread is this? Its thread pointer tells. */
@@ -78,7 +83,7 @@ static void on_leave(int signal, siginfo_t *info, void *context)
         if (online.leaving || pointer == (uintptr_t)lower.thread_pointer)
             return;
         thread_pointer_set(lower.thread_pointer);
-        on_own_stack(after_leaving);
+        on_own_stack(leave.then);
     }
     if (pointer < UPPER_END) /* the upper half's: it ends here */
         raw_syscall(SYS_exit, 0, 0, 0, 0, 0, 0);
@@ -93,8 +98,8 @@ void leave_prepare(void (*then)(void))
     char *stack = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stack == MAP_FAILED)
         die("no memory for a stack: %s", strerror(errno));
-    stack_top = stack + length;
-    after_leaving = then;
+    leave.stack_top = stack + length;
+    leave.then = then;
     struct sigaction action = {.sa_sigaction = on_leave,
                                .sa_flags = SA_SIGINFO | SA_RESTART | SA_NODEFER};
     sigaction(SIGNAL_LEAVE, &action, NULL);
@@ -103,7 +108,7 @@ void leave_prepare(void (*then)(void))
 void leave_now(void)
 {
     if (syscall(SYS_gettid) == main_tid)
-        on_own_stack(after_leaving);
+        on_own_stack(leave.then);
     for (long pause = 500; !online.leaving; pause = longer(pause)) {
         syscall(SYS_tgkill, getpid(), main_tid, SIGNAL_LEAVE);
         nap(pause);
@@ -119,8 +124,8 @@ static void end_threads(void)
     double limit = seconds_now() + 60; /* a busy machine may run none of them for seconds */
     double next_signal = 0;
     long pause = 500;
-    acknowledged = 0;
-    memset(acknowledging, 0, sizeof acknowledging);
+    leave.acknowledged = 0;
+    memset(leave.acknowledging, 0, sizeof leave.acknowledging);
     do {
         DIR *tasks = opendir("/proc/self/task");
         int signals = seconds_now() >= next_signal;
@@ -149,7 +154,6 @@ static void end_threads(void)
 /* On a revoked communicator a receive that was not matched is cancelled, one that is being filled
  * is filled to its end (its sender keeps progressing where it waits for us), and one whose sender
  * died is given up by the library. Sends only read. */
-static double patience;
 static void finish_request(handle_t handle, int is_receive)
 {
     MPI_Request request = (MPI_Request)handle;
@@ -159,7 +163,7 @@ static void finish_request(handle_t handle, int is_receive)
         int rc = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
         if (rc && !mend_ulfm_is_pending(rc))
             return;
-        if (seconds_now() < patience)
+        if (seconds_now() < leave.patience)
             continue;
         if (is_receive)
             die("cannot end a receive");
@@ -169,7 +173,7 @@ static void finish_request(handle_t handle, int is_receive)
 
 static void finish_requests(void)
 {
-    patience = seconds_now() + 3;
+    leave.patience = seconds_now() + 3;
     if (lower.upper && lower.upper->each_request)
         lower.upper->each_request(finish_request);
     if (online.receive_under_way)
@@ -180,35 +184,33 @@ static void finish_requests(void)
 
 /* The communicators are never freed: their context ids must not be used again while messages of
  * old are about. */
-static MPI_Comm *comms;
-static int comm_count, comm_room;
 void comm_made(MPI_Comm comm)
 {
     if (!recovering || comm == MPI_COMM_NULL)
         return;
     creation_note(comm);
-    if (comm_count == comm_room) {
-        comm_room = 2 * comm_room + 16;
-        comms = realloc(comms, (size_t)comm_room * sizeof *comms);
-        if (!comms)
-            die("no memory for %d communicators", comm_room);
+    if (leave.comm_count == leave.comm_room) {
+        leave.comm_room = 2 * leave.comm_room + 16;
+        leave.comms = realloc(leave.comms, (size_t)leave.comm_room * sizeof *leave.comms);
+        if (!leave.comms)
+            die("no memory for %d communicators", leave.comm_room);
     }
-    comms[comm_count++] = comm;
+    leave.comms[leave.comm_count++] = comm;
 }
 
 void comm_gone(MPI_Comm comm)
 {
-    for (int i = 0; recovering && i < comm_count; i++)
-        if (comms[i] == comm) {
-            comms[i] = comms[--comm_count];
+    for (int i = 0; recovering && i < leave.comm_count; i++)
+        if (leave.comms[i] == comm) {
+            leave.comms[i] = leave.comms[--leave.comm_count];
             return;
         }
 }
 
 void revoke_application(void)
 {
-    for (int i = 0; i < comm_count; i++)
-        mend_ulfm_revoke(comms[i]);
+    for (int i = 0; i < leave.comm_count; i++)
+        mend_ulfm_revoke(leave.comms[i]);
     if (online.world != MPI_COMM_NULL)
         mend_ulfm_revoke(online.world);
 }
@@ -216,7 +218,7 @@ void revoke_application(void)
 static void revoke_all(MPI_Comm private_comm)
 {
     revoke_application();
-    comm_count = 0;
+    leave.comm_count = 0;
     if (online.world == MPI_COMM_NULL)
         return;
     mend_ulfm_revoke(private_comm);

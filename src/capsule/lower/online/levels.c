@@ -30,9 +30,11 @@ static struct {
     int partner, local, erasure, global; /* every so many versions; 0: not used */
     int k, m;
     char global_dir[PATH_MAX], local_dir[PATH_MAX];
+    mend_store *store;
+    int bound, out_of_order;
+    struct damaged damaged; /* found by the last levels_fetch */
+    int begun;              /* this job has had a meeting that went well */
 } use;
-static mend_store *store;
-static int bound, out_of_order;
 
 static int number(enum mend_config_key key)
 {
@@ -82,7 +84,7 @@ int levels_partner_due(mend_version_t version)
 static int bind(MPI_Comm comm, int rank)
 {
     mend_store_options o;
-    if (bound || out_of_order)
+    if (use.bound || use.out_of_order)
         return 1;
     int rc = mend_store_defaults(&o);
     if (rc)
@@ -101,13 +103,13 @@ static int bind(MPI_Comm comm, int rank)
     o.delta = MEND_DELTA_OFF;
     o.buffers = 1;
     o.sync = 1;
-    rc = store ? mend_store_rebind(store, comm, rank)
-               : mend_store_open(comm, rank, LEVELS_STORE, &o, &store);
+    rc = use.store ? mend_store_rebind(use.store, comm, rank)
+                   : mend_store_open(comm, rank, LEVELS_STORE, &o, &use.store);
     if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
         return 0;
-    bound = rc == 0;
+    use.bound = rc == 0;
     if (rc) {
-        out_of_order = 1;
+        use.out_of_order = 1;
         fprintf(stderr, "mend: rank %d can use only the level memory: %s\n", rank,
                 mend_error_text());
         mend_event("checkpoint.failed", ev_str("level", "local"), ev_str("why", mend_error_text()));
@@ -117,7 +119,7 @@ static int bind(MPI_Comm comm, int rank)
 
 void levels_unbind(void)
 {
-    bound = 0;
+    use.bound = 0;
 }
 
 static int produce(mend_store_sink *sink, void *arg)
@@ -148,24 +150,24 @@ int levels_save(const struct held_image *image, uint64_t order, MPI_Comm comm, i
         levels |= MEND_LEVEL_BIT(MEND_LEVEL_LOCAL);
     if (is_due(use.erasure, image->version, order, DUE_ERASURE) && ranks > 1)
         levels |= MEND_LEVEL_BIT(MEND_LEVEL_ERASURE);
-    if (!levels || out_of_order)
+    if (!levels || use.out_of_order)
         return 1;
     double begun = mend_now();
     if (!bind(comm, image->rank))
         return 0;
-    if (!bound)
+    if (!use.bound)
         return 1;
     mend_store_stream stream = {LEVELS_REGION, "capsule", image->size, produce, (void *)image};
     mend_save_options o = {
         .levels = levels, .sync = 1, .ids = &none, .streams = &stream, .stream_count = 1};
-    int rc = mend_store_save_with(store, image->version, &o);
+    int rc = mend_store_save_with(use.store, image->version, &o);
     if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
         return 0;
     for (int l = MEND_LEVEL_LOCAL; l <= MEND_LEVEL_ERASURE; l++) {
         unsigned reached = 0;
         if (!(levels & MEND_LEVEL_BIT(l)))
             continue;
-        if (!mend_store_reached(store, image->version, &reached) && reached & MEND_LEVEL_BIT(l))
+        if (!mend_store_reached(use.store, image->version, &reached) && reached & MEND_LEVEL_BIT(l))
             mend_event("checkpoint.commit", ev_int("version", image->version),
                        ev_str("level", mend_level_name((mend_level)l)),
                        ev_int("bytes", (long long)image->size),
@@ -181,12 +183,12 @@ int levels_save(const struct held_image *image, uint64_t order, MPI_Comm comm, i
 static int read_stored(void *none, uint64_t at, void *to, size_t count)
 {
     (void)none;
-    return mend_store_read(store, LEVELS_REGION, at, to, count);
+    return mend_store_read(use.store, LEVELS_REGION, at, to, count);
 }
 
 static int read_into(struct held_image *image)
 {
-    int rc = mend_store_saved_size(store, LEVELS_REGION, &image->size);
+    int rc = mend_store_saved_size(use.store, LEVELS_REGION, &image->size);
     return rc ? rc : paged_from_stream(&image->pages, read_stored, NULL, image->size);
 }
 
@@ -227,12 +229,9 @@ static void must_be_readable(int rank, int rc)
     for (int i = 0; i < n && !mine; i++)
         mine = list[i].rank == rank;
     free(list);
-    if (mine && (rc || !bound))
+    if (mine && (rc || !use.bound))
         die("rank %d cannot read the checkpoints in %s: %s", rank, folder, mend_error_text());
 }
-
-static struct damaged damaged; /* found by the last levels_fetch */
-static int begun;              /* this job has had a meeting that went well */
 
 /* The newest version of this rank whose file is at one of the levels, by its name; 0: none. limit: this one only. */
 static mend_version_t newest_listed(int rank, mend_version_t only)
@@ -283,23 +282,24 @@ static int refuse_if_listed(MPI_Comm comm, int rank)
 int levels_fetch(MPI_Comm comm, int rank, mend_version_t *version)
 {
     *version = 0;
-    free(damaged.version);
-    damaged = (struct damaged){.all = !begun && mend_setting_boolean(MEND_KEY_RUN_FROM_START)};
-    if (damaged.all)
+    free(use.damaged.version);
+    use.damaged =
+        (struct damaged){.all = !use.begun && mend_setting_boolean(MEND_KEY_RUN_FROM_START)};
+    if (use.damaged.all)
         return 1;
     if (!bind(comm, rank))
         return 0;
     must_be_readable(rank, 0);
-    for (int tries = 0; bound && tries < 8; tries++) { /* damaged ones are passed over */
+    for (int tries = 0; use.bound && tries < 8; tries++) { /* damaged ones are passed over */
         mend_version_t newest = 0;
-        int rc = mend_store_newest(store, &newest);
+        int rc = mend_store_newest(use.store, &newest);
         if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
             return 0;
         if (rc && rc != MEND_ERR_NO_VERSION)
             must_be_readable(rank, rc);
         if (rc || newest <= 0)
             return refuse_if_listed(comm, rank);
-        rc = mend_store_begin_restore(store, newest, -1);
+        rc = mend_store_begin_restore(use.store, newest, -1);
         if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
             return 0;
         if (rc) {
@@ -307,13 +307,13 @@ int levels_fetch(MPI_Comm comm, int rank, mend_version_t *version)
                        ev_str("why", mend_error_text()));
             fprintf(stderr, "mend: rank %d: version %ld is not used: %s\n", rank, newest,
                     mend_error_text());
-            damaged_add(&damaged, newest);
+            damaged_add(&use.damaged, newest);
             continue;
         }
         struct held_image *image = held_new();
         if (read_into(image))
             die("cannot read version %ld: %s", newest, mend_error_text());
-        mend_store_end_restore(store);
+        mend_store_end_restore(use.store);
         image->rank = rank;
         image->version = *version = newest;
         mend_event("recover.fetched", ev_int("version", newest),
@@ -331,16 +331,16 @@ void levels_remove_later(int rank, mend_version_t version)
         char folder[PATH_MAX + 16], aside[PATH_MAX + 16];
         snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, place[i]);
         snprintf(aside, sizeof aside, "%s/damaged", place[i]);
-        generations_put_aside(folder, aside, rank, version, &damaged);
+        generations_put_aside(folder, aside, rank, version, &use.damaged);
         generations_remove_later(folder, rank, version);
     }
 }
 
 void levels_begun(void)
 {
-    begun = 1;
-    free(damaged.version);
-    damaged = (struct damaged){0};
+    use.begun = 1;
+    free(use.damaged.version);
+    use.damaged = (struct damaged){0};
 }
 
 void levels_begin(int rank, int ranks, mend_version_t version, uint64_t id)

@@ -7,13 +7,16 @@
 #include <stdio.h>
 #include <time.h>
 
+enum { PHASES = 24 };
 static struct {
-    double at;
-    char name[12];
-} phases[24];
-static int phase_count;
-static double noticed_at;
-static int repairs; /* meetings after the first */
+    struct {
+        double at;
+        char name[12];
+    } phase[PHASES];
+    int count;
+    double noticed_at;
+    int repairs; /* meetings after the first */
+} taken;
 
 double wall(void)
 {
@@ -24,22 +27,22 @@ double wall(void)
 
 void phase(const char *name)
 {
-    if (phase_count == 24)
+    if (taken.count == PHASES)
         return;
-    phases[phase_count].at = wall();
-    snprintf(phases[phase_count++].name, sizeof phases[0].name, "%s", name);
+    taken.phase[taken.count].at = wall();
+    snprintf(taken.phase[taken.count++].name, sizeof taken.phase[0].name, "%s", name);
 }
 
 void phases_begin(void)
 {
-    phase_count = 0;
+    taken.count = 0;
     phase("notice");
 }
 
 void phases_noticed(void)
 {
     phases_begin();
-    noticed_at = wall();
+    taken.noticed_at = wall();
 }
 
 /* One event with all phases, in milliseconds. */
@@ -47,19 +50,20 @@ void phases_tell(const char *how, mend_version_t version)
 {
     char text[512];
     size_t used = 0;
-    if (!repairs++)
+    if (!taken.repairs++)
         return; /* the start */
     text[0] = 0;
-    for (int i = 1; i < phase_count && used < sizeof text - 32; i++)
+    for (int i = 1; i < taken.count && used < sizeof text - 32; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%.3f", i > 1 ? " " : "",
-                                 phases[i].name, 1e3 * (phases[i].at - phases[i - 1].at));
+                                 taken.phase[i].name,
+                                 1e3 * (taken.phase[i].at - taken.phase[i - 1].at));
     mend_event("recover.resumed", ev_str("how", how), ev_int("version", version),
-               ev_int("repair", repairs - 1), ev_real("seconds", wall() - noticed_at),
+               ev_int("repair", taken.repairs - 1), ev_real("seconds", wall() - taken.noticed_at),
                ev_str("phases", text));
 }
 
 int phases_repairs(void)
 {
-    return repairs;
+    return taken.repairs;
 }
 #endif
