@@ -1,7 +1,7 @@
 /* online/join.c - new processes in place of those that died, so that the tenth failure is survived like the first.
  *
  * Mend's launcher starts a new process when one has died and there is room (launcher/head_fill.c). It is a world of its
- * own. A meeting (recover.c) takes it in, between its steps 1 and 2:
+ * own. A meeting (meeting.c) takes it in, between its steps 1 and 2:
  *   1. The new process opens a port, publishes it, and waits for somebody to connect.
  *   2. At the end of a checkpoint rank 0 asks the launcher whether one waits; if so, and all can, all leave for
  *      a meeting, which goes back to the version that is complete since a moment ago: nothing is done twice. A

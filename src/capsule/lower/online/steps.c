@@ -1,5 +1,5 @@
 /* online/steps.c - the steps of a meeting that make or move something: communicators, messages, images. See the list in
- * recover.c. Each returns 0 if a peer failed.
+ * meeting.c. Each returns 0 if a peer failed.
  */
 #include "online/plan.h"
 #include "online/online.h"

@@ -29,7 +29,7 @@ int agent_save(struct upper *upper);
 void agent_stop_end(void);
 struct comm_card *agent_take_freed_cards(struct upper *upper);
 
-/* A job that repairs itself makes its checkpoints another way (online/recover.c). */
+/* A job that repairs itself makes its checkpoints another way (online/checkpoint.c). */
 void recover_checkpoint(struct upper *upper, const struct control_save *order,
                         struct snapshot_result *result);
 #endif

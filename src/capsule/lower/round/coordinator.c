@@ -60,7 +60,7 @@ void answer(const char *format, long long number)
     the.token[0] = 0;
 }
 
-int on_disk(void) /* else images are in memory (recover.c) */
+int on_disk(void) /* else images are in memory (online/checkpoint.c) */
 {
     return settings.dir[0] && !recovering;
 }
