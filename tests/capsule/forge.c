@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t page_size = 4096; /* of image_check.c; set from the image */
+struct ground ground = {.page_size = 4096}; /* for images/check.c; set from the image */
 static uint64_t state;
 static uint8_t *stream;
 static const mend_image_head *head;
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
     runs = (struct run *)(mappings + meta->mappings);
     files = (struct named_file *)(runs + meta->runs);
     names = (char *)(files + meta->files);
-    page_size = meta->page_size;
+    ground.page_size = meta->page_size;
     if (!strcmp(argv[2], "arch"))
         strcpy(meta->arch, "m68k");
     else if (!strcmp(argv[2], "version"))

@@ -7,7 +7,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct image_meta meta;
-    page_size = 4096;
+    ground.page_size = 4096;
     if (size < sizeof meta)
         return 0;
     memcpy(&meta, data, sizeof meta);

@@ -23,7 +23,7 @@ static char names[8];
 /* Two mappings, one of them of a file; three runs, one of them in the base: whole. */
 static void a_whole_one(void)
 {
-    uint64_t page = page_size, at = UPPER_ARENA;
+    uint64_t page = ground.page_size, at = UPPER_ARENA;
     maps[0] = (struct mapping){.from = at, .to = at + 64 * page, .prot = 3};
     maps[1] =
         (struct mapping){.from = at + 100 * page, .to = at + 110 * page, .prot = 5, .file = 1};
@@ -58,7 +58,7 @@ static void metadata(void **state)
     assert_refused();
     maps[1].from = maps[0].from; /* they overlap */
     assert_refused();
-    maps[1].to = UPPER_END + page_size; /* the lower half's */
+    maps[1].to = UPPER_END + ground.page_size; /* the lower half's */
     assert_refused();
     maps[0].prot = 8;
     assert_refused();
@@ -102,51 +102,52 @@ static void pages(void **state)
 {
     (void)state;
     enum { PAGES = 8 };
-    char *memory =
-        mmap(NULL, PAGES * page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct mapping map = {.from = UPPER_ARENA, .to = UPPER_ARENA + PAGES * page_size, .prot = 3};
+    char *memory = mmap(NULL, PAGES * ground.page_size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct mapping map = {
+        .from = UPPER_ARENA, .to = UPPER_ARENA + PAGES * ground.page_size, .prot = 3};
     struct stretch stretch = {map.from, map.to, 0, memory - (char *)UPPER_ARENA};
     struct survey survey = {
         .meta.mappings = 1, .mappings = &map, .stretches = &stretch, .count = 1, .pages = PAGES};
     struct selection first, second;
     struct page_sums base = {.version = -1};
-    memory[0] = 1;                    /* page 0 */
-    memory[page_size] = 2;            /* page 1 */
-    memory[5 * page_size + 4000] = 3; /* page 5, late in it */
+    memory[0] = 1;                           /* page 0 */
+    memory[ground.page_size] = 2;            /* page 1 */
+    memory[5 * ground.page_size + 4000] = 3; /* page 5, late in it */
 
     assert_int_equal(selection_prepare(&first, &survey, NULL, 1), 0);
     assert_int_equal(selection_make(&first), 0);
     assert_int_equal(first.found->runs, 2);
-    assert_int_equal(first.found->bytes, 3 * page_size);
-    assert_int_equal(first.runs[0].to - first.runs[0].from, 2 * page_size);
-    assert_int_equal(first.runs[1].from, UPPER_ARENA + 5 * page_size);
+    assert_int_equal(first.found->bytes, 3 * ground.page_size);
+    assert_int_equal(first.runs[0].to - first.runs[0].from, 2 * ground.page_size);
+    assert_int_equal(first.runs[1].from, UPPER_ARENA + 5 * ground.page_size);
     selection_keep(&first, 1, 77, &base);
 
-    memory[1 * page_size + 8] = 9; /* one changes, one comes, one goes */
-    memory[2 * page_size] = 4;
-    memory[5 * page_size + 4000] = 0;
+    memory[1 * ground.page_size + 8] = 9; /* one changes, one comes, one goes */
+    memory[2 * ground.page_size] = 4;
+    memory[5 * ground.page_size + 4000] = 0;
     assert_int_equal(selection_prepare(&second, &survey, &base, 1), 0);
     assert_int_equal(selection_make(&second), 0);
     assert_int_equal(second.found->runs, 2);
-    assert_int_equal(second.found->bytes, 2 * page_size);
+    assert_int_equal(second.found->bytes, 2 * ground.page_size);
     assert_int_equal(second.runs[0].in_base, 1);
-    assert_int_equal(second.runs[0].to, UPPER_ARENA + page_size);
+    assert_int_equal(second.runs[0].to, UPPER_ARENA + ground.page_size);
     assert_int_equal(second.runs[1].in_base, 0);
-    assert_int_equal(second.runs[1].to - second.runs[1].from, 2 * page_size);
+    assert_int_equal(second.runs[1].to - second.runs[1].from, 2 * ground.page_size);
     selection_free(&second);
     page_sums_free(&base);
-    munmap(memory, PAGES * page_size);
+    munmap(memory, PAGES * ground.page_size);
 }
 
 /* In a mapping of a file a page of zeros is content, too: where there is none, the file's bytes would be. */
 static void zeros_over_a_file(void **state)
 {
     (void)state;
-    char *memory =
-        mmap(NULL, 4 * page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *memory = mmap(NULL, 4 * ground.page_size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct mapping map = {
-        .from = UPPER_ARENA, .to = UPPER_ARENA + 4 * page_size, .prot = 3, .file = 1};
-    struct stretch stretch = {map.from + page_size, map.from + 3 * page_size, 0,
+        .from = UPPER_ARENA, .to = UPPER_ARENA + 4 * ground.page_size, .prot = 3, .file = 1};
+    struct stretch stretch = {map.from + ground.page_size, map.from + 3 * ground.page_size, 0,
                               memory - (char *)UPPER_ARENA};
     struct survey survey = {
         .meta.mappings = 1, .mappings = &map, .stretches = &stretch, .count = 1, .pages = 2};
@@ -154,15 +155,15 @@ static void zeros_over_a_file(void **state)
     assert_int_equal(selection_prepare(&p, &survey, NULL, 0), 0);
     assert_int_equal(selection_make(&p), 0);
     assert_int_equal(p.found->runs, 1);
-    assert_int_equal(p.found->bytes, 2 * page_size);
+    assert_int_equal(p.found->bytes, 2 * ground.page_size);
     selection_free(&p);
-    munmap(memory, 4 * page_size);
+    munmap(memory, 4 * ground.page_size);
 }
 
 static int add_page(void *sum, uint64_t from, uint64_t to)
 {
-    for (; from < to; from += page_size)
-        *(uint64_t *)sum = *(uint64_t *)sum * 100 + (from & 0xfffff) / page_size + 1;
+    for (; from < to; from += ground.page_size)
+        *(uint64_t *)sum = *(uint64_t *)sum * 100 + (from & 0xfffff) / ground.page_size + 1;
     return 0;
 }
 
@@ -176,20 +177,20 @@ static void written_pages(void **state)
     if (pagemap < 0)
         skip();
     unlink(name);
-    assert_int_equal(ftruncate(fd, (off_t)(8 * page_size)), 0);
+    assert_int_equal(ftruncate(fd, (off_t)(8 * ground.page_size)), 0);
     char *area = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     char *at = (char *)(((uintptr_t)area + 0xfffff) & ~(uintptr_t)0xfffff);
     volatile char *page =
-        mmap(at, 8 * page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0);
+        mmap(at, 8 * ground.page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0);
     assert_ptr_equal(page, at);
-    uint64_t from = (uint64_t)at, to = from + 8 * page_size, seen = 0;
-    (void)page[2 * page_size];
-    page[3 * page_size] = 1;
-    page[6 * page_size] = 1;
-    assert_int_equal(mprotect(at + 6 * page_size, page_size, PROT_NONE), 0);
+    uint64_t from = (uint64_t)at, to = from + 8 * ground.page_size, seen = 0;
+    (void)page[2 * ground.page_size];
+    page[3 * ground.page_size] = 1;
+    page[6 * ground.page_size] = 1;
+    assert_int_equal(mprotect(at + 6 * ground.page_size, ground.page_size, PROT_NONE), 0);
     assert_int_equal(pagemap_pages(pagemap, from, to, PAGES_WRITTEN, add_page, &seen), 0);
     assert_int_equal(seen, 407);
-    assert_int_equal(madvise(at + 3 * page_size, page_size, MADV_DONTNEED), 0);
+    assert_int_equal(madvise(at + 3 * ground.page_size, ground.page_size, MADV_DONTNEED), 0);
     seen = 0;
     assert_int_equal(pagemap_pages(pagemap, from, to, PAGES_WRITTEN, add_page, &seen), 0);
     assert_int_equal(seen, 7);
@@ -201,7 +202,7 @@ static void written_pages(void **state)
 static int setup(void **state)
 {
     (void)state;
-    page_size = (size_t)sysconf(_SC_PAGESIZE);
+    ground.page_size = (size_t)sysconf(_SC_PAGESIZE);
     return 0;
 }
 

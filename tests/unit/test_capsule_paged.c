@@ -34,15 +34,16 @@ void survey_free(struct survey *s)
 
 static char *page(int i)
 {
-    return memory + (size_t)i * page_size;
+    return memory + (size_t)i * ground.page_size;
 }
 
 static struct paged image_of_memory(const struct paged *base)
 {
-    struct mapping map = {.from = UPPER_ARENA, .to = UPPER_ARENA + PAGES * page_size, .prot = 3};
+    struct mapping map = {
+        .from = UPPER_ARENA, .to = UPPER_ARENA + PAGES * ground.page_size, .prot = 3};
     struct stretch stretch = {map.from, map.to, 0, memory - (char *)UPPER_ARENA};
     struct survey survey = {.meta = {.border_version = BORDER_VERSION,
-                                     .page_size = page_size,
+                                     .page_size = ground.page_size,
                                      .mappings = 1,
                                      .size = 1,
                                      .upper = upper},
@@ -63,11 +64,11 @@ static void assert_is_memory(const struct paged *p)
     struct paged_cursor c = {p, 0, 0};
     assert_int_equal(paged_check(p), 0);
     for (int i = 0; i < PAGES; i++) {
-        int64_t there = paged_find(&c, UPPER_ARENA + (size_t)i * page_size);
+        int64_t there = paged_find(&c, UPPER_ARENA + (size_t)i * ground.page_size);
         assert_int_equal(there < 0, page_is_zero(page(i)));
         if (there < 0)
             continue;
-        assert_memory_equal(pool_page(p->slot[there]), page(i), page_size);
+        assert_memory_equal(pool_page(p->slot[there]), page(i), ground.page_size);
         assert_int_equal(paged_put(p, (uint64_t)there, stage, 1, 0, 0), 0);
     }
     assert_memory_equal(p->tail, "what was printed", 16);
@@ -93,7 +94,7 @@ static struct paged told(struct paged_delta *out, const struct paged *p, const s
     assert_int_equal(paged_delta_begin(&in, &copy, copy_of_base), 0);
     for (uint64_t i = 0; i < in.offer.ranges; i++)
         for (uint32_t k = in.ranges[i].first; k < in.ranges[i].first + in.ranges[i].count; k++)
-            memcpy(pool_page(copy.slot[k]), pool_page(p->slot[k]), page_size);
+            memcpy(pool_page(copy.slot[k]), pool_page(p->slot[k]), ground.page_size);
     paged_delta_free(&in);
     return copy;
 }
@@ -101,7 +102,7 @@ static struct paged told(struct paged_delta *out, const struct paged *p, const s
 static void fill(int step)
 {
     for (int i = 0; i < PAGES; i++)
-        memset(page(i), i % step ? 1 + i % 200 : 0, page_size);
+        memset(page(i), i % step ? 1 + i % 200 : 0, ground.page_size);
 }
 
 static void one_page_more(void **state)
@@ -111,18 +112,18 @@ static void one_page_more(void **state)
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
         struct paged_delta d;
         for (int i = 0; i < PAGES; i++)
-            memset(page(i), 1 + i % 200, page_size);
-        memset(page(places[k]), 0, page_size);
+            memset(page(i), 1 + i % 200, ground.page_size);
+        memset(page(places[k]), 0, ground.page_size);
         struct paged old = image_of_memory(NULL), copy = told(&d, &old, NULL, NULL);
         assert_int_equal(d.offer.new_pages, PAGES - 1);
         paged_delta_free(&d);
         assert_is_memory(&copy);
-        memset(page(places[k]), 77, page_size);
+        memset(page(places[k]), 77, ground.page_size);
         struct paged new = image_of_memory(&old);
         assert_int_equal(shared(&new, &old), PAGES - 1);
         struct paged more = told(&d, &new, &old, &copy);
         assert_int_equal(d.offer.new_pages, 1);
-        assert_in_range(paged_notes_bytes(&d.offer), 1, page_size / 10);
+        assert_in_range(paged_notes_bytes(&d.offer), 1, ground.page_size / 10);
         paged_delta_free(&d);
         assert_is_memory(&new);
         assert_is_memory(&more);
@@ -141,14 +142,14 @@ static void versions_in_a_row(void **state)
 {
     (void)state;
     uint64_t seed = 7, most = 0;
-    char *before = malloc(PAGES * page_size);
+    char *before = malloc(PAGES * ground.page_size);
     fill(3);
     struct paged last = image_of_memory(NULL);
     for (int v = 0; v < 50; v++) {
-        memcpy(before, memory, PAGES * page_size);
+        memcpy(before, memory, PAGES * ground.page_size);
         for (int i = 0; i < 20; i++) {
             seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-            memset(page((int)((seed >> 20) % PAGES)), (int)(seed >> 60), page_size);
+            memset(page((int)((seed >> 20) % PAGES)), (int)(seed >> 60), ground.page_size);
         }
         struct paged next = image_of_memory(&last);
         assert_is_memory(&next);
@@ -192,7 +193,7 @@ static void through_a_stream(void **state)
     assert_int_equal(paged_from_stream(&q, read_bytes, &b, b.count), 0);
     assert_is_memory(&q);
     paged_free(&q);
-    size_t front = b.count - p.pages * page_size,
+    size_t front = b.count - p.pages * ground.page_size,
            used = 40 + p.head_bytes + p.tail_bytes + 8 * p.pages;
     for (size_t at = 0; at < used; at += 3) {
         b.at[at] ^= 4;
@@ -201,7 +202,7 @@ static void through_a_stream(void **state)
     }
     for (size_t n = 0; n < b.count; n += 1 + n / 3)
         assert_int_not_equal(paged_from_stream(&q, read_bytes, &b, n), 0);
-    b.at[front + 5 * page_size + 9] ^= 1; /* a page: found when it is put to its place */
+    b.at[front + 5 * ground.page_size + 9] ^= 1; /* a page: found when it is put to its place */
     assert_int_equal(paged_from_stream(&q, read_bytes, &b, b.count), 0);
     assert_int_equal(paged_put(&q, 4, stage, 1, 0, 0), 0);
     assert_int_equal(paged_put(&q, 5, stage, 1, 0, 0), MEND_ERR_DAMAGED);
@@ -218,7 +219,7 @@ static void wrong_notes(void **state)
     struct paged_delta d;
     fill(5);
     struct paged old = image_of_memory(NULL), q;
-    memset(page(17), 99, 3 * page_size);
+    memset(page(17), 99, 3 * ground.page_size);
     struct paged new = image_of_memory(&old);
     assert_int_equal(paged_delta_make(&d, &new, &old), 0);
     size_t notes = paged_notes_bytes(&d.offer);
@@ -246,10 +247,10 @@ static void wrong_notes(void **state)
 static int setup(void **state)
 {
     (void)state;
-    page_size = (size_t)sysconf(_SC_PAGESIZE);
-    memory =
-        mmap(NULL, PAGES * page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    stage = malloc(page_size);
+    ground.page_size = (size_t)sysconf(_SC_PAGESIZE);
+    memory = mmap(NULL, PAGES * ground.page_size, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stage = malloc(ground.page_size);
     upper = calloc(1, sizeof *upper);
     return memory == MAP_FAILED || !stage || !upper;
 }

@@ -301,7 +301,7 @@ static void a_log_of_another_job_is_refused(void **state)
     const char *path = in_scratch("theirs");
     undo_begin(0, 900);
     write_by_call(path, O_WRONLY | O_CREAT, "abc", 0);
-    job_sum++;
+    ground.job_sum++;
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
@@ -313,7 +313,7 @@ static void a_log_of_another_job_is_refused(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
     assert_content("theirs", "abc");
-    job_sum--;
+    ground.job_sum--;
     go_back(900);
     assert_content("theirs", NULL);
 }

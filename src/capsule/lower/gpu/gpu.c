@@ -75,8 +75,9 @@ int gpu_used(char *path, size_t room)
 
 const char *gpu_why(void)
 {
-    return recovering ? "not while a job repairs itself in place (mend run --no-online does not)"
-                      : gpu.why;
+    return ground.recovering
+               ? "not while a job repairs itself in place (mend run --no-online does not)"
+               : gpu.why;
 }
 
 int gpu_is_busy(void)
@@ -162,11 +163,11 @@ int gpu_look(void (*say)(const char *device, const char *why))
     if (gpu.known || !gpu_used(gpu.device, sizeof gpu.device))
         return gpu.known;
     gpu.say = say;
-    if (recovering)
+    if (ground.recovering)
         say(gpu.device, gpu_why());
     else
         begin(consider);
-    return recovering;
+    return ground.recovering;
 }
 
 void gpu_take(void (*done)(void))
@@ -174,7 +175,7 @@ void gpu_take(void (*done)(void))
     char path[4200];
     gpu.why[0] = 0;
     gpu.done = done;
-    if (!gpu.held && !recovering && gpu_used(path, sizeof path))
+    if (!gpu.held && !ground.recovering && gpu_used(path, sizeof path))
         begin(take);
 }
 

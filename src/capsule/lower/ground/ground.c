@@ -6,9 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-size_t page_size;
-int main_tid, recovering;
-uint64_t job_sum;
+struct ground ground;
 
 void die(const char *format, ...)
 {

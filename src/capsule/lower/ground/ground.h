@@ -4,7 +4,12 @@
 #include "border/border.h"
 
 extern struct lower lower; /* mpi.c */
-extern size_t page_size;
+extern struct ground {
+    size_t page_size;
+    int main_tid;     /* the thread that runs the application's main() */
+    int recovering;   /* the job repairs itself: set by recover_main */
+    uint64_t job_sum; /* of the job, in its logs; 0: of none */
+} ground;
 
 #define ROUND_UP(x, a)   (((uintptr_t)(x) + (a) - 1) & ~((uintptr_t)(a) - 1))
 #define ROUND_DOWN(x, a) ((uintptr_t)(x) & ~((uintptr_t)(a) - 1))
@@ -13,11 +18,7 @@ extern size_t page_size;
 void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 double seconds_now(void);
-extern uint64_t job_sum; /* of the job, in its logs; 0: of none */
-extern int main_tid;     /* the thread that runs the application's main() */
-
-/* How the job survives failures: it repairs itself (set by recover_main), or mend run launches it again. */
-extern int recovering;
+/* How the job survives failures: it repairs itself (ground.recovering), or mend run launches it again. */
 int relaunch_active(void);
 
 /* The upper half will be replaced: round/agent.c forgets it and waits for nobody. */

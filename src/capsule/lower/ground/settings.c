@@ -61,7 +61,7 @@ static void find_local(const char *wanted)
 void settings_adopt(const mend_image_job *job)
 {
     settings.job = *job;
-    job_sum = mend_image_job_sum(job);
+    ground.job_sum = mend_image_job_sum(job);
     mend_image_belong_to(job);
 }
 

@@ -44,7 +44,7 @@ static int flush(struct capture *c)
         n = pool_in_order(slot, left);
         rc = pool_write(*slot, c->new, n);
         slot += n;
-        c->new += n *page_size;
+        c->new += n *ground.page_size;
     }
     return rc;
 }
@@ -52,7 +52,7 @@ static int flush(struct capture *c)
 static int add_run(struct capture *c, uint64_t at, int continues)
 {
     if (continues && c->run_count && c->runs[c->run_count - 1].to == at) {
-        c->runs[c->run_count - 1].to += page_size;
+        c->runs[c->run_count - 1].to += ground.page_size;
         return 0;
     }
     if (c->run_count == c->run_room) {
@@ -62,24 +62,24 @@ static int add_run(struct capture *c, uint64_t at, int continues)
             return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the table of pages");
         c->runs = more;
     }
-    c->runs[c->run_count++] = (struct run){at, at + page_size, 0};
+    c->runs[c->run_count++] = (struct run){at, at + ground.page_size, 0};
     return 0;
 }
 
 /* What is not copied at once must follow what waits to be. */
 static int add_new(struct capture *c, const char *bytes, uint64_t page)
 {
-    int moving = survey_is_moving(c->survey, (uint64_t)bytes, page_size), rc = 0;
-    if (moving || (c->count && c->new + c->count *page_size != bytes))
+    int moving = survey_is_moving(c->survey, (uint64_t)bytes, ground.page_size), rc = 0;
+    if (moving || (c->count && c->new + c->count *ground.page_size != bytes))
         rc = flush(c);
     if (moving)
-        bytes = memcpy(c->scratch, bytes, page_size);
+        bytes = memcpy(c->scratch, bytes, ground.page_size);
     if (!c->count) {
         c->new = bytes;
         c->first = page;
     }
     c->count++;
-    c->p->sum[page] = XXH3_64bits(bytes, page_size);
+    c->p->sum[page] = XXH3_64bits(bytes, ground.page_size);
     return rc == 0 && moving ? flush(c) : rc;
 }
 
@@ -120,7 +120,7 @@ static int add_pages(struct capture *c)
         if (i == s->count / 2)
             MEND_FAULT_POINT(recover_save_pages);
         for (uint64_t at = s->stretches[i].from; at < s->stretches[i].to && rc == 0;
-             at += page_size)
+             at += ground.page_size)
             rc = add_page(c, &s->stretches[i], at);
     }
     return rc ? rc : flush(c);
@@ -132,7 +132,7 @@ static int make_head(struct capture *c)
     size_t maps = s->meta.mappings * sizeof *s->mappings, runs = c->run_count * sizeof *c->runs;
     size_t files = s->meta.files * sizeof *s->files;
     s->meta.runs = c->run_count;
-    s->meta.bytes = c->p->pages * page_size;
+    s->meta.bytes = c->p->pages * ground.page_size;
     c->p->head_bytes = sizeof s->meta + maps + runs + files + s->meta.names;
     if (!(c->p->head = malloc(c->p->head_bytes)))
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the table of pages");
@@ -148,7 +148,8 @@ static int make_head(struct capture *c)
 
 int paged_of_survey(struct paged *p, struct survey *s, const struct paged *base)
 {
-    struct capture c = {.survey = s, .p = p, .base = {base, 0, 0}, .scratch = malloc(page_size)};
+    struct capture c = {
+        .survey = s, .p = p, .base = {base, 0, 0}, .scratch = malloc(ground.page_size)};
     *p = (struct paged){0};
     c.same = calloc(s->pages + 1, 1);
     int rc = c.scratch && c.same ? paged_make_room(p, s->pages)

@@ -75,8 +75,8 @@ static int files_fit(const struct image_meta *m, const struct mapping *maps,
             return 0;
     for (uint32_t i = 0; i < m->mappings; i++)
         if (maps[i].file > m->files ||
-            (maps[i].file &&
-             (maps[i].shared || maps[i].offset % page_size || maps[i].offset > INT64_MAX / 2)))
+            (maps[i].file && (maps[i].shared || maps[i].offset % ground.page_size ||
+                              maps[i].offset > INT64_MAX / 2)))
             return 0;
     return 1;
 }
@@ -88,7 +88,7 @@ int image_meta_check(const struct image_meta *m, const struct mapping *maps, con
     uint32_t at = 0;
     for (uint32_t i = 0; i < m->mappings; i++) {
         if (maps[i].from < end || maps[i].to <= maps[i].from || maps[i].to > UPPER_END ||
-            maps[i].from % page_size || maps[i].to % page_size || maps[i].prot & ~7)
+            maps[i].from % ground.page_size || maps[i].to % ground.page_size || maps[i].prot & ~7)
             return mend_fail(MEND_ERR_DAMAGED, "mapping %u is not one of a capsule", i);
         end = maps[i].to;
     }
@@ -97,8 +97,8 @@ int image_meta_check(const struct image_meta *m, const struct mapping *maps, con
         while (at < m->mappings && maps[at].to <= runs[i].from)
             at++;
         if (at == m->mappings || runs[i].from < maps[at].from || runs[i].to > maps[at].to ||
-            runs[i].to <= runs[i].from || runs[i].from < end || runs[i].from % page_size ||
-            runs[i].to % page_size)
+            runs[i].to <= runs[i].from || runs[i].from < end || runs[i].from % ground.page_size ||
+            runs[i].to % ground.page_size)
             return mend_fail(MEND_ERR_DAMAGED, "run %llu is in no mapping", (unsigned long long)i);
         if (runs[i].in_base > 1)
             return mend_fail(MEND_ERR_DAMAGED, "run %llu has no place in the image",

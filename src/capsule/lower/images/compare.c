@@ -31,14 +31,14 @@ static void *compare(void *context)
     uint64_t number = 0;
     for (size_t i = 0; i < part->survey->count && number < part->to; i++) {
         const struct stretch *t = &part->survey->stretches[i];
-        uint64_t pages = (t->to - t->from) / page_size;
+        uint64_t pages = (t->to - t->from) / ground.page_size;
         uint64_t skip = part->from > number ? part->from - number : 0;
         for (uint64_t k = skip; k < pages && number + k < part->to; k++) {
-            uint64_t at = t->from + k * page_size;
+            uint64_t at = t->from + k * ground.page_size;
             int64_t there = paged_find(&base, at);
             part->same[number + k] =
                 there >= 0 && !memcmp((const void *)(at + (uint64_t)t->shift),
-                                      pool_page(part->base->slot[there]), page_size);
+                                      pool_page(part->base->slot[there]), ground.page_size);
         }
         number += pages;
     }
@@ -57,7 +57,7 @@ int threads_for(uint64_t bytes, uint64_t ranks)
 void paged_compare(const struct survey *s, const struct paged *base, uint8_t *same)
 {
     struct part part[MOST] = {{0}};
-    int n = threads_for(s->pages * page_size, s->meta.size);
+    int n = threads_for(s->pages * ground.page_size, s->meta.size);
     sigset_t every, old;
     sigfillset(&every);
     pthread_sigmask(SIG_SETMASK, &every, &old); /* handlers are not for these threads */

@@ -91,8 +91,8 @@ static int fill_run(struct cursor *c, uint64_t from, uint64_t to, int kept)
         if (r->in_base)
             rc = fill_run(c + 1, from, end, kept);
         else if (c->l->paged)
-            rc = paged_put(c->l->paged, (c->at + from - r->from) / page_size, (char *)from,
-                           (end - from) / page_size, c->l->checked, kept);
+            rc = paged_put(c->l->paged, (c->at + from - r->from) / ground.page_size, (char *)from,
+                           (end - from) / ground.page_size, c->l->checked, kept);
         else
             rc = mend_image_read(c->image, place, (void *)from, end - from);
         from = end;

@@ -23,9 +23,9 @@ static int check_machine(const struct image_meta *m, const char *path)
                          path, m->arch);
     if (m->border_version != BORDER_VERSION)
         return mend_fail(MEND_ERR_FORMAT, "%s was written by another version of Mend", path);
-    if (m->page_size != page_size)
+    if (m->page_size != ground.page_size)
         return mend_fail(MEND_ERR_ARCHITECTURE, "%s has pages of %llu bytes, here %zu", path,
-                         (unsigned long long)m->page_size, page_size);
+                         (unsigned long long)m->page_size, ground.page_size);
     const char *missing = machine_refuses(m->machine);
     if (!missing && machine_allow(m->machine))
         missing = "registers that this kernel does not let us use (AMX)";
@@ -250,7 +250,7 @@ void image_resume(void)
     sigprocmask(SIG_SETMASK, &all, NULL);
     lower.upper = u;
     u->lower = &lower;
-    if (!recovering)
+    if (!ground.recovering)
         output_resume(u->printed);
     steering_install();
     signals_default(1ul << (SIGPIPE - 1)); /* the upper half installs its own again */

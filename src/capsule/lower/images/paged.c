@@ -35,12 +35,12 @@ int64_t paged_find(struct paged_cursor *c, uint64_t address)
         return -1;
     const struct run *runs = paged_runs(c->p);
     while (c->run < c->p->head->runs && runs[c->run].to <= address) {
-        c->before += (runs[c->run].to - runs[c->run].from) / page_size;
+        c->before += (runs[c->run].to - runs[c->run].from) / ground.page_size;
         c->run++;
     }
     if (c->run == c->p->head->runs || address < runs[c->run].from)
         return -1;
-    return (int64_t)(c->before + (address - runs[c->run].from) / page_size);
+    return (int64_t)(c->before + (address - runs[c->run].from) / ground.page_size);
 }
 
 int paged_make_room(struct paged *p, uint64_t pages)
@@ -57,7 +57,7 @@ int paged_check(const struct paged *p)
 {
     const struct image_meta *m = p->head;
     uint64_t pages = 0, last = 0, n = p->head_bytes;
-    if (n < sizeof *m || m->border_version != BORDER_VERSION || m->page_size != page_size)
+    if (n < sizeof *m || m->border_version != BORDER_VERSION || m->page_size != ground.page_size)
         return mend_fail(MEND_ERR_FORMAT, "not an image of a capsule of this version");
     if (m->runs > n || m->names > n ||
         n != sizeof *m + m->mappings * sizeof(struct mapping) + m->runs * sizeof(struct run) +
@@ -66,13 +66,14 @@ int paged_check(const struct paged *p)
     const struct run *runs = paged_runs(p);
     for (uint64_t i = 0; i < m->runs; i++) {
         const struct run *r = &runs[i];
-        if (r->in_base || r->from < last || r->to <= r->from || (r->to - r->from) % page_size)
+        if (r->in_base || r->from < last || r->to <= r->from ||
+            (r->to - r->from) % ground.page_size)
             return mend_fail(MEND_ERR_DAMAGED, "run %llu of an image is out of order",
                              (unsigned long long)i);
-        pages += (r->to - r->from) / page_size;
+        pages += (r->to - r->from) / ground.page_size;
         last = r->to;
     }
-    if (pages != p->pages || m->bytes != pages * page_size)
+    if (pages != p->pages || m->bytes != pages * ground.page_size)
         return mend_fail(MEND_ERR_DAMAGED, "an image of %llu pages has %llu",
                          (unsigned long long)pages, (unsigned long long)p->pages);
     return 0;
@@ -81,9 +82,9 @@ int paged_check(const struct paged *p)
 void paged_copy(const struct paged *p, uint64_t at, void *to, size_t count)
 {
     for (size_t n; count; at += n, count -= n, to = (char *)to + n) {
-        n = page_size - at % page_size;
+        n = ground.page_size - at % ground.page_size;
         n = n < count ? n : count;
-        memcpy(to, (char *)pool_page(p->slot[at / page_size]) + at % page_size, n);
+        memcpy(to, (char *)pool_page(p->slot[at / ground.page_size]) + at % ground.page_size, n);
     }
 }
 
@@ -91,11 +92,11 @@ void paged_copy(const struct paged *p, uint64_t at, void *to, size_t count)
  * two is cheaper than writing one, and leaves it where it is. */
 int paged_put(const struct paged *p, uint64_t page, char *to, size_t count, int checked, int there)
 {
-    for (; count; count--, page++, to += page_size) {
+    for (; count; count--, page++, to += ground.page_size) {
         const void *from = pool_page(p->slot[page]);
-        if (!there || memcmp(to, from, page_size) != 0)
-            memcpy(to, from, page_size);
-        if (!checked && XXH3_64bits(to, page_size) != p->sum[page])
+        if (!there || memcmp(to, from, ground.page_size) != 0)
+            memcpy(to, from, ground.page_size);
+        if (!checked && XXH3_64bits(to, ground.page_size) != p->sum[page])
             return mend_fail(MEND_ERR_DAMAGED, "page %llu of rank %u has a wrong checksum",
                              (unsigned long long)page, p->head->rank);
     }

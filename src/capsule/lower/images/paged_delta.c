@@ -31,7 +31,7 @@ static int find_new_pages(struct paged_delta *d, const struct paged *p, const st
     if (!d->ranges)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the list of changes");
     for (uint64_t i = 0; i < p->head->runs; i++)
-        for (uint64_t at = runs[i].from; at < runs[i].to; at += page_size, page++) {
+        for (uint64_t at = runs[i].from; at < runs[i].to; at += ground.page_size, page++) {
             int64_t there = paged_find(&old, at);
             if (there < 0 || base->slot[there] != p->slot[page])
                 add_range(d, page);
@@ -125,7 +125,7 @@ static void find_others(const struct paged_delta *d, struct paged *p, const stru
     const struct run *runs = paged_runs(p);
     uint64_t page = 0, range = 0;
     for (uint64_t i = 0; i < p->head->runs; i++)
-        for (uint64_t at = runs[i].from; at < runs[i].to; at += page_size, page++) {
+        for (uint64_t at = runs[i].from; at < runs[i].to; at += ground.page_size, page++) {
             while (range < d->offer.ranges &&
                    page >= (uint64_t)d->ranges[range].first + d->ranges[range].count)
                 range++;

@@ -31,7 +31,7 @@ static struct paged_prefix prefix_of(const struct paged *p)
 uint64_t paged_bytes(const struct paged *p)
 {
     struct paged_prefix f = {PAGED_MAGIC, p->head_bytes, p->tail_bytes, p->pages, 0};
-    return ROUND_UP(front_bytes(&f), page_size) + p->pages * page_size;
+    return ROUND_UP(front_bytes(&f), ground.page_size) + p->pages * ground.page_size;
 }
 
 /* The part of [at, at + count) that lies in a piece of the stream, which begins at `begin`. */
@@ -59,8 +59,8 @@ static int read_pages(const struct paged *p, uint64_t at, char *to, size_t count
 {
     int rc = 0;
     while (count && rc == 0) {
-        uint64_t page = at / page_size, skip = at % page_size;
-        size_t n = pool_in_order(p->slot + page, p->pages - page) * page_size - skip;
+        uint64_t page = at / ground.page_size, skip = at % ground.page_size;
+        size_t n = pool_in_order(p->slot + page, p->pages - page) * ground.page_size - skip;
         n = n < count ? n : count;
         rc = pool_read(p->slot[page], skip, to, n);
         at += n;
@@ -72,7 +72,7 @@ static int read_pages(const struct paged *p, uint64_t at, char *to, size_t count
 
 int paged_read(const struct paged *p, uint64_t at, void *to, size_t count)
 {
-    uint64_t begin = paged_bytes(p) - p->pages * page_size;
+    uint64_t begin = paged_bytes(p) - p->pages * ground.page_size;
     size_t before = at >= begin ? 0 : begin - at < count ? begin - at : count;
     if (before)
         read_front(p, at, to, before);
@@ -84,8 +84,8 @@ static int check_front(const struct paged_prefix *f, uint64_t bytes)
 {
     if (f->magic != PAGED_MAGIC)
         return mend_fail(MEND_ERR_FORMAT, "not an image of a capsule of this version");
-    if (f->head_bytes > bytes || f->tail_bytes > bytes || f->pages > bytes / page_size ||
-        ROUND_UP(front_bytes(f), page_size) + f->pages * page_size != bytes)
+    if (f->head_bytes > bytes || f->tail_bytes > bytes || f->pages > bytes / ground.page_size ||
+        ROUND_UP(front_bytes(f), ground.page_size) + f->pages * ground.page_size != bytes)
         return mend_fail(MEND_ERR_DAMAGED, "an image of a capsule has a wrong length");
     return 0;
 }
@@ -121,10 +121,10 @@ static int read_all(struct paged *p, paged_source *read, void *context, uint64_t
         rc = mend_fail(MEND_ERR_DAMAGED, "the tables of an image have a wrong checksum");
     if (rc == 0)
         rc = paged_check(p);
-    at = ROUND_UP(front_bytes(&f), page_size);
+    at = ROUND_UP(front_bytes(&f), ground.page_size);
     for (uint64_t i = 0, n; rc == 0 && i < p->pages; i += n) {
         n = pool_in_order(p->slot + i, p->pages - i);
-        rc = read(context, at + i * page_size, pool_page(p->slot[i]), n * page_size);
+        rc = read(context, at + i * ground.page_size, pool_page(p->slot[i]), n * ground.page_size);
     }
     return rc;
 }

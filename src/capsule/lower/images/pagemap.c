@@ -31,7 +31,7 @@ static int says(uint64_t word, enum pages which)
 
 static int word_of(int pagemap, const void *address, uint64_t *word)
 {
-    off_t at = (off_t)((uint64_t)address / page_size * sizeof *word);
+    off_t at = (off_t)((uint64_t)address / ground.page_size * sizeof *word);
     return pread(pagemap, word, sizeof *word, at) == sizeof *word;
 }
 
@@ -88,19 +88,19 @@ static int read_words(int pagemap, uint64_t from, uint64_t to, enum pages which,
                       void *context)
 {
     uint64_t word[512], begin = 0;
-    size_t pages = (to - from) / page_size;
+    size_t pages = (to - from) / ground.page_size;
     for (size_t i = 0; i <= pages; i++) {
         if (i % 512 == 0 && i < pages) {
             size_t want = (pages - i < 512 ? pages - i : 512) * sizeof *word;
-            off_t at = (off_t)((from / page_size + i) * sizeof *word);
+            off_t at = (off_t)((from / ground.page_size + i) * sizeof *word);
             if (pread(pagemap, word, want, at) != (ssize_t)want)
                 return mend_fail_errno("cannot read /proc/self/pagemap");
         }
         int yes = i < pages && says(word[i % 512], which), rc = 0;
         if (yes && !begin)
-            begin = from + i * page_size;
+            begin = from + i * ground.page_size;
         if (!yes && begin) {
-            rc = take(context, begin, from + i * page_size);
+            rc = take(context, begin, from + i * ground.page_size);
             begin = 0;
         }
         if (rc)

@@ -38,9 +38,9 @@ static int open_pool(void)
 {
     if (pool.fd >= 0)
         return 0;
-    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * page_size;
+    size_t bytes = (size_t)sysconf(_SC_PHYS_PAGES) * ground.page_size;
     void *at = MAP_FAILED;
-    for (; bytes > page_size; bytes = ROUND_DOWN(bytes / 2, page_size)) {
+    for (; bytes > ground.page_size; bytes = ROUND_DOWN(bytes / 2, ground.page_size)) {
         at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at != MAP_FAILED)
             break;
@@ -48,7 +48,7 @@ static int open_pool(void)
     if (at == MAP_FAILED || (pool.fd = memfd_create("mend-image", MFD_CLOEXEC)) < 0)
         return mend_fail_errno("cannot keep images in memory");
     pool.at = at;
-    pool.most = bytes / page_size < UINT32_MAX ? bytes / page_size : UINT32_MAX - 1;
+    pool.most = bytes / ground.page_size < UINT32_MAX ? bytes / ground.page_size : UINT32_MAX - 1;
     return 0;
 }
 
@@ -88,9 +88,10 @@ static int grow(size_t count)
     int rc = grow_arrays(slots);
     if (rc)
         return rc;
-    if (ftruncate(pool.fd, (off_t)(slots * page_size)) ||
-        mmap(pool.at + pool.slots * page_size, count * page_size, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_FIXED, pool.fd, (off_t)(pool.slots * page_size)) == MAP_FAILED)
+    if (ftruncate(pool.fd, (off_t)(slots * ground.page_size)) ||
+        mmap(pool.at + pool.slots * ground.page_size, count * ground.page_size,
+             PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, pool.fd,
+             (off_t)(pool.slots * ground.page_size)) == MAP_FAILED)
         return mend_fail_errno("cannot keep %zu more pages of images in memory", count);
     memset(pool.users + pool.slots, 0, count * sizeof *pool.users);
     memmove(pool.cold.slot + count, pool.cold.slot, pool.cold.count * sizeof *pool.cold.slot);
@@ -126,19 +127,19 @@ int pool_get(uint32_t *slots, size_t count)
 
 void *pool_page(uint32_t slot)
 {
-    return pool.at + slot * page_size;
+    return pool.at + slot * ground.page_size;
 }
 
 /* By a system call: a page that is new to the mapping would cost a fault each. */
 int pool_write(uint32_t slot, const void *pages, size_t count)
 {
-    return mend_io_pwrite(pool.fd, pages, count * page_size, (off_t)(slot * page_size),
-                          "an image in memory");
+    return mend_io_pwrite(pool.fd, pages, count * ground.page_size,
+                          (off_t)(slot * ground.page_size), "an image in memory");
 }
 
 int pool_read(uint32_t slot, size_t from, void *to, size_t bytes)
 {
-    return mend_io_pread(pool.fd, to, bytes, (off_t)(slot * page_size + from),
+    return mend_io_pread(pool.fd, to, bytes, (off_t)(slot * ground.page_size + from),
                          "an image in memory");
 }
 
@@ -172,8 +173,8 @@ static void *trim(void *none)
     const uint32_t *slot = pool.leaving.slot;
     for (size_t i = 0, n; i < pool.leaving.count; i += n) {
         n = pool_in_order(slot + i, pool.leaving.count - i);
-        fallocate(pool.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(slot[i] * page_size),
-                  (off_t)(n * page_size));
+        fallocate(pool.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  (off_t)(slot[i] * ground.page_size), (off_t)(n * ground.page_size));
     }
     pthread_mutex_lock(&pool.lock);
     while (pool.leaving.count)
@@ -227,7 +228,7 @@ int pool_reserve(size_t pages)
         return 0;
     pthread_mutex_lock(&pool.lock);
     size_t part = pages > pool.warm.count ? pages - pool.warm.count : 0, there = pool.cold.count;
-    part = part < PART / page_size ? part : PART / page_size;
+    part = part < PART / ground.page_size ? part : PART / ground.page_size;
     int rc = part > there ? grow(part - there) : 0;
     size_t n = 0;
     while (rc == 0 && n < part) { /* the last of those that follow each other first */
@@ -236,7 +237,7 @@ int pool_reserve(size_t pages)
         while (n + same < part && top[n + same] == top[n] - same)
             same++;
         uint32_t first = top[n] - (uint32_t)(same - 1);
-        if (madvise(pool_page(first), same * page_size, MADV_POPULATE_WRITE))
+        if (madvise(pool_page(first), same * ground.page_size, MADV_POPULATE_WRITE))
             rc = 1; /* without it all works, only slower */
         n += same;
     }

@@ -31,12 +31,12 @@ int selection_prepare(struct selection *p, struct survey *s, const struct page_s
 {
     size_t maps = s->meta.mappings * sizeof *s->mappings, runs = s->pages * sizeof *p->runs;
     maps += s->meta.files * sizeof *s->files + s->meta.names;
-    size_t blocks = s->pages * page_size / IMAGE_BLOCK + (maps + runs) / IMAGE_BLOCK + 16;
+    size_t blocks = s->pages * ground.page_size / IMAGE_BLOCK + (maps + runs) / IMAGE_BLOCK + 16;
     *p = (struct selection){.survey = s, .base = base, .want_sums = want_sums};
     /* the most that can be needed; what is not used is never touched */
     p->bytes = runs + s->pages * (sizeof *p->shifts + sizeof *p->sums) +
                (sizeof s->meta + maps + runs + 2 * IMAGE_BLOCK) + blocks * 64 + (1 << 16);
-    p->bytes = ROUND_UP(p->bytes, page_size);
+    p->bytes = ROUND_UP(p->bytes, ground.page_size);
     p->memory = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p->memory == MAP_FAILED) {
@@ -67,7 +67,7 @@ int page_is_zero(const void *bytes)
     const uint64_t *page = bytes;
     if (page[0] | page[1]) /* most that are not zero are not so early, and each look is a miss */
         return 0;
-    for (size_t i = 0; i < page_size / 8; i += 8)
+    for (size_t i = 0; i < ground.page_size / 8; i += 8)
         if (page[i] | page[i + 1] | page[i + 2] | page[i + 3] | page[i + 4] | page[i + 5] |
             page[i + 6] | page[i + 7])
             return 0;
@@ -85,12 +85,12 @@ static int same_in_base(struct cursor *c, uint64_t page, uint64_t sum)
     if (!b)
         return 0;
     while (c->run < b->count && b->runs[c->run].to <= page) {
-        c->before += (b->runs[c->run].to - b->runs[c->run].from) / page_size;
+        c->before += (b->runs[c->run].to - b->runs[c->run].from) / ground.page_size;
         c->run++;
     }
     if (c->run == b->count || page < b->runs[c->run].from)
         return 0;
-    return b->sums[c->before + (page - b->runs[c->run].from) / page_size] == sum;
+    return b->sums[c->before + (page - b->runs[c->run].from) / ground.page_size] == sum;
 }
 
 static void add_page(struct selection *p, const struct stretch *t, uint64_t at, int in_base)
@@ -98,13 +98,13 @@ static void add_page(struct selection *p, const struct stretch *t, uint64_t at, 
     struct found *f = p->found;
     struct run *last = f->runs ? &p->runs[f->runs - 1] : NULL;
     if (!in_base)
-        f->bytes += page_size;
+        f->bytes += ground.page_size;
     if (last && last->to == at && last->in_base == (uint64_t)in_base && at != t->from) {
-        last->to += page_size;
+        last->to += ground.page_size;
         return;
     }
     p->shifts[f->runs] = t->shift;
-    p->runs[f->runs++] = (struct run){at, at + page_size, (uint64_t)in_base};
+    p->runs[f->runs++] = (struct run){at, at + ground.page_size, (uint64_t)in_base};
 }
 
 static void choose_pages(struct selection *p)
@@ -114,12 +114,12 @@ static void choose_pages(struct selection *p)
     for (size_t i = 0; i < s->count; i++) {
         const struct stretch *t = &s->stretches[i];
         int of_file = s->mappings[t->mapping].file != 0; /* where no run is, its bytes would be */
-        for (uint64_t at = t->from; at < t->to; at += page_size) {
+        for (uint64_t at = t->from; at < t->to; at += ground.page_size) {
             const char *bytes = (const char *)(at + (uint64_t)t->shift);
-            __builtin_prefetch(bytes + AHEAD * page_size); /* no fault where nothing is */
+            __builtin_prefetch(bytes + AHEAD * ground.page_size); /* no fault where nothing is */
             if (!of_file && page_is_zero(bytes))
                 continue;
-            uint64_t sum = p->sums ? mend_sum(bytes, page_size, 0) : 0;
+            uint64_t sum = p->sums ? mend_sum(bytes, ground.page_size, 0) : 0;
             if (p->sums)
                 p->sums[p->found->pages] = sum;
             p->found->pages++;
@@ -135,7 +135,7 @@ enum { REGIONS = 2 };
 static uint64_t place_of_memory(const struct selection *p)
 {
     size_t before = mend_image_head_bytes(REGIONS);
-    return ROUND_UP(before + p->head_bytes, page_size) - before;
+    return ROUND_UP(before + p->head_bytes, ground.page_size) - before;
 }
 
 int selection_make(struct selection *p)

@@ -43,7 +43,7 @@ static int add_stretch(struct survey *s, uint64_t from, uint64_t to)
         s->stretches = more;
     }
     s->stretches[s->count++] = (struct stretch){from, to, s->meta.mappings - 1, 0};
-    s->pages += (to - from) / page_size;
+    s->pages += (to - from) / ground.page_size;
     return 0;
 }
 
@@ -59,12 +59,12 @@ static int readable(uint64_t at)
 static uint64_t readable_end(const struct mapping *m)
 {
     uint64_t from = m->from, to = m->to;
-    if (readable(to - page_size))
+    if (readable(to - ground.page_size))
         return to;
     while (from < to) { /* pages before `from` can be read, the one at `to` cannot */
-        uint64_t middle = from + (to - from) / page_size / 2 * page_size;
+        uint64_t middle = from + (to - from) / ground.page_size / 2 * ground.page_size;
         if (readable(middle))
-            from = middle + page_size;
+            from = middle + ground.page_size;
         else
             to = middle;
     }
@@ -167,7 +167,7 @@ int survey_take(struct survey *s, struct upper *u)
                                   .rank = (uint32_t)u->rank,
                                   .size = (uint32_t)u->size,
                                   .arch = ARCH_NAME,
-                                  .page_size = page_size,
+                                  .page_size = ground.page_size,
                                   .upper = u,
                                   .steering = steering,
                                   .tid_address = lower.tid_address,

@@ -103,7 +103,7 @@ static void take_shortcuts(void)
 
 int lower_Init_thread(int required, int *provided)
 {
-    if (recovering) {
+    if (ground.recovering) {
         MPI_Query_thread(provided);
         recover_begun();
         return 0;
@@ -131,7 +131,7 @@ int lower_Init_thread(int required, int *provided)
 
 int lower_Finalize(void)
 {
-    if (recovering) {
+    if (ground.recovering) {
         recover_finalize();
         coordinator_end(); /* all ranks have been there, so nobody is still on the way to it */
     }
@@ -151,7 +151,7 @@ void lower_leave(void)
 
 int lower_resumed(void)
 {
-    if (recovering)
+    if (ground.recovering)
         recover_resumed();
     else
         undo_outside_resumed();

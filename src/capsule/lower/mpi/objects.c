@@ -24,7 +24,7 @@ int lower_Comm_free(handle_t c)
 }
 int lower_Comm_set_errhandler(handle_t c, handle_t e)
 {
-    if (recovering) /* every error comes to us first */
+    if (ground.recovering) /* every error comes to us first */
         return 0;
     return MPI_Comm_set_errhandler(COMM(c), (MPI_Errhandler)e);
 }

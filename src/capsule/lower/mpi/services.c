@@ -46,7 +46,7 @@ static struct {
 
 int lower_Buffer_attach(void *buf, int size)
 {
-    if (!recovering)
+    if (!ground.recovering)
         return error_out(MPI_Buffer_attach(buf, size));
     if (own_buffer.memory && own_buffer.size >= size)
         return 0;

@@ -120,7 +120,7 @@ static int all_done(int n, MPI_Request *q, MPI_Status *each, int *flag)
 int lower_waitall_or_stop(int n, handle_t *real, struct status *status, int learn)
 {
     int flag = 0, rc;
-    if (recovering) /* which requests a failed call has used up is known one by one only */
+    if (ground.recovering) /* which requests a failed call has used up is known one by one only */
         return 0;
 #ifdef OPEN_MPI
     MPI_Request *q = (MPI_Request *)real; /* both are pointers */

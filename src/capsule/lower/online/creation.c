@@ -98,7 +98,7 @@ int ompi_comm_request_schedule_append_w_flags(MPI_Request request, step_function
 
 void creation_begin(void)
 {
-    online.creating = recovering;
+    online.creating = ground.recovering;
     making.call++;
 }
 

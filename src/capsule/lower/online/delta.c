@@ -61,7 +61,7 @@ static char *next_piece(struct side *s, uint32_t *slots, size_t *count, int *sta
 {
     const struct paged *p = &s->image->pages;
     size_t n = 0;
-    while (n < PIECE / page_size && s->range < s->delta.offer.ranges) {
+    while (n < PIECE / ground.page_size && s->range < s->delta.offer.ranges) {
         const struct page_range *r = &s->delta.ranges[s->range];
         slots[n++] = p->slot[r->first + s->in_range++];
         if (s->in_range == r->count) {
@@ -83,15 +83,15 @@ static int move_pages(struct side *out, struct side *in, MPI_Comm comm)
         char *from = next_piece(out, slots[0], &n[0], &staged[0]);
         char *to = next_piece(in, slots[1], &n[1], &staged[1]);
         for (size_t i = 0; staged[0] && i < n[0]; i++)
-            memcpy(from + i * page_size, pool_page(slots[0][i]), page_size);
-        if (MPI_Sendrecv(from, (int)(n[0] * page_size), MPI_BYTE, n[0] ? out->peer : MPI_PROC_NULL,
-                         TAG, to, (int)(n[1] * page_size), MPI_BYTE,
-                         n[1] ? in->peer : MPI_PROC_NULL, TAG, comm, MPI_STATUS_IGNORE))
+            memcpy(from + i * ground.page_size, pool_page(slots[0][i]), ground.page_size);
+        if (MPI_Sendrecv(from, (int)(n[0] * ground.page_size), MPI_BYTE,
+                         n[0] ? out->peer : MPI_PROC_NULL, TAG, to, (int)(n[1] * ground.page_size),
+                         MPI_BYTE, n[1] ? in->peer : MPI_PROC_NULL, TAG, comm, MPI_STATUS_IGNORE))
             return 0;
         if (out->range + in->range && !moved++)
             MEND_FAULT_POINT(recover_save_moved);
         for (size_t i = 0; staged[1] && i < n[1]; i++)
-            memcpy(pool_page(slots[1][i]), to + i * page_size, page_size);
+            memcpy(pool_page(slots[1][i]), to + i * ground.page_size, ground.page_size);
     } while (n[0] || n[1]);
     return 1;
 }
@@ -158,7 +158,7 @@ int held_copy(struct held_image *own, struct held_image *own_base, int to, struc
     out.stage = staging(0);
     in.stage = staging(1);
     int ok = transfer(&out, &in, comm);
-    *changed = out.delta.offer.new_pages * page_size;
+    *changed = out.delta.offer.new_pages * ground.page_size;
     *sent = out.notes_bytes + *changed;
     if (copy && ok)
         copy->size = paged_bytes(&copy->pages);

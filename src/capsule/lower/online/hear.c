@@ -54,7 +54,7 @@ void file_call(void)
 {
     online.deaf_calls++;
     online.hear_every = 1; /* the call itself must not be the first to hear of it */
-    if (recovering && !online.leaving && hearing.watched != MPI_COMM_NULL)
+    if (ground.recovering && !online.leaving && hearing.watched != MPI_COMM_NULL)
         hear();
 }
 
@@ -89,7 +89,7 @@ __attribute__((visibility("default"))) int sem_wait(sem_t *semaphore)
             return 0;
         if (errno != ETIMEDOUT)
             return -1;
-        if (online.deaf_calls > 0 && recovering && hearing.library_progress)
+        if (online.deaf_calls > 0 && ground.recovering && hearing.library_progress)
             hearing.library_progress(); /* may not come back */
     }
 }
@@ -113,7 +113,7 @@ void windows_watch(MPI_Comm comm)
 
 void windows_allowed(void)
 {
-    if (recovering && !hearing.looking)
+    if (ground.recovering && !hearing.looking)
         die("this Open MPI has no progress hook, so a job with windows would hang when a rank "
             "dies: use mend run --no-online");
 }

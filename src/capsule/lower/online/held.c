@@ -48,7 +48,7 @@ struct held_image *held_new(void)
 
 void held_reserve(size_t size)
 {
-    online.pages_wanted = 2 * size / page_size;
+    online.pages_wanted = 2 * size / ground.page_size;
 }
 
 int held_reserve_more(void)

@@ -79,7 +79,8 @@ static void on_leave(int signal, siginfo_t *info, void *context)
     (void)context;
     uintptr_t pointer = (uintptr_t)thread_pointer_get();
     int tid = (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
-    if (tid == main_tid) { /* another thread has noticed a failure: the main thread repairs */
+    if (tid ==
+        ground.main_tid) { /* another thread has noticed a failure: the main thread repairs */
         if (online.leaving || pointer == (uintptr_t)lower.thread_pointer)
             return;
         thread_pointer_set(lower.thread_pointer);
@@ -107,10 +108,10 @@ void leave_prepare(void (*then)(void))
 
 void leave_now(void)
 {
-    if (syscall(SYS_gettid) == main_tid)
+    if (syscall(SYS_gettid) == ground.main_tid)
         on_own_stack(leave.then);
     for (long pause = 500; !online.leaving; pause = longer(pause)) {
-        syscall(SYS_tgkill, getpid(), main_tid, SIGNAL_LEAVE);
+        syscall(SYS_tgkill, getpid(), ground.main_tid, SIGNAL_LEAVE);
         nap(pause);
     }
     syscall(SYS_exit, 0); /* this thread is the upper half's */
@@ -186,7 +187,7 @@ static void finish_requests(void)
  * old are about. */
 void comm_made(MPI_Comm comm)
 {
-    if (!recovering || comm == MPI_COMM_NULL)
+    if (!ground.recovering || comm == MPI_COMM_NULL)
         return;
     creation_note(comm);
     if (leave.comm_count == leave.comm_room) {
@@ -200,7 +201,7 @@ void comm_made(MPI_Comm comm)
 
 void comm_gone(MPI_Comm comm)
 {
-    for (int i = 0; recovering && i < leave.comm_count; i++)
+    for (int i = 0; ground.recovering && i < leave.comm_count; i++)
         if (leave.comms[i] == comm) {
             leave.comms[i] = leave.comms[--leave.comm_count];
             return;

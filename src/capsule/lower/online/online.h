@@ -44,12 +44,12 @@ void comm_gone(MPI_Comm comm);
 void revoke_application(void);
 
 /* Call MPI; if that fails because processes died, it does not return: the job is repaired. */
-#define GUARD(name, call)                                          \
-    ({                                                             \
-        int rc_ = (call);                                          \
-        if (__builtin_expect(rc_ != MPI_SUCCESS, 0) && recovering) \
-            recover_error(rc_, name);                              \
-        rc_;                                                       \
+#define GUARD(name, call)                                                 \
+    ({                                                                    \
+        int rc_ = (call);                                                 \
+        if (__builtin_expect(rc_ != MPI_SUCCESS, 0) && ground.recovering) \
+            recover_error(rc_, name);                                     \
+        rc_;                                                              \
     })
 
 /* The same for a call that completes `request`, which the caller knows by `handle`: a call that
@@ -57,7 +57,7 @@ void revoke_application(void);
 #define GUARD_REQUEST(name, handle, request, call)                                  \
     ({                                                                              \
         int rc_ = (call);                                                           \
-        if (__builtin_expect(rc_ != MPI_SUCCESS, 0) && recovering) {                \
+        if (__builtin_expect(rc_ != MPI_SUCCESS, 0) && ground.recovering) {         \
             online.request_consumed = (request) == MPI_REQUEST_NULL ? (handle) : 0; \
             recover_error(rc_, name);                                               \
         }                                                                           \

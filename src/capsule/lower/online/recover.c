@@ -166,11 +166,11 @@ void recover_main(int argc, char **argv)
     int spares = atoi(argv[0]);
     job.argc = argc - 2;
     job.argv = argv + 2;
-    recovering = 1;
+    ground.recovering = 1;
     lower.rolls_back = 2;
     signals_ignore_broken_pipes();
     ended_watch();
-    main_tid = (int)syscall(SYS_gettid);
+    ground.main_tid = (int)syscall(SYS_gettid);
     load_remember_environment();
     snprintf(path, sizeof path, "%s/events.jsonl", argv[1]);
     mend_event_open(path);

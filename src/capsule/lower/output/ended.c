@@ -28,7 +28,7 @@ static struct {
  * job that repairs itself the program never hears of one.) Then the job is torn down, and launched again. */
 static void tell(int code, const char *how, enum mend_ended_how how_told)
 {
-    if (lower.upper && lower.upper->doubtful && !recovering)
+    if (lower.upper && lower.upper->doubtful && !ground.recovering)
         mend_event("recover.doubted", ev_int("code", code), ev_str("how", how));
     else {
         mend_event("recover.ended", ev_int("code", code), ev_str("how", how));
@@ -96,7 +96,7 @@ static void tell_crash(int signal, const siginfo_t *info, const ucontext_t *cont
 static void on_crash(int signal, siginfo_t *info, void *context)
 {
     int pid = (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-    if (pid == main_tid) { /* no child */
+    if (pid == ground.main_tid) { /* no child */
         output_last();
         tell_crash(signal, info, context, pid);
     }

@@ -262,7 +262,7 @@ int agent_start(struct upper *upper)
     struct control_address address;
     handle_t world = lower.predef[PRE_MPI_COMM_WORLD];
     agent_abandon();
-    if (!settings.dir[0] && !recovering)
+    if (!settings.dir[0] && !ground.recovering)
         return 0;
     memset(&address, 0, sizeof address);
     int here = all_here(upper, world);
@@ -282,13 +282,13 @@ int agent_start(struct upper *upper)
     MEND_FAULT_POINT(capsule_hello);
     agent.socket = address.cookie ? connect_to_coordinator(&address) : -1;
     if (agent.socket < 0 &&
-        recovering) /* its process may have died: a barrier would tell, and repair */
+        ground.recovering) /* its process may have died: a barrier would tell, and repair */
         lower.Barrier(world);
     if (agent.socket < 0)
         die("rank %d cannot reach the coordinator of checkpoints on %s", upper->rank, address.host);
     uint64_t hello[2] = {address.cookie, (uint64_t)upper->rank};
     control_send(agent.socket, CONTROL_HELLO, 0, hello, sizeof hello);
-    if (!recovering) /* rank 0 may be about to end, and its coordinator with it */
+    if (!ground.recovering) /* rank 0 may be about to end, and its coordinator with it */
         lower.Barrier(world);
     agent.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     agent_set_phase(STOP_NONE);
@@ -299,7 +299,7 @@ int agent_start(struct upper *upper)
     agent.running = !pthread_create(&agent.thread, NULL, agent_main, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     watch_request_signal();
-    if (!recovering) {
+    if (!ground.recovering) {
         char folder[4300];
         snprintf(folder, sizeof folder, "%s/versions", settings.dir);
         mend_folder_sweep(folder, upper->rank);
@@ -351,7 +351,7 @@ void agent_end(void)
     pthread_mutex_unlock(&agent.lock);
     stop_thread();
     agent.upper->stop_phase = STOP_NONE;
-    if (!recovering ||
+    if (!ground.recovering ||
         agent.leaving) /* else a rank may not have come to it yet: see lower_Finalize */
         coordinator_end();
 }

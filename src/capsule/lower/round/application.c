@@ -141,7 +141,7 @@ int agent_save(struct upper *upper)
 {
     struct snapshot_result result = {0};
     survey_store_all(settings.full || agent.save.full);
-    if (recovering)
+    if (ground.recovering)
         recover_checkpoint(upper, &agent.save, &result);
     else {
         result.code = relaunch_capture(upper, agent.save.version);

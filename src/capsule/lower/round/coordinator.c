@@ -62,7 +62,7 @@ void answer(const char *format, long long number)
 
 int on_disk(void) /* else images are in memory (online/checkpoint.c) */
 {
-    return settings.dir[0] && !recovering;
+    return settings.dir[0] && !ground.recovering;
 }
 
 void begin_round(void)
@@ -211,7 +211,7 @@ static void finish_round(void)
         tell_to_go_on(0);
     if (the.code == 0) {
         due_saved(the.save.levels, now);
-        if (!recovering) /* else told by the ranks themselves */
+        if (!ground.recovering) /* else told by the ranks themselves */
             mend_event("checkpoint.commit", ev_int("version", the.save.version),
                        ev_int("bytes", (long long)the.bytes), ev_int("ranks", the.ranks),
                        ev_real("collect", the.stop_began - the.round_began),

@@ -50,7 +50,7 @@ static void take_over_request(void)
     the.token[0] = 0;
     if (!settings.dir[0] || access(taken, F_OK))
         return;
-    if (recovering || relaunch_active())
+    if (ground.recovering || relaunch_active())
         take_request(taken);
     else /* that was another job */
         mend_io_remove(taken);
@@ -61,7 +61,7 @@ static void gone(int rank, const char *why)
     struct member *m = &the.member[rank];
     close(m->fd);
     m->fd = -1;
-    int comes_back = recovering || relaunch_active();
+    int comes_back = ground.recovering || relaunch_active();
     the.leaving |= !comes_back;
     if (the.state != IDLE)
         give_up(why);

@@ -82,10 +82,10 @@ static void map_elf(const char *path, struct elf *im)
     read_elf(path, &fd, im);
     for (int i = 0; i < im->eh.e_phnum; i++)
         if (im->ph[i].p_type == PT_LOAD) {
-            if (ROUND_DOWN(im->ph[i].p_vaddr, page_size) < lo)
-                lo = ROUND_DOWN(im->ph[i].p_vaddr, page_size);
-            if (ROUND_UP(im->ph[i].p_vaddr + im->ph[i].p_memsz, page_size) > hi)
-                hi = ROUND_UP(im->ph[i].p_vaddr + im->ph[i].p_memsz, page_size);
+            if (ROUND_DOWN(im->ph[i].p_vaddr, ground.page_size) < lo)
+                lo = ROUND_DOWN(im->ph[i].p_vaddr, ground.page_size);
+            if (ROUND_UP(im->ph[i].p_vaddr + im->ph[i].p_memsz, ground.page_size) > hi)
+                hi = ROUND_UP(im->ph[i].p_vaddr + im->ph[i].p_memsz, ground.page_size);
         }
     long at = arena_mmap(hi - lo, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at < 0)
@@ -96,18 +96,18 @@ static void map_elf(const char *path, struct elf *im)
         Elf64_Phdr *p = &im->ph[i];
         if (p->p_type != PT_LOAD)
             continue;
-        uintptr_t a = ROUND_DOWN(im->base + p->p_vaddr, page_size),
+        uintptr_t a = ROUND_DOWN(im->base + p->p_vaddr, ground.page_size),
                   file_end = im->base + p->p_vaddr + p->p_filesz;
-        uintptr_t mem_end = ROUND_UP(im->base + p->p_vaddr + p->p_memsz, page_size);
+        uintptr_t mem_end = ROUND_UP(im->base + p->p_vaddr + p->p_memsz, ground.page_size);
         if (mmap((void *)a, file_end - a, prot_of(p->p_flags), MAP_PRIVATE | MAP_FIXED, fd,
-                 ROUND_DOWN(p->p_offset, page_size)) == MAP_FAILED)
+                 ROUND_DOWN(p->p_offset, ground.page_size)) == MAP_FAILED)
             die("cannot map %s: %s", path, strerror(errno));
         if (p->p_memsz > p->p_filesz) { /* .bss */
-            memset((void *)file_end, 0, ROUND_UP(file_end, page_size) - file_end);
-            if (mem_end > ROUND_UP(file_end, page_size) &&
-                mmap((void *)ROUND_UP(file_end, page_size), mem_end - ROUND_UP(file_end, page_size),
-                     prot_of(p->p_flags), MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-                     0) == MAP_FAILED)
+            memset((void *)file_end, 0, ROUND_UP(file_end, ground.page_size) - file_end);
+            if (mem_end > ROUND_UP(file_end, ground.page_size) &&
+                mmap((void *)ROUND_UP(file_end, ground.page_size),
+                     mem_end - ROUND_UP(file_end, ground.page_size), prot_of(p->p_flags),
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
                 die("cannot map %s: %s", path, strerror(errno));
         }
     }
@@ -132,13 +132,14 @@ static void *build_stack(int argc, char **argv, const struct elf *ldso)
 {
     struct rlimit rl;
     getrlimit(RLIMIT_STACK, &rl);
-    size_t size = rl.rlim_cur == RLIM_INFINITY ? 64ul << 20 : ROUND_UP(rl.rlim_cur, page_size);
-    long at = arena_mmap(size + page_size, PROT_READ | PROT_WRITE,
+    size_t size =
+        rl.rlim_cur == RLIM_INFINITY ? 64ul << 20 : ROUND_UP(rl.rlim_cur, ground.page_size);
+    long at = arena_mmap(size + ground.page_size, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at < 0)
         die("cannot map a stack: %s", strerror(-at));
-    mprotect((void *)at, page_size, PROT_NONE); /* guard */
-    char *top = (char *)at + size + page_size;
+    mprotect((void *)at, ground.page_size, PROT_NONE); /* guard */
+    char *top = (char *)at + size + ground.page_size;
 #define PUSH_STR(s)                \
     ({                             \
         size_t n_ = strlen(s) + 1; \

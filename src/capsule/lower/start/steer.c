@@ -40,7 +40,7 @@ long arena_mmap(size_t len, int prot, int flags, int fd, long off)
             at = ROUND_UP(old, align);
             if (at + len > UPPER_END)
                 at = UPPER_ARENA;
-            next = at + ROUND_UP(len, page_size);
+            next = at + ROUND_UP(len, ground.page_size);
         } while (!__atomic_compare_exchange_n(&steering.cursor, &old, next, 0, __ATOMIC_RELAXED,
                                               __ATOMIC_RELAXED));
         long r = raw_syscall(SYS_mmap, at, len, prot, flags | MAP_FIXED_NOREPLACE, fd, off);
@@ -64,7 +64,7 @@ static long upper_mmap(uintptr_t addr, size_t len, int prot, int flags, int fd, 
         return addr + len > UPPER_END ? -ENOMEM
                                       : raw_syscall(SYS_mmap, addr, len, prot, flags, fd, off);
     if (addr && addr + len <= UPPER_END) { /* honour a hint */
-        long r = raw_syscall(SYS_mmap, ROUND_DOWN(addr, page_size), len, prot,
+        long r = raw_syscall(SYS_mmap, ROUND_DOWN(addr, ground.page_size), len, prot,
                              flags | MAP_FIXED_NOREPLACE, fd, off);
         if (r > 0)
             return r;
@@ -85,7 +85,8 @@ static long upper_mremap(uintptr_t old, size_t olen, size_t nlen, int flags, uin
 
 static long upper_brk(uintptr_t want)
 {
-    uintptr_t have = ROUND_UP(steering.break_now, page_size), need = ROUND_UP(want, page_size);
+    uintptr_t have = ROUND_UP(steering.break_now, ground.page_size),
+              need = ROUND_UP(want, ground.page_size);
     if (want < UPPER_BREAK || want > UPPER_ARENA)
         return steering.break_now;
     if (need > have && raw_syscall(SYS_mmap, have, need - have, PROT_READ | PROT_WRITE,
@@ -101,11 +102,11 @@ static long upper_brk(uintptr_t want)
 static void upper_exit(int status)
 {
     int pid = (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-    if (pid == main_tid) { /* else a fork()ed child */
+    if (pid == ground.main_tid) { /* else a fork()ed child */
         thread_pointer_set(lower.thread_pointer);
         if (!ended_output())
             exit(status ? status : 1);
-        if (recovering)
+        if (ground.recovering)
             recover_ended(status);
         else if (status)
             ended_by_exit(status);
@@ -299,7 +300,7 @@ void steering_install(void)
     static int installed;
     if (installed++) /* filters add up, and cannot be removed */
         return;
-    main_tid = syscall(SYS_gettid);
+    ground.main_tid = syscall(SYS_gettid);
     struct sigaction sa = {.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigfillset(&sa.sa_mask); /* no handler of the application in between */
     sigaction(SIGSYS, &sa, NULL);

@@ -72,7 +72,7 @@ static void index_log(struct log *log)
         if (r.kind == UNDO_MOVED &&
             (!bytes || log->bytes[at + sizeof r + r.path_bytes + bytes - 1] != 0))
             break; /* a name without an end */
-        if (r.job != job_sum) {
+        if (r.job != ground.job_sum) {
             log->foreign = 1;
             break;
         }

@@ -43,8 +43,8 @@ int log_bytes(const void *bytes, size_t count)
 int log_record(enum undo_kind kind, const char *path, uint64_t inode, uint64_t offset,
                uint64_t bytes)
 {
-    struct undo_record r = {UNDO_MAGIC, kind,   (uint32_t)log_length(path) + 1, inode, offset,
-                            bytes,      job_sum};
+    struct undo_record r = {
+        UNDO_MAGIC, kind, (uint32_t)log_length(path) + 1, inode, offset, bytes, ground.job_sum};
     return log_bytes(&r, sizeof r) && log_bytes(path, r.path_bytes);
 }
 

@@ -30,7 +30,7 @@ struct undo_record { /* then the path with its 0, then the bytes */
     uint64_t magic;
     uint32_t kind, path_bytes;
     uint64_t inode, offset, bytes;
-    uint64_t job; /* see job_sum: a log of another job is never applied */
+    uint64_t job; /* see ground.job_sum: a log of another job is never applied */
 };
 #define UNDO_MAGIC 0x326e75646e656dull
 
