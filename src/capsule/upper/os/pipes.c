@@ -20,7 +20,7 @@ struct content {
     size_t bytes;
     char data[];
 };
-static struct end {
+struct end {
     int fd, flags, cloexec;
     enum { PIPE, EVENTS, LISTENER, OTHER } kind;
     int lost;       /* its other end is another process's, and nothing can be read */
@@ -30,8 +30,11 @@ static struct end {
     struct content *content; /* unread bytes */
     long room;               /* of the pipe, in bytes */
     struct listener *listener;
-} *ends;
-static int nends, ends_room;
+};
+static struct {
+    struct end *list;
+    int count, room;
+} ends;
 
 static long control(int fd, int what, long argument)
 {
@@ -65,21 +68,21 @@ int pipe_note(int fd, const struct stat *st)
                     .flags = (int)control(fd, F_GETFL, 0),
                     .cloexec = (int)control(fd, F_GETFD, 0) & FD_CLOEXEC,
                     .inode = st->st_ino};
-    if (nends == ends_room) {
-        struct end *more = keep_alloc((size_t)(2 * ends_room + 64) * sizeof *more);
-        for (int i = 0; i < nends; i++)
-            more[i] = ends[i];
-        if (ends)
-            keep_free(ends);
-        ends = more;
-        ends_room = 2 * ends_room + 64;
+    if (ends.count == ends.room) {
+        struct end *more = keep_alloc((size_t)(2 * ends.room + 64) * sizeof *more);
+        for (int i = 0; i < ends.count; i++)
+            more[i] = ends.list[i];
+        if (ends.list)
+            keep_free(ends.list);
+        ends.list = more;
+        ends.room = 2 * ends.room + 64;
     }
     if (!S_ISFIFO(st->st_mode))
         e.kind = counter_of(fd, &e.count)                                    ? EVENTS
                  : S_ISSOCK(st->st_mode) && (e.listener = listener_note(fd)) ? LISTENER
                                                                              : OTHER;
     e.lost = e.kind == OTHER;
-    ends[nends++] = e;
+    ends.list[ends.count++] = e;
     return !e.lost;
 }
 
@@ -108,13 +111,13 @@ static struct content *unread(int fd, long room)
 
 void pipes_forget(void)
 {
-    for (int i = 0; i < nends; i++) {
-        if (ends[i].content)
-            keep_free(ends[i].content);
-        if (ends[i].listener)
-            keep_free(ends[i].listener);
+    for (int i = 0; i < ends.count; i++) {
+        if (ends.list[i].content)
+            keep_free(ends.list[i].content);
+        if (ends.list[i].listener)
+            keep_free(ends.list[i].listener);
     }
-    nends = 0;
+    ends.count = 0;
 }
 
 /* Only one kind of end is here: does another process have the other? */
@@ -128,19 +131,19 @@ static int leads_elsewhere(int fd)
 /* All files have been looked at: whose other end is here? The first end of a pipe has what is in it. */
 void pipes_noted(void)
 {
-    for (int i = 0; i < nends; i++) {
-        struct end *e = &ends[i];
+    for (int i = 0; i < ends.count; i++) {
+        struct end *e = &ends.list[i];
         int ways = 0, reader = -1;
         if (e->kind != PIPE)
             continue;
         e->first = 1;
-        for (int j = 0; j < nends; j++) {
-            if (ends[j].kind != PIPE || ends[j].inode != e->inode)
+        for (int j = 0; j < ends.count; j++) {
+            if (ends.list[j].kind != PIPE || ends.list[j].inode != e->inode)
                 continue;
-            int way = ends[j].flags & O_ACCMODE;
+            int way = ends.list[j].flags & O_ACCMODE;
             ways |= way == O_RDONLY ? 1 : way == O_WRONLY ? 2 : 3;
             if (way != O_WRONLY && reader < 0)
-                reader = ends[j].fd;
+                reader = ends.list[j].fd;
             if (j < i)
                 e->first = 0;
         }
@@ -165,8 +168,8 @@ static void place(long from, const struct end *e)
 
 void pipes_again(void)
 {
-    for (int i = 0; i < nends; i++) {
-        struct end *e = &ends[i];
+    for (int i = 0; i < ends.count; i++) {
+        struct end *e = &ends.list[i];
         int two[2];
         if (e->lost) {
             long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDONLY, 0, 0, 0);
@@ -204,9 +207,10 @@ void pipes_again(void)
                 break;
             at += (size_t)n;
         }
-        for (int j = i; j < nends; j++)
-            if (ends[j].kind == PIPE && ends[j].inode == e->inode)
-                place((ends[j].flags & O_ACCMODE) == O_RDONLY ? two[0] : two[1], &ends[j]);
+        for (int j = i; j < ends.count; j++)
+            if (ends.list[j].kind == PIPE && ends.list[j].inode == e->inode)
+                place((ends.list[j].flags & O_ACCMODE) == O_RDONLY ? two[0] : two[1],
+                      &ends.list[j]);
         raw_syscall(SYS_close, two[0], 0, 0, 0, 0, 0);
         raw_syscall(SYS_close, two[1], 0, 0, 0, 0, 0);
     }
