@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -50,6 +51,17 @@ int tool_failed(const char *command, const char *format, ...)
     return TOOL_FAILED;
 }
 
+int tool_print_json(const char *command, json_t *json)
+{
+    enum { DIGITS = 15 };
+    int failed = !json || json_dumpf(json, stdout, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
+    json_decref(json);
+    if (failed)
+        return tool_failed(command, "no memory to print the result");
+    putchar('\n');
+    return TOOL_OK;
+}
+
 int mend_cmd_version(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
@@ -58,8 +70,12 @@ int mend_cmd_version(int argc, char **argv)
     }
     if (argc > 2 || (argc == 2 && strcmp(argv[1], "--json") != 0))
         return tool_wrong_use("version", "unknown argument %s", argv[1]);
-    printf(argc == 2 ? "{\"mend\":1,\"version\":\"%s\"}\n" : "mend %s\n", mend_version_text());
-    return TOOL_OK;
+    if (argc == 1) {
+        printf("mend %s\n", mend_version_text());
+        return TOOL_OK;
+    }
+    return tool_print_json("version",
+                           json_pack("{s:i,s:s}", "mend", 1, "version", mend_version_text()));
 }
 
 static int overview(FILE *out)

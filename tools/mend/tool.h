@@ -18,6 +18,10 @@ int tool_wrong_use(const char *command, const char *format, ...)
 /* "mend NAME: sentence" to stderr; returns TOOL_FAILED. */
 int tool_failed(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* To stdout, on one line, and freed. An exit code: NULL, or no room for the text, is a failure. */
+struct json_t;
+int tool_print_json(const char *command, struct json_t *json);
+
 /* Memory that was just asked for; if there is none, a sentence and the end: before a job has started. */
 static inline void *tool_need(void *memory)
 {

@@ -38,58 +38,54 @@ static double clock_period(const planning *p, int level)
     return period(p, level) * (o->work + o->checkpoint) / o->work;
 }
 
-static void print_json_levels(const planning *p)
+static json_t *json_level(const planning *p, int i)
 {
     const mend_plan *plan = &p->plan;
     const mend_plan_outcome *o = &plan->expected;
-    printf(",\"levels\":[");
-    for (int i = 0; i < p->model.levels; i++) {
-        int any = 0;
-        printf("%s{\"level\":%d", i ? "," : "", i + 1);
-        planning_json_number(",\"intervals\":", plan->intervals[i]);
-        planning_json_number(",\"period_seconds\":", period(p, i));
-        planning_json_number(",\"clock_seconds\":", clock_period(p, i));
-        planning_json_number(",\"share_checkpoint\":", o->level_checkpoint[i] / o->seconds);
-        printf(",\"first\":[");
-        for (int k = 0; k < i; k++)
-            if (plan->first[i] >> k & 1)
-                printf("%s%d", any++ ? "," : "", k + 1);
-        printf("]}");
-    }
-    putchar(']');
+    json_t *first = json_array();
+    for (int k = 0; k < i; k++)
+        if (plan->first[i] >> k & 1)
+            json_array_append_new(first, json_integer(k + 1));
+    return json_pack("{s:i,s:o,s:o,s:o,s:o,s:o}", "level", i + 1, "intervals",
+                     planning_number(plan->intervals[i]), "period_seconds",
+                     planning_number(period(p, i)), "clock_seconds",
+                     planning_number(clock_period(p, i)), "share_checkpoint",
+                     planning_number(o->level_checkpoint[i] / o->seconds), "first", first);
 }
 
-static void print_json(const planning *p)
+static int print_json(const planning *p)
 {
     const mend_plan *plan = &p->plan;
     const mend_plan_outcome *o = &plan->expected;
-    printf("{\"mend\":1,\"method\":\"%s\",\"objective\":\"%s\"", planning_method(p),
-           mend_plan_objective_name(p->request.objective));
-    planning_json_number(",\"cores\":", plan->cores);
+    json_t *levels = json_array(), *least = NULL, *nodes = NULL, *error = NULL;
+    for (int i = 0; i < p->model.levels; i++)
+        json_array_append_new(levels, json_level(p, i));
     if (p->model.cores_per_node > 0)
-        planning_json_number(",\"nodes\":", plan->cores / p->model.cores_per_node);
-    planning_json_number(",\"expected_seconds\":", o->seconds);
+        nodes = planning_number(plan->cores / p->model.cores_per_node);
     if (plan->runs)
-        planning_json_number(",\"standard_error\":", plan->standard_error);
-    planning_json_number(",\"model_seconds\":", plan->model_seconds);
-    planning_json_number(",\"efficiency\":", efficiency(p));
-    printf(",\"iterations\":%d,\"converged\":%s,\"nested\":%s,\"simulated_runs\":%d",
-           plan->iterations, plan->converged ? "true" : "false", plan->nested ? "true" : "false",
-           plan->runs);
-    planning_json_number(",\"last\":", plan->last > 0 ? plan->last : 1);
-    planning_json_number(",\"failures\":", o->failures);
-    planning_json_number(",\"core_hours\":", mend_plan_value(MEND_PLAN_CORE_HOURS, plan->cores, o));
-    planning_json_number(",\"joules\":", o->joules);
-    if (plan->least > 0) {
-        planning_json_number(",\"least\":{\"value\":", plan->least);
-        planning_json_number(",\"cores\":", plan->least_cores);
-        putchar('}');
+        error = planning_number(plan->standard_error);
+    if (plan->least > 0)
+        least = json_pack("{s:o,s:o}", "value", planning_number(plan->least), "cores",
+                          planning_number(plan->least_cores));
+    json_t *all = json_pack(
+        "{s:i,s:s,s:s,s:o,s:o*,s:o,s:o*,s:o,s:o}", "mend", 1, "method", planning_method(p),
+        "objective", mend_plan_objective_name(p->request.objective), "cores",
+        planning_number(plan->cores), "nodes", nodes, "expected_seconds",
+        planning_number(o->seconds), "standard_error", error, "model_seconds",
+        planning_number(plan->model_seconds), "efficiency", planning_number(efficiency(p)));
+    json_t *more = json_pack(
+        "{s:i,s:b,s:b,s:i,s:o,s:o,s:o,s:o,s:o*,s:o,s:o,s:o*}", "iterations", plan->iterations,
+        "converged", plan->converged, "nested", plan->nested, "simulated_runs", plan->runs, "last",
+        planning_number(plan->last > 0 ? plan->last : 1), "failures", planning_number(o->failures),
+        "core_hours", planning_number(mend_plan_value(MEND_PLAN_CORE_HOURS, plan->cores, o)),
+        "joules", planning_number(o->joules), "least", least, "shares", planning_shares(o),
+        "levels", levels, "run", plan_lines_json(p));
+    if (all && json_object_update(all, more)) {
+        json_decref(all);
+        all = NULL;
     }
-    putchar(',');
-    planning_json_shares(o);
-    print_json_levels(p);
-    plan_lines_json(p);
-    puts("}");
+    json_decref(more);
+    return tool_print_json("plan", all);
 }
 
 static void print_head(const planning *p)
@@ -161,8 +157,7 @@ int mend_cmd_plan(int argc, char **argv)
     if (p.svg && (code = planning_svg(&p, draw, &p)) != TOOL_OK)
         return code;
     if (p.json)
-        print_json(&p);
-    else
-        print_text(&p);
+        return print_json(&p);
+    print_text(&p);
     return TOOL_OK;
 }

@@ -87,19 +87,19 @@ static const char *seconds_text(double seconds)
     return text;
 }
 
-static void print_levels(const lines *lines, int levels)
+static void print_levels(FILE *out, const lines *lines, int levels)
 {
     int has_memory = 0;
     for (int i = 0; i < levels; i++)
         has_memory |= lines->every[i] > 0 && !strcmp(lines->name[i], "memory");
-    printf("%s", has_memory ? "" : "memory"); /* always there */
+    fprintf(out, "%s", has_memory ? "" : "memory"); /* always there */
     for (int i = 0, any = !has_memory; i < levels; i++) {
         if (!(lines->every[i] > 0))
             continue;
-        printf("%s%s%s", any++ ? "," : "", lines->name[i],
-               strcmp(lines->name[i], "erasure") ? "" : ":4+1");
+        fprintf(out, "%s%s%s", any++ ? "," : "", lines->name[i],
+                strcmp(lines->name[i], "erasure") ? "" : ":4+1");
         if (lines->every[i] > 1)
-            printf(":%.0f", lines->every[i]);
+            fprintf(out, ":%.0f", lines->every[i]);
     }
 }
 
@@ -111,7 +111,7 @@ void plan_lines_text(const planning *p)
     printf("\nFor Mend%s:\n  mend run -n %.0f --every %s --levels ",
            lines.is_guessed ? ", if these are its levels (set 'name = ...' in the file)" : "",
            p->plan.cores, seconds_text(lines.seconds));
-    print_levels(&lines, p->model.levels);
+    print_levels(stdout, &lines, p->model.levels);
     printf("\nor in mend.conf:\n  [flow]\n  every = %s\n  [store]\n", seconds_text(lines.seconds));
     for (int i = 0; i < p->model.levels; i++)
         printf("  %s_every = %.0f\n", lines.name[i], lines.every[i]);
@@ -121,13 +121,18 @@ void plan_lines_text(const planning *p)
            p->plan.runs ? ", if failures were exponential" : "");
 }
 
-void plan_lines_json(const planning *p)
+json_t *plan_lines_json(const planning *p)
 {
     lines lines;
-    if (!make_lines(p, &lines))
-        return;
-    printf(",\"run\":{\"every\":\"%s\",\"levels\":\"", seconds_text(lines.seconds));
-    print_levels(&lines, p->model.levels);
-    planning_json_number("\",\"expected_seconds\":", lines.plan.expected.seconds);
-    putchar('}');
+    char *levels = NULL;
+    size_t size = 0;
+    FILE *text = make_lines(p, &lines) ? open_memstream(&levels, &size) : NULL;
+    if (!text)
+        return NULL;
+    print_levels(text, &lines, p->model.levels);
+    fclose(text);
+    json_t *run = json_pack("{s:s,s:s,s:o}", "every", seconds_text(lines.seconds), "levels", levels,
+                            "expected_seconds", planning_number(lines.plan.expected.seconds));
+    free(levels);
+    return run;
 }

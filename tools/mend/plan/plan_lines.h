@@ -5,7 +5,7 @@
 #include "planning.h"
 
 void plan_lines_text(const planning *planning);
-/* `,"run":{…}`, or nothing. */
-void plan_lines_json(const planning *planning);
+/* {"every":…,"levels":…,"expected_seconds":…}; NULL: there are none. */
+json_t *plan_lines_json(const planning *planning);
 
 #endif

@@ -271,21 +271,20 @@ const char *planning_method(const planning *p)
     return p->intervals ? "given" : mend_plan_method_name(p->plan.method);
 }
 
-void planning_json_number(const char *before, double value)
+json_t *planning_number(double value)
 {
-    if (isfinite(value))
-        printf("%s%.15g", before, value);
-    else
-        printf("%snull", before);
+    if (!isfinite(value))
+        return json_null();
+    return value == rint(value) && fabs(value) < 1e15 ? json_integer((json_int_t)value)
+                                                      : json_real(value);
 }
 
-void planning_json_shares(const mend_plan_outcome *o)
+json_t *planning_shares(const mend_plan_outcome *o)
 {
-    planning_json_number("\"shares\":{\"work\":", o->work / o->seconds);
-    planning_json_number(",\"checkpoint\":", o->checkpoint / o->seconds);
-    planning_json_number(",\"restart\":", o->restart / o->seconds);
-    planning_json_number(",\"lost\":", o->lost / o->seconds);
-    putchar('}');
+    return json_pack("{s:o,s:o,s:o,s:o}", "work", planning_number(o->work / o->seconds),
+                     "checkpoint", planning_number(o->checkpoint / o->seconds), "restart",
+                     planning_number(o->restart / o->seconds), "lost",
+                     planning_number(o->lost / o->seconds));
 }
 
 const char *planning_time(double seconds)

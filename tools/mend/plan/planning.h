@@ -2,6 +2,7 @@
 #ifndef MEND_TOOL_PLANNING_H
 #define MEND_TOOL_PLANNING_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include <mend/plan.h>
@@ -35,9 +36,9 @@ const char *planning_method(const planning *planning);
 /* "93", or "93+3" where level 3 is written just before; into one of a few static buffers. */
 const char *planning_intervals(const mend_plan *plan, int level);
 
-/* A number in JSON: null when it is not finite. */
-void planning_json_number(const char *before, double value);
-void planning_json_shares(const mend_plan_outcome *outcome);
+/* A number in JSON: whole ones without a point; null when it is not finite. */
+json_t *planning_number(double value);
+json_t *planning_shares(const mend_plan_outcome *outcome);
 /* "3.2 d", into one of a few static buffers. */
 const char *planning_time(double seconds);
 

@@ -42,36 +42,37 @@ static const char *distribution(const planning *p)
     return text;
 }
 
-static void print_json(const result *r)
+static json_t *json_levels(const planning *p, const mend_plan_outcome *o)
+{
+    json_t *levels = json_array();
+    for (int i = 0; i < p->model.levels; i++)
+        json_array_append_new(levels,
+                              json_pack("{s:i,s:o,s:o}", "level", i + 1, "intervals",
+                                        planning_number(p->plan.intervals[i]), "share_checkpoint",
+                                        planning_number(o->level_checkpoint[i] / o->seconds)));
+    return levels;
+}
+
+static int print_json(const result *r)
 {
     const planning *p = r->planning;
     const mend_plan_sample *s = &r->sample;
-    printf("{\"mend\":1,\"method\":\"%s\",\"failures_from\":\"%s\",\"runs\":%d,\"seed\":%llu",
-           planning_method(p), distribution(p), s->runs, (unsigned long long)p->seed);
-    planning_json_number(",\"cores\":", p->plan.cores);
-    planning_json_number(",\"mean_seconds\":", s->mean.seconds);
-    planning_json_number(",\"standard_error\":", s->standard_error);
-    planning_json_number(",\"confidence95\":[", s->low);
-    planning_json_number(",", s->high);
-    planning_json_number("],\"deviation\":", s->deviation);
-    planning_json_number(",\"fastest_seconds\":", s->fastest);
-    planning_json_number(",\"slowest_seconds\":", s->slowest);
-    planning_json_number(",\"expected_seconds\":", r->is_exact ? p->plan.expected.seconds : NAN);
-    planning_json_number(",\"failures\":", s->mean.failures);
-    planning_json_number(",\"core_hours\":",
-                         mend_plan_value(MEND_PLAN_CORE_HOURS, p->plan.cores, &s->mean));
-    planning_json_number(",\"joules\":", s->mean.joules);
-    putchar(',');
-    planning_json_shares(&s->mean);
-    printf(",\"levels\":[");
-    for (int i = 0; i < p->model.levels; i++) {
-        printf("%s{\"level\":%d", i ? "," : "", i + 1);
-        planning_json_number(",\"intervals\":", p->plan.intervals[i]);
-        planning_json_number(",\"share_checkpoint\":",
-                             s->mean.level_checkpoint[i] / s->mean.seconds);
-        putchar('}');
-    }
-    puts("]}");
+    double expected = r->is_exact ? p->plan.expected.seconds : NAN;
+    double core_hours = mend_plan_value(MEND_PLAN_CORE_HOURS, p->plan.cores, &s->mean);
+    json_t *seed =
+        p->seed <= INT64_MAX ? json_integer((json_int_t)p->seed) : json_real((double)p->seed);
+    json_t *json = json_pack(
+        "{s:i,s:s,s:s,s:i,s:o,s:o,s:o,s:o,s:[o,o],s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "mend", 1,
+        "method", planning_method(p), "failures_from", distribution(p), "runs", s->runs, "seed",
+        seed, "cores", planning_number(p->plan.cores), "mean_seconds",
+        planning_number(s->mean.seconds), "standard_error", planning_number(s->standard_error),
+        "confidence95", planning_number(s->low), planning_number(s->high), "deviation",
+        planning_number(s->deviation), "fastest_seconds", planning_number(s->fastest),
+        "slowest_seconds", planning_number(s->slowest), "expected_seconds",
+        planning_number(expected), "failures", planning_number(s->mean.failures), "core_hours",
+        planning_number(core_hours), "joules", planning_number(s->mean.joules), "shares",
+        planning_shares(&s->mean), "levels", json_levels(p, &s->mean));
+    return tool_print_json("simulate", json);
 }
 
 static void print_text(const result *r)
@@ -134,7 +135,7 @@ int mend_cmd_simulate(int argc, char **argv)
     if (code == TOOL_OK && p.svg)
         code = planning_svg(&p, draw, &r);
     if (code == TOOL_OK && p.json)
-        print_json(&r);
+        code = print_json(&r);
     else if (code == TOOL_OK)
         print_text(&r);
     free(r.seconds);

@@ -11,6 +11,7 @@
 #include <mend/error.h>
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,8 +116,10 @@ int mend_cmd_checkpoint(int argc, char **argv)
     if (strcmp(word, "ok") != 0)
         return tool_failed("checkpoint", "the job made no checkpoint: %s",
                            mend_error_sentence((int)number));
-    printf(json ? "{\"mend\":1,\"version\":%lld,\"seconds\":%.3f}\n"
-                : "version %lld is complete (%.3f s)\n",
-           number, mend_now() - start);
+    double seconds = mend_now() - start;
+    if (json)
+        return tool_print_json("checkpoint", json_pack("{s:i,s:I,s:f}", "mend", 1, "version",
+                                                       (json_int_t)number, "seconds", seconds));
+    printf("version %lld is complete (%.3f s)\n", number, seconds);
     return TOOL_OK;
 }
