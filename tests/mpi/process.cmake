@@ -9,7 +9,7 @@ add_mpi_test(NAME fenix_no_jump_info SOURCES fenix_no_jump.c NP 4 SPARES 1 ARGS 
 add_mpi_test(NAME fenix_no_jump_option PROGRAM mpi_fenix_no_jump_info NP 4 SPARES 1 ARGS option TIMEOUT 120
     LABELS process)
 
-add_mpi_test(NAME process_wrong SOURCES process_cases.c NP 4 ARGS wrong TIMEOUT 120 LABELS process)
+add_mpi_test(NAME process_wrong SOURCES process_cases.c process_cases_comms.c process_cases_hang.c NP 4 ARGS wrong TIMEOUT 120 LABELS process)
 # name, ranks, spares
 foreach(case "rank_zero 4 2" "several 4 2" "one_by_one 4 2" "all_active 4 4" "zero_spares_shrink 4 0" "zero_spares_stop 4 0"
         "spare_then_shrink 4 1" "spares_first 4 2" "callbacks 4 2" "builders 4 2" "again_and_again 3 2"

@@ -5,18 +5,19 @@
 set -uo pipefail
 source=$1 wanted=$2 seed=$3
 here=$(cd "$(dirname "$0")" && pwd)
-includes=(-I"$source/include" -I"$source/src/base/include" -I"$source/src/process" -I"$source/src/process/include")
+includes=(-I"$source/include" -I"$source/src/base/include" -I"$source/src/process" -I"$source/src/process/include" -I"$source/src/ulfm/include")
 build() { # NAME SOURCES
+    local name=$1; shift
     # shellcheck disable=SC2046
-    "${CC:-cc}" -std=gnu17 -D_GNU_SOURCE -DMEND_VERSION='"asan"' -g -O1 -fsanitize=address,undefined -fno-omit-frame-pointer \
-        -fno-sanitize-recover=undefined "${includes[@]}" $(${PKG_CONFIG:-pkg-config} --cflags ompi-c inih) -o "$MEND_TEST_DIR/$1" \
-        "$2" "$source"/src/process/*.c "$source"/src/base/*.c $(${PKG_CONFIG:-pkg-config} --libs ompi-c inih) -lpthread -ldl
+    "${CC:-cc}" -std=gnu17 -D_GNU_SOURCE -g -O1 -fsanitize=address,undefined -fno-omit-frame-pointer \
+        -fno-sanitize-recover=undefined "${includes[@]}" $(${PKG_CONFIG:-pkg-config} --cflags ompi-c inih libxxhash) -o "$MEND_TEST_DIR/$name" \
+        "$@" "$source"/src/process/*.c "$source"/src/ulfm/*.c "$source"/src/base/*.c $(${PKG_CONFIG:-pkg-config} --libs ompi-c inih libxxhash) -lpthread -ldl
 }
 echo 'int main(void) { return 0; }' >"$MEND_TEST_DIR/probe.c"
 "${CC:-cc}" -fsanitize=address,undefined -o "$MEND_TEST_DIR/probe" "$MEND_TEST_DIR/probe.c" 2>/dev/null && "$MEND_TEST_DIR/probe" ||
     { echo "SKIP: no address sanitizer here"; exit 77; }
 build campaign "$here/process_campaign.c" || exit 1
-build cases "$here/process_cases.c" || exit 1
+build cases "$here"/process_cases*.c || exit 1
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:log_path=$MEND_TEST_DIR/asan UBSAN_OPTIONS=print_stacktrace=1:log_path=$MEND_TEST_DIR/ubsan
 # Open MPI and UCX follow memory by writing jumps into the first bytes of mmap, munmap and others. Here these are
 # the sanitizer's own entries, which are shorter than the jump on aarch64: MPI_Init crashes. Nobody needs it.
