@@ -2,12 +2,14 @@
 #ifndef MEND_TOOL_METRICS_H
 #define MEND_TOOL_METRICS_H
 
+#include <mend/types.h>
 #include <stdio.h>
 
 enum { METRICS_LEVELS = 5 };
 
 struct metrics_level {
-    long long versions, failures, bytes, last;
+    long long versions, failures, bytes;
+    mend_version_t last;
     double seconds;
 };
 
@@ -16,7 +18,7 @@ struct metrics {
     long long at; /* bytes of events.jsonl that were read */
     long long events, unreadable;
     long long launches, recoveries, restarts, nodes_lost, crashes, silent, given_up, ranks, spares;
-    long long version;
+    mend_version_t version;
     double version_at, interval, began, recovery_seconds, recovery_longest, last_recovery;
     struct metrics_level level[METRICS_LEVELS];
 };

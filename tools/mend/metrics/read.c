@@ -34,7 +34,7 @@ static struct metrics_level *level_of(struct metrics *m, json_t *e)
 static void note_commit(struct metrics *m, json_t *e, double t)
 {
     struct metrics_level *level = level_of(m, e);
-    long long version = (long long)number_of(e, "version");
+    mend_version_t version = (mend_version_t)number_of(e, "version");
     level->bytes += (long long)number_of(e, "bytes");
     if ((int)number_of(e, "rank") > 0 || version <= level->last)
         return;
