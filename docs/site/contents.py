@@ -57,11 +57,11 @@ CONTENTS = [
         ("layers", "The layers", "what each may depend on"),
         ("capsule-internals", "Inside the capsule", "how an unmodified program runs"),
         ("architectures", "Architectures", "what depends on the CPU"),
-        ("open-mpi-faults", "Open MPI's faults", "and Mend's cures"),
+        ("open-mpi-faults", "Open MPI's faults", "and Mend's workarounds"),
         ("guide", "All pages of the guide", "in one list"),
     ]),
 ]
 
-# Sections of the guide that tell of limits; together they are one page.
-LIMITS = ("Limits", "What Mend does not promise", "Known holes", "Known problems", "What it does not do",
+# Sections of the guide that list limits; together they make one page.
+LIMITS = ("Limits", "What Mend does not promise", "Known gaps", "Known problems", "What it does not do",
           "What was tested, and what was not", "What works inside containers")
