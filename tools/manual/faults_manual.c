@@ -21,33 +21,32 @@ static const struct {
 
 int main(void)
 {
-    puts(
-        "# Open MPI's faults and Mend's cures\n\n"
-        "For contributors. Mend relies on more of Open MPI's fault tolerance than Open MPI tests. "
-        "This page lists\n"
-        "every fault that we have met and what Mend does about it. `build/tools/faults_manual` "
-        "prints it from the table\n"
-        "`src/ulfm/include/ulfm/cures.def`. `cli.cures` fails when the two differ, or when a test "
-        "or a file named here\n"
-        "does not exist.\n\n"
-        "`src/ulfm` is the only room that includes `mpi-ext.h`. The layers above it (process, "
-        "store, capsule) use\n"
-        "its names, so each of them has each cure. In jobs with fault tolerance, Mend puts the "
-        "settings into the\n"
-        "environment before `MPI_Init`, unless the user has set them. Open MPI ignores a parameter "
-        "it does not know.\n\n"
-        "Mend has been run with Open MPI 5.0.7 only. On any other version, assume that a fault is "
-        "still there until\n"
-        "its test passes without the cure.");
+    puts("# Open MPI's faults and Mend's workarounds\n\n"
+         "For contributors. Mend relies on more of Open MPI's fault tolerance than Open MPI tests. "
+         "This page lists\n"
+         "every fault of Open MPI that we have found, and Mend's workaround. "
+         "`build/tools/faults_manual` prints it from the table\n"
+         "`src/ulfm/include/ulfm/cures.def`. `cli.cures` fails if the two differ, or if a test "
+         "or a file named here\n"
+         "does not exist.\n\n"
+         "Only `src/ulfm` includes `mpi-ext.h`. The layers above it (process, store, capsule) call "
+         "the functions of\n"
+         "`src/ulfm`, so all of them use every workaround. In jobs with fault tolerance, Mend puts "
+         "the settings into the\n"
+         "environment before `MPI_Init`, unless the user has set them. Open MPI ignores parameters "
+         "that it does not know.\n\n"
+         "Mend has been run with Open MPI 5.0.7 only. On any other version, assume that a fault is "
+         "still there until\n"
+         "its test passes without the workaround.");
     for (size_t i = 0; i < sizeof cures / sizeof *cures; i++) {
         printf("\n## %s\n\n%s.\n\n| | |\n|---|---|\n", cures[i].name, cures[i].fault);
-        printf("| seen in | Open MPI %s |\n| how to see it | %s |\n| cure | %s |\n",
+        printf("| seen in | Open MPI %s |\n| how to see it | %s |\n| workaround | %s |\n",
                cures[i].versions, cures[i].to_see, cures[i].cure);
         for (size_t k = 0; k < sizeof settings / sizeof *settings; k++)
             if (!strcmp(settings[k].cure, cures[i].name))
                 printf("| setting | `%s=%s` |\n", settings[k].variable, settings[k].value);
-        printf("| where | `%s` |\n| test | `%s` |\n| when not needed | %s |\n", cures[i].where,
-               cures[i].test, cures[i].unneeded);
+        printf("| where | `%s` |\n| test | `%s` |\n| cost | %s |\n", cures[i].where, cures[i].test,
+               cures[i].unneeded);
     }
     return 0;
 }
