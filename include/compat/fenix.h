@@ -2,7 +2,7 @@
  * by Mend. A program written for Fenix compiles against this header and links with -lmend.
  *
  * Both forms of Fenix_Init work: the one with spawn and info (nine arguments) and the newer one
- * without (seven); and both of Fenix_get_role. What Fenix declares and does not implement works
+ * without (seven). So do both forms of Fenix_get_role. Some functions that Fenix declares but does not implement work
  * here: spawning, ranks by role, roles of other ranks.
  *
  * ERRORS
@@ -13,9 +13,9 @@
  * "the common errors" below.
  *
  * DEATHS
- * If a process dies inside a collective call, the job is repaired. In mode JUMP survivors then
- * continue at Fenix_Init; in modes RETURN and THROW the call returns FENIX_ERROR_CANCELLED, with the
- * communicator repaired. Calls that are not collective do not notice a death.
+ * If a process dies inside a collective call, Mend repairs the job. In mode JUMP survivors then continue at
+ * Fenix_Init; in modes RETURN and THROW the call returns FENIX_ERROR_CANCELLED, with the communicator repaired. Calls
+ * that are not collective do not notice a death.
  */
 #ifndef MEND_COMPAT_FENIX_H
 #define MEND_COMPAT_FENIX_H
@@ -167,9 +167,9 @@ int Fenix_get_option(Fenix_Setting_name setting, unsigned *option);
  * Not collective. Errors: the common errors; FENIX_ERROR_CALLBACK_NOT_REGISTERED (nothing to pop). */
 int Fenix_Callback_register(void (*recover)(MPI_Comm, int, void *), void *callback_data);
 int Fenix_Callback_pop(void);
-/* Run them now, with the facts of the last recovery. Collective if the callbacks are. If a process dies
- * meanwhile, the job is repaired and they run again. Errors: the common errors,
- * FENIX_ERROR_INVALID_LOGIC_CALL (not at work). */
+/* Run them now, with the facts of the last recovery. Collective if the callbacks are. If a process dies in the
+ * meantime, Mend repairs the job and runs them again. Errors: the common errors, FENIX_ERROR_INVALID_LOGIC_CALL (not
+ * at work). */
 int Fenix_Callback_invoke_all(void);
 
 /* MPI_SUCCESS, or MPI_ERR_PROC_FAILED if this process knows of a failure. With do_recovery the call
@@ -204,9 +204,9 @@ Fenix_Rank_role Fenix_get_own_role(void);
 int Fenix_get_error(void);
 int Fenix_get_nspare(void);
 
-/* The end of the work. Collective over the active ranks. Agreed. If a process dies before all have
- * called it, the job is repaired: in mode JUMP the call does not return, else it returns
- * FENIX_ERROR_CANCELLED and Fenix is still on. Errors: FENIX_ERROR_CANCELLED, the common errors. */
+/* The end of the work. Collective over the active ranks. Agreed. If a process dies before all have called it, Mend
+ * repairs the job: in mode JUMP the call does not return, otherwise it returns FENIX_ERROR_CANCELLED and Fenix stays
+ * active. Errors: FENIX_ERROR_CANCELLED, the common errors. */
 int Fenix_Finalize(void);
 
 /* ---- data ------------------------------------------------------------------------------------ */
@@ -268,9 +268,9 @@ int Fenix_Data_group_get_redundancy_policy(int group_id, int *policy_name, void 
  * FENIX_ERROR_DATA_WAIT (not a request of istore). */
 int Fenix_Data_wait(Fenix_Request request);
 int Fenix_Data_test(Fenix_Request request, int *flag);
-/* Copy the subset of a member (FENIX_DATA_MEMBER_ALL: of all) for the next commit. Not collective:
- * redundancy is made by the commit. Errors: FENIX_ERROR_SUBSET_END_OFFSET (beyond the member, no
- * buffer, or no memory), FENIX_ERROR_INVALID_LOGIC_CALL (prestaged data in stage; NULL). */
+/* Copy the subset of a member (FENIX_DATA_MEMBER_ALL: of all) for the next commit. Not collective: the commit makes it
+ * redundant. Errors: FENIX_ERROR_SUBSET_END_OFFSET (beyond the member, no buffer, or no memory),
+ * FENIX_ERROR_INVALID_LOGIC_CALL (prestaged data in stage; NULL). */
 int Fenix_Data_member_stage(int group_id, int member_id, const Fenix_Data_subset subset_specifier);
 int Fenix_Data_member_store(int group_id, int member_id, const Fenix_Data_subset subset_specifier);
 int Fenix_Data_member_storev(int group_id, int member_id, const Fenix_Data_subset subset_specifier);
@@ -278,7 +278,7 @@ int Fenix_Data_member_istore(int group_id, int member_id, const Fenix_Data_subse
                              Fenix_Request *request);
 int Fenix_Data_member_istorev(int group_id, int member_id, const Fenix_Data_subset subset_specifier,
                               Fenix_Request *request);
-/* Make what was stored a snapshot, on all ranks or on none; both do the same. Collective. Agreed.
+/* Make the stored data a snapshot, on all ranks or on none; both functions do the same. Collective. Agreed.
  * Errors: FENIX_ERROR_CANCELLED (a process died; there is no such snapshot),
  * FENIX_ERROR_INVALID_LOGIC_CALL (create the group again after a repair), FENIX_ERROR_INTERN or, from
  * commit_barrier, FENIX_ERROR_COMMIT_BARRIER (it could not be saved). */
@@ -288,7 +288,7 @@ int Fenix_Data_commit_barrier(int group_id, int *time_stamp);
 int Fenix_Data_barrier(int group_id);
 /* Restore up to max_count elements of a member; *found_data (may be FENIX_DATA_SUBSET_IGNORE) gets those
  * found. restore and restore_from_rank are collective; whether the snapshot exists is agreed, the
- * elements found are this rank's. lrestore is not collective: it uses only what this rank has itself.
+ * elements found are this rank's. lrestore is not collective: it uses only this rank's own data.
  * Errors: FENIX_ERROR_NODATA_FOUND, FENIX_ERROR_INVALID_LOGIC_CALL (NULL, a wrong rank, or create the
  * group again after a repair), FENIX_ERROR_CANCELLED. Warning: FENIX_WARNING_PARTIAL_RESTORE. */
 int Fenix_Data_member_restore(int group_id, int member_id, void *target_buffer, int max_count,
@@ -319,8 +319,7 @@ int Fenix_Data_member_attr_get(int group_id, int member_id, int attribute_name,
                                void *attribute_value, int *flag, int source_rank);
 int Fenix_Data_member_attr_set(int group_id, int member_id, int attribute_name,
                                void *attribute_value, int *flag);
-/* Forget a snapshot: this rank offers it no more. Not collective. Errors:
- * FENIX_ERROR_INVALID_TIMESTAMP. */
+/* Forget a snapshot: this rank does not offer it any more. Not collective. Errors: FENIX_ERROR_INVALID_TIMESTAMP. */
 int Fenix_Data_snapshot_delete(int group_id, int time_stamp);
 /* Delete a group with its snapshots. Collective while all ranks live. */
 int Fenix_Data_group_delete(int group_id);

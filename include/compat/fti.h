@@ -1,23 +1,23 @@
 /* fti.h: the FTI interface on Mend's store. A program written for FTI compiles and runs unchanged.
  *
- * The configuration file is FTI's. These keys have a meaning here: [basic] head (0 only: no process is set aside, the
- * background thread does that work), node_size, ckpt_dir, glbl_dir, ckpt_l1 to ckpt_l4 (minutes; also fractions),
+ * The configuration file is FTI's. These keys have a meaning here: [basic] head (0 only: Mend uses a background thread
+ * instead of a dedicated process), node_size, ckpt_dir, glbl_dir, ckpt_l1 to ckpt_l4 (minutes; also fractions),
  * group_size, keep_last_ckpt; [restart] failure, exec_id; [advanced] local_test. As with FTI the library writes
- * failure and exec_id back, so that the next start of a job that died recovers. Other keys of FTI's are read and have
+ * failure and exec_id back, so that the next start of a job that died recovers. FTI's other keys are accepted and have
  * no effect.
  *
  * Levels: 1 the node-local file, 2 a copy of it on a partner node, 3 Reed-Solomon parity over a group of nodes, 4 the
  * global file system. A checkpoint has reached its level when the call returns.
  *
- * What is better than the promise: every byte is verified before it is restored; the ranks agree on a version that
- * each of them can have; a full disk fails the checkpoint and leaves the last good one.
+ * Better than FTI: Mend verifies every byte before it restores it; the ranks agree on a version that each of them can
+ * restore; if the disk is full, the checkpoint fails and the last good one stays.
  *
- * Not carried, and refused by the compiler with a sentence: incremental checkpoints (FTI_InitICP), HDF5 (datasets,
- * groups, complex types), staging, injected bit flips.
+ * Not supported: incremental checkpoints (FTI_InitICP), HDF5 (datasets, groups, complex types), staging, injected bit
+ * flips. Calls to these functions do not compile, and the error message says why.
  *
  * Collective calls are collective over the communicator given to FTI_Init, and their results agreed. All functions
- * return FTI_SCES or FTI_NSCS unless said otherwise; mend_error_text() of <mend/error.h> has the reason. When a
- * rank dies inside a call, the survivors get FTI_NSCS (with ULFM), as from any further collective call.
+ * return FTI_SCES or FTI_NSCS unless their description says otherwise; mend_error_text() of <mend/error.h> has the
+ * reason. When a rank dies inside a call, the survivors get FTI_NSCS (with ULFM), as from any further collective call.
  */
 #ifndef MEND_COMPAT_FTI_H
 #define MEND_COMPAT_FTI_H
@@ -73,12 +73,12 @@ extern MPI_Comm FTI_COMM_WORLD;
 
 /* ---- life time ------------------------------------------------------------------------------- */
 
-/* Read the configuration; find out whether there is something to recover. Collective over comm. Agreed. */
+/* Read the configuration; find out whether there is a checkpoint to recover. Collective over comm. Agreed. */
 int FTI_Init(const char *config_file, MPI_Comm comm);
 /* 0: a new start; 1: there is a checkpoint to recover; 2: the same, of a job that ended well with keep_last_ckpt.
  * Not collective. */
 int FTI_Status(void);
-/* The job has ended well. Checkpoints are removed, with keep_last_ckpt the last one is kept at level 4. Collective. */
+/* The job has ended well. Removes checkpoints; with keep_last_ckpt it keeps the last one at level 4. Collective. */
 int FTI_Finalize(void);
 
 /* ---- data ------------------------------------------------------------------------------------ */
@@ -87,7 +87,7 @@ int FTI_Finalize(void);
 int FTI_InitType(FTIT_type *type, int size);
 /* Variable `id`: `count` elements at ptr; a known id is changed. Not collective. */
 int FTI_Protect(int id, void *ptr, long count, FTIT_type type);
-/* Bytes that the checkpoint to be recovered has of variable `id`; 0: none. Not collective. */
+/* Bytes of variable `id` in the checkpoint to recover; 0: none. Not collective. */
 long FTI_GetStoredSize(int id);
 /* Make the memory at ptr as large as the checkpoint's variable `id`, and protect it there. NULL without memory or
  * without such a variable: then nothing has changed. Not collective. */
@@ -97,12 +97,12 @@ void *FTI_Realloc(int id, void *ptr);
 
 /* Save all variables as checkpoint `id` at `level`. FTI_DONE, or FTI_NSCS: the last good one stays. Collective. */
 int FTI_Checkpoint(int id, int level);
-/* Call it in every step: recovers, if that is due, else makes a checkpoint when the configuration's interval of a
- * level is over. FTI_DONE if it made one, FTI_SCES if not. Collective. */
+/* Call it in every step. It recovers if the job died before; otherwise it makes a checkpoint when a level is due by
+ * the configured interval. FTI_DONE if it made one, FTI_SCES if not. Collective. */
 int FTI_Snapshot(void);
-/* Put the content of all variables back. FTI_SCES, or FTI_NREC. Collective. Agreed. */
+/* Restore the content of all variables. FTI_SCES, or FTI_NREC. Collective. Agreed. */
 int FTI_Recover(void);
-/* Put one variable back. FTI_SCES, or FTI_NREC. Not collective. */
+/* Restore one variable. FTI_SCES, or FTI_NREC. Not collective. */
 int FTI_RecoverVar(int id);
 int FTI_RecoverVarInit(void);
 int FTI_RecoverVarFinalize(void);
@@ -110,12 +110,13 @@ int FTI_RecoverVarFinalize(void);
 /* On rank 0's standard output, from FTI_INFO on. Not collective. */
 void FTI_Print(char *message, int priority);
 
-/* ---- not carried ----------------------------------------------------------------------------- */
+/* ---- not supported --------------------------------------------------------------------------- */
 
 #if defined(__GNUC__) && !defined(__clang__)
-#define MEND_FTI_REFUSED(what) __attribute__((error(what " is not carried by Mend's fti.h")))
+#define MEND_FTI_REFUSED(what) __attribute__((error(what " is not supported by Mend's fti.h")))
 #else
-#define MEND_FTI_REFUSED(what) __attribute__((unavailable(what " is not carried by Mend's fti.h")))
+#define MEND_FTI_REFUSED(what) \
+    __attribute__((unavailable(what " is not supported by Mend's fti.h")))
 #endif
 int FTI_InitICP(int id, int level, int activate) MEND_FTI_REFUSED("FTI_InitICP");
 int FTI_AddVarICP(int id) MEND_FTI_REFUSED("FTI_AddVarICP");

@@ -1,26 +1,26 @@
 /* scr.h: the SCR interface (version 3) on Mend's store. A program written for SCR compiles and runs unchanged.
  *
  * A dataset is a set of files that the ranks write at paths given by SCR_Route_file: in node-local storage. When a
- * checkpoint is complete, the content of its files is a version of the store, with the redundancy that SCR_COPY_TYPE
- * asks for; every SCR_FLUSH-th also goes to the shared file system, into PREFIX/.scr-mend. The files of datasets with
+ * checkpoint is complete, the content of its files is a version of the store, with the redundancy of SCR_COPY_TYPE;
+ * every SCR_FLUSH-th also goes to the shared file system, into PREFIX/.scr-mend. The files of datasets with
  * SCR_FLAG_OUTPUT appear under their own names below the prefix, and so do those of the last checkpoint at
- * SCR_Finalize. A job that is launched again, on the same or on other nodes, is offered the newest checkpoint that
- * every rank can have.
+ * SCR_Finalize. When the job is launched again, on the same or on other nodes, Mend offers it the newest checkpoint
+ * that every rank can restore.
  *
  * Parameters come, as with SCR, from the environment, then from SCR_Config, then from the file SCR_CONF_FILE. These
  * have a meaning here: SCR_PREFIX, SCR_CACHE_BASE (%d stands for the node), SCR_CACHE_SIZE, SCR_COPY_TYPE (SINGLE,
  * PARTNER, XOR, RS), SCR_SET_SIZE, SCR_SET_FAILURES, SCR_FLUSH, SCR_PREFIX_SIZE, SCR_CURRENT, SCR_JOB_NAME,
  * SCR_CHECKPOINT_INTERVAL, SCR_CHECKPOINT_SECONDS, SCR_CHECKPOINT_OVERHEAD, SCR_HALT_SECONDS, SCR_HALT_ENABLED,
- * SCR_END_TIME, SCR_ENABLE. Another SCR_ parameter is accepted and reported once, by its name, as without effect. The
- * lists of stores, groups and checkpoint descriptors (STORE=, GROUP=, CKPT=, NODE=) are refused: SCR_Init fails and
- * names them. With SCR_ENABLE=0 SCR_Init and all other calls fail, as with SCR.
+ * SCR_END_TIME, SCR_ENABLE. Other SCR_ parameters are accepted and have no effect; a warning names each once. SCR_Init
+ * fails on lists of stores, groups and checkpoint descriptors (STORE=, GROUP=, CKPT=, NODE=) and names them. With
+ * SCR_ENABLE=0 SCR_Init and all other calls fail, as with SCR.
  *
- * What is better than the promise: every byte is verified before it is restored; the ranks agree on a checkpoint that
- * each of them can have; a full disk fails the checkpoint and leaves the last good one; the library never exits.
+ * Better than SCR: Mend verifies every byte before it restores it; the ranks agree on a checkpoint that each of them
+ * can restore; if the disk is full, the checkpoint fails and the last good one stays; the library never exits.
  *
  * Collective calls are collective over MPI_COMM_WORLD, and their results agreed. Functions return SCR_SUCCESS or
- * SCR_FAILURE unless said otherwise; mend_error_text() of <mend/error.h> has the reason. When a rank dies inside a
- * call, the survivors get SCR_FAILURE (with ULFM), as from any further collective call.
+ * SCR_FAILURE unless their description says otherwise; mend_error_text() of <mend/error.h> has the reason. When a rank
+ * dies inside a call, the survivors get SCR_FAILURE (with ULFM), as from any further collective call.
  */
 #ifndef MEND_COMPAT_SCR_H
 #define MEND_COMPAT_SCR_H
@@ -50,7 +50,7 @@ extern "C" {
 
 /* After MPI_Init. Collective. Agreed. */
 int SCR_Init(void);
-/* The last checkpoint goes to the shared file system; the library ends. Checkpoints stay. Collective. Agreed. */
+/* Write the last checkpoint to the shared file system and end the library. Checkpoints stay. Collective. Agreed. */
 int SCR_Finalize(void);
 /* The version of the interface. Not collective. */
 char *SCR_Get_version(void);
@@ -79,13 +79,13 @@ int SCR_Complete_restart(int valid);
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* *flag is 1 when a checkpoint is due by SCR_CHECKPOINT_INTERVAL, _SECONDS or _OVERHEAD, or if none of them is set.
- * Rank 0 decides. Collective. Agreed. */
+/* *flag is 1 if a checkpoint is due by SCR_CHECKPOINT_INTERVAL, _SECONDS or _OVERHEAD, or if none of them is set. Rank
+ * 0 decides. Collective. Agreed. */
 int SCR_Need_checkpoint(int *flag);
-/* A dataset begins. Names are unique and without a slash; a name that is used again replaces the dataset.
+/* Begin a dataset. Names are unique and have no slash; a name that is used again replaces the dataset.
  * Collective. Agreed. */
 int SCR_Start_output(const char *name, int flags);
-/* It ends: without `valid` on every rank there is no such dataset. Collective. Agreed. */
+/* End the dataset. It exists only if `valid` is set on every rank. Collective. Agreed. */
 int SCR_Complete_output(int valid);
 /* The same, for a checkpoint whose name the library makes up. */
 int SCR_Start_checkpoint(void);
@@ -96,8 +96,8 @@ int SCR_Complete_checkpoint(int valid);
 /* *flag is 1 when the job should end: less than SCR_HALT_SECONDS are left until SCR_END_TIME (or the end of the batch
  * job), or the file PREFIX/.scr-mend/halt exists. Rank 0 decides. Collective. Agreed. */
 int SCR_Should_exit(int *flag);
-/* Restart from dataset `name`, or, if the program has read it by itself, go on from it: newer ones belong to an
- * abandoned past. Collective. Agreed. */
+/* Restart from dataset `name`, or, if the program has already read it, continue from it: newer datasets are no longer
+ * valid. Collective. Agreed. */
 int SCR_Current(const char *name);
 /* Do not offer the checkpoint `name` again; its files stay. Collective. Agreed. */
 int SCR_Drop(const char *name);

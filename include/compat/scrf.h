@@ -1,5 +1,5 @@
-! scrf.h: the constants of SCR for Fortran, fixed and free form. The calls have the names of the C interface and a last
-! argument more, the result: call SCR_ROUTE_FILE(name, file, ierror).
+! scrf.h: the constants of SCR for Fortran, fixed and free form. The calls have the names of the C interface and one
+! more argument at the end, the result: call SCR_ROUTE_FILE(name, file, ierror).
       integer SCR_SUCCESS, SCR_FAILURE, SCR_MAX_FILENAME
       integer SCR_FLAG_NONE, SCR_FLAG_CHECKPOINT, SCR_FLAG_OUTPUT
       parameter (SCR_SUCCESS=0)

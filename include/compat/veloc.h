@@ -8,8 +8,8 @@
  *
  * Deliberate differences: Mend verifies checksums before it restores anything; VELOC_Restart_test
  * names a version that *every* rank can restore; VELOC_Restart_begin rebuilds a lost or damaged part;
- * a restart on fewer or more ranks is an error; a full disk fails the checkpoint and leaves the last
- * good one.
+ * a restart on fewer or more ranks is an error; if the disk is full, the checkpoint fails and the
+ * last good one stays.
  *
  * ERRORS. All functions return VELOC_SUCCESS or VELOC_FAILURE unless they say otherwise.
  * mend_error_text() of <mend/error.h> has the reason, for example that VELOC_Init was not called, an
@@ -88,7 +88,8 @@ int VELOC_Checkpoint_begin(const char *name, int version);
 /* Copy the chosen regions; they may change afterwards. Not collective. */
 int VELOC_Checkpoint_mem(void);
 int VELOC_Checkpoint_selective(int mode, int *ids, int id_count);
-/* Save the checkpoint. Without success on every rank there is no such version. Collective. Agreed. */
+/* Save the checkpoint. The version exists only if `success` is set on every rank. Collective.
+ * Agreed. */
 int VELOC_Checkpoint_end(int success);
 /* Wait for the background work and return its result. Collective. Agreed. */
 int VELOC_Checkpoint_wait(void);
@@ -117,7 +118,7 @@ int VELOC_Recover_selective(int mode, int *ids, int id_count);
 /* Between begin and end: the bytes saved under `id`, or -1 (also if they exceed an int). Not
  * collective. */
 int VELOC_Recover_size(int id);
-/* End the restart; it fails on all ranks without success on every rank. Collective. Agreed. */
+/* End the restart. It fails on all ranks unless `success` is set on all. Collective. Agreed. */
 int VELOC_Restart_end(int success);
 /* begin, Recover_mem and end in one call. Collective. Agreed. */
 int VELOC_Restart(const char *name, int version);

@@ -1,9 +1,9 @@
 /* Mend: errors.
  *
  * Every function of the library returns 0 or a positive result on success and one of the negative
- * codes below on failure, unless it says otherwise. The library never prints to stdout, never exits,
- * and never calls MPI_Abort unless you chose that policy. mend_error_text() says what happened, with
- * the facts.
+ * codes below on failure, unless its description says otherwise. The library never prints to
+ * stdout, never exits, and never calls MPI_Abort unless you chose that policy. mend_error_text()
+ * returns a message with the facts.
  */
 #ifndef MEND_ERROR_H
 #define MEND_ERROR_H

@@ -36,8 +36,8 @@ MEND_API void mend_event_set_callback(mend_event_callback *callback, void *user)
  * errors. */
 MEND_API long mend_event_lost(void);
 
-/* These fields stay for ever, since events are arrays of them. A later version may add kinds; a library
- * that does not know a kind writes null. */
+/* These fields never change, because events are arrays of them. A later version may add kinds; a
+ * library that does not know a kind writes null. */
 typedef struct mend_event_field {
     const char *key;
     enum { MEND_FIELD_INT, MEND_FIELD_REAL, MEND_FIELD_STRING } kind;
@@ -47,7 +47,7 @@ typedef struct mend_event_field {
 } mend_event_field;
 
 /* Report an event `name` with `count` fields. Never fails: mend_event_lost() counts an event that
- * cannot be written. A line holds at most 4,096 bytes; a longer event counts as not written. Not
+ * cannot be written. A line holds at most 4,096 bytes; a longer event is not written. Not
  * collective. */
 MEND_API void mend_event_emit(const char *name, const mend_event_field *fields, int count);
 

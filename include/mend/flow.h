@@ -16,9 +16,9 @@
  * and resumes from it, by the same code.
  *
  * With this header MPI_COMM_WORLD means the communicator of the working ranks, which Mend repairs
- * after a failure. MPI_Init holds back spares (MEND_FLOW_SPARES processes, the last ones).
- * MPI_Finalize returns only when all ranks have called it. Define MEND_FLOW_NO_WORLD before including
- * it to keep MPI's own meaning, and use a context (mend_flow_open and the mend_flow_ functions).
+ * after a failure. Spares (the last MEND_FLOW_SPARES processes) wait in MPI_Init. MPI_Finalize
+ * returns only when all ranks have called it. Define MEND_FLOW_NO_WORLD before including it to keep
+ * MPI's own meaning, and use a context (mend_flow_open and the mend_flow_ functions).
  *
  * RULES
  *  - Everything that changes from one safe point to the next and is read afterwards must be a view.
@@ -27,17 +27,18 @@
  *  - A replacement runs the set-up before the first safe point again, alone. Put code that
  *    communicates there into `if (mend_first()) ...`, and code that makes a communicator into
  *    mend_rebuild().
- *  - The communicators derived from MPI_COMM_WORLD die with it: make them by mend_rebuild().
+ *  - Communicators derived from MPI_COMM_WORLD become invalid with it: make them in mend_rebuild().
  *  - The function that holds the loop, or one of its callers, calls MPI_Init and MPI_Finalize.
  *  - If a function had safe points in an earlier call and communicates before its first safe point,
  *    call mend_leave() when it is entered again.
  *  - All ranks pass the same safe points in the same order, on one thread (that of MPI_Init).
  *  - free() a view's memory after MPI_Finalize, directly before it, or after mend_view_remove().
  *
- * SEVERAL LOOPS. Each mend_point() in the source is a place of its own. A replacement that meets a
- * place other than that of the version to restore continues to it: out of a loop that is over
- * (mend_point() returns 0), into one that is still open (views are restored, so its condition
- * holds). A loop counts as open if it was met again after the inner place, or entered once so far.
+ * SEVERAL LOOPS. Each mend_point() in the source is a separate place. If a replacement reaches
+ * another place than that of the version to restore, it continues to that place: out of a loop that
+ * is over (mend_point() returns 0), into one that is still open (views are restored, so its
+ * condition holds). A loop is open if it was reached again after the inner place, or has been
+ * entered only once so far.
  *
  * DEATHS. A peer's death shows in the next MPI call or at the next safe point. Survivors then leave
  * whatever they do by a jump, recover together, and continue at the safe point of the version. Calls
@@ -45,8 +46,8 @@
  *
  * ERRORS. Functions with a context return 0 or a negative MEND_ERR_* code. The short forms, made
  * for programs that check nothing, print the reason to stderr and end the job (MPI_Abort), unless
- * MEND_FLOW_ON_ERROR=return: then mend_point() returns 0 for ever and mend_status() has the code.
- * Such a code stops the context: later calls that name views return it, too.
+ * MEND_FLOW_ON_ERROR=return: then mend_point() always returns 0 and mend_status() has the code.
+ * This error stops the context: later calls that name views return it, too.
  *
  * CONFIGURATION (variables, or [flow] in the file of MEND_CONFIG): every, spares, name, learn,
  * rollback, report, process, on_error; the store's keys apply too. See mend-flow(7).
@@ -62,8 +63,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Every safe point is a _setjmp, and gcc warns of each local that it keeps in a register across
- * one, changed or not. RULES above tell which locals matter. */
+/* Every safe point is a _setjmp, and gcc warns about each local that it keeps in a register across
+ * one, changed or not. See RULES above for the locals that matter. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wclobbered"
 #endif
@@ -77,16 +78,17 @@ typedef struct mend_flow mend_flow; /* opaque; NULL stands for the context that 
 /* ---- views: what must survive ---------------------------------------------------------------- */
 
 enum {
-    MEND_CONTROL = 1, /* steers the program (a loop counter); agreed by all in a partial rollback */
+    MEND_CONTROL = 1,  /* controls the program (a loop counter); agreed in a partial rollback */
     MEND_CONSTANT = 2, /* made by set-up, never changed: only its hash is saved, and checked */
     MEND_SCRATCH = 4,  /* dead at safe points: named for the report, never saved */
     MEND_KEEP = 8,     /* survivors keep their content, only a replacement restores it */
-    MEND_TRY = 16,     /* learn mode may fill it with zeros though it is not floating point */
+    MEND_TRY = 16,     /* learn mode may fill it with zeros even if it is not floating point */
 };
 
-/* Name `count` elements of `type` at `address`. Use the same label again if the data has moved or
- * changed its length. Mend finds overlapping views by address and saves them once. The memory stays
- * the caller's. Not collective, but all ranks need views with the same labels; lengths may differ.
+/* Name `count` elements of `type` at `address` as a view. Use the same label again if the data has
+ * moved or changed its length. Mend finds overlapping views by address and saves them once. The
+ * memory stays the caller's. Not collective, but all ranks need views with the same labels; lengths
+ * may differ.
  * Errors: MEND_ERR_VIEW (null pointer, bad label, type or flags, two labels with the same hash),
  * MEND_ERR_NO_MEMORY, MEND_ERR_STATE (outside MPI_Init and MPI_Finalize), or the error that stopped
  * the context. */
@@ -100,7 +102,7 @@ MEND_API int mend_flow_view_dynamic(mend_flow *flow, const char *label, void *po
                                     size_t *count, size_t size, unsigned flags);
 
 /* A view that is this rank's part of an array over all ranks: `count` elements from element
- * `offset` of `total`. Only such views (and control views) can be restored on another number of
+ * `offset` of `total`. Only these views (and control views) can be restored on another number of
  * ranks, each part as it is registered there. Not collective. Errors: as mend_flow_view();
  * MEND_ERR_VIEW also if the part is not inside the array. */
 MEND_API int mend_flow_view_global(mend_flow *flow, const char *label, void *address, size_t count,
@@ -114,8 +116,8 @@ MEND_API int mend_flow_alias(mend_flow *flow, const char *label, const char *of)
 /* Forget a view, before its memory is freed. Not collective. Errors: MEND_ERR_VIEW (no such label). */
 MEND_API int mend_flow_view_remove(mend_flow *flow, const char *label);
 
-/* A variable at file scope, as a view with its own name; no call is needed. MPI_Init refuses one of
- * another size (MEND_ERR_UNSUPPORTED). */
+/* A variable at file scope as a view, under the variable's name; no call is needed. MPI_Init
+ * refuses a mend_state of another size (MEND_ERR_UNSUPPORTED). */
 typedef struct mend_state {
     size_t size; /* sizeof(mend_state), set by the macro */
     const char *label;
@@ -139,14 +141,14 @@ extern mend_state __stop_mend_state[] __attribute__((weak, visibility("hidden"))
  *
  * It needs no views (they are accepted and do nothing), no second set-up and no mend_first(): a
  * version is the whole program, and any process of the job can continue from it in the middle of the
- * loop. The executable's calls of malloc and its relatives go to a heap at a fixed address. rand() and
- * drand48() return to their state in the version, too.
+ * loop. The executable's calls to malloc and its relatives go to a heap at a fixed address. A
+ * restore also resets rand() and drand48() to their state in the version.
  *  - C only; libmend as a shared library; the same executable and libraries on all nodes. Before
- *    main() the program restarts itself with fixed addresses. If a process finds others than those of
- *    the version, it reports that and the job stops.
+ *    main() the program restarts itself with fixed addresses. If a process finds other addresses
+ *    than those of the version, it reports that and the job stops.
  *  - Handles of MPI (also a copy of MPI_COMM_WORLD), FILE pointers and memory of libraries are not
- *    saved. Make those that live across safe points by mend_rebuild(), which runs after the memory
- *    was restored and finds NULL in them. A pointer to such memory that nobody made again is an
+ *    saved. Make those that live across safe points in mend_rebuild(), which runs after the memory
+ *    was restored and finds them set to NULL. A remaining pointer to memory of this kind is an
  *    error that names the address.
  *  - Not with partial rollback, learn mode, or another number of ranks. */
 #define MEND_STATE_ALL                                                                        \
@@ -171,7 +173,8 @@ typedef struct mend_site {
 /* A safe point. 1: continue. 0: leave the loop (see SEVERAL LOOPS, ERRORS).
  * Collective: all ranks pass the same points in the same order. It communicates only when a save is
  * due, when rank 0 decides whether one is, and after a failure. The result is not agreed: a
- * replacement on its way gets 0 where others get 1. If a peer dies, this call starts the recovery.
+ * replacement on its way to the job's safe point gets 0 where others get 1. If a peer dies, this
+ * call starts the recovery.
  * Errors, by mend_flow_status(): MEND_ERR_STATE (outside MPI_Init and MPI_Finalize), MEND_ERR_THREAD,
  * MEND_ERR_NO_MEMORY, MEND_ERR_MPI, those of the store's save and restore, of the repair and of
  * builders, MEND_ERR_PROGRAM and MEND_ERR_VIEW (the program or its views differ from the saved
@@ -192,7 +195,8 @@ MEND_API int mend_flow_arrive(mend_flow *flow, mend_site *site, void *frame,
 MEND_API int mend_flow_first(mend_flow *flow);
 
 /* Run build(arg) now and again after every repair, before views are restored. It makes derived
- * communicators from MPI_COMM_WORLD (mend_flow_world). The same pair again replaces itself.
+ * communicators from MPI_COMM_WORLD (mend_flow_world). A second call with the same pair replaces
+ * the first.
  * Collective. The result is that of this rank's build(), not agreed. A death inside build() starts
  * the recovery. Errors: MEND_ERR_ARGUMENT (NULL), MEND_ERR_NO_MEMORY, MEND_ERR_MPI (build returned
  * another value than 0). */
@@ -200,9 +204,9 @@ typedef int mend_flow_builder(void *arg);
 MEND_API int mend_flow_rebuild(mend_flow *flow, mend_flow_builder *build, void *arg);
 
 /* Watch a communicator that the layer cannot see being made: by Fortran's MPI, or by a library with its
- * own MPI symbols. It dies with the world. Call it where the communicator is made, in a builder. Not
- * collective, but every member should call. Errors: MEND_ERR_STATE (before MPI_Init),
- * MEND_ERR_ARGUMENT (MPI_COMM_NULL), MEND_ERR_MPI. */
+ * own MPI symbols. It becomes invalid when the world does. Call this function where the
+ * communicator is made, in a builder. Not collective, but every member should call. Errors:
+ * MEND_ERR_STATE (before MPI_Init), MEND_ERR_ARGUMENT (MPI_COMM_NULL), MEND_ERR_MPI. */
 MEND_API int mend_flow_watch(mend_flow *flow, MPI_Comm comm);
 
 /* Save at the next safe point. All ranks call it between the same two points, but it does not
@@ -215,8 +219,8 @@ MEND_API mend_version_t mend_flow_version(const mend_flow *flow);
 /* The number of repairs in which this process took part. Not collective. No errors. */
 MEND_API int mend_flow_repairs(const mend_flow *flow);
 
-/* The loop with the last safe point is over: after a failure before the next one, the process goes
- * back by way of MPI_Init. Not collective. Always 0. */
+/* The loop with the last safe point is over: after a failure before the next safe point, the
+ * process goes back to MPI_Init. Not collective. Always 0. */
 MEND_API int mend_flow_leave(mend_flow *flow);
 
 /* 1 in an iteration whose effects on views learn mode will undo, else 0. A program may use it to print
@@ -236,8 +240,8 @@ MEND_API int mend_flow_report(const mend_flow *flow, FILE *to);
 
 /* ---- contexts -------------------------------------------------------------------------------- */
 
-/* A store of the user's own. All calls are collective over the bound communicator and agreed, except
- * size, read and end. Codes are Mend's; MEND_ERR_PEER_FAILED starts a recovery. */
+/* Your own store. All calls are collective over the bound communicator and agreed, except size,
+ * read and end. Codes are Mend's; MEND_ERR_PEER_FAILED starts a recovery. */
 typedef struct mend_flow_part {
     int id;
     const char *label;
@@ -264,8 +268,8 @@ typedef struct mend_flow_store {
     int (*redistribute)(void *arg, mend_version_t version, const mend_flow_part *parts, int count);
 } mend_flow_store;
 
-/* A repair of the user's own: `broken` has failed; return the repaired communicator of all processes
- * that continue. Collective over those. A process that it starts or wakes opens its context with
+/* Your own repair: `broken` has failed; return the repaired communicator of all processes that
+ * continue. Collective over those. A process that it starts or wakes opens its context with
  * `joining` set. */
 typedef struct mend_flow_repair {
     size_t struct_size; /* sizeof(mend_flow_repair) */
@@ -281,7 +285,7 @@ typedef struct mend_flow_options {
     size_t size;      /* sizeof(mend_flow_options), set by mend_flow_defaults() */
     const char *name; /* of the store; a restarted job finds its versions by it */
     long every;       /* save at every n-th point; 0: by seconds */
-    double seconds;   /* save every so many seconds; 0: only by mend_flow_save_now() */
+    double seconds;   /* save at this interval; 0: only by mend_flow_save_now() */
     int automatic;    /* 1: the planner's interval, from measured costs and observed failures */
     double mtbf;      /* prior for `automatic`, seconds */
     int learn;        /* find dead and constant views by experiment */
@@ -339,7 +343,7 @@ MEND_API int mend_flow_checked(int code);
 
 /* For the macros MPI_Init and MPI_Finalize below. Collective over all processes of the job, spares
  * included (they return when they are needed, or end the process). If a peer dies inside, survivors
- * recover; a death inside MPI's own MPI_Init is MPI's to handle. Return MPI_SUCCESS or, with
+ * recover; only MPI can handle a death inside its own MPI_Init. Return MPI_SUCCESS or, with
  * MEND_FLOW_ON_ERROR=return, MPI_ERR_OTHER; mend_status() has the code. */
 MEND_API int mend_flow_init(int *argc, char ***argv, mend_state *first, mend_state *last,
                             void *frame, int jumped);

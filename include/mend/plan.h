@@ -11,16 +11,16 @@
  *    checkpoint of level i or higher, or to the start when there is none;
  *  - after a failure come the allocation time and the recovery time of the checkpoint that is read
  *    (at the start of the run: the recovery time of the failure's own level);
- *  - failures strike at any time: in work, checkpoints, allocation and recovery;
+ *  - failures happen at any time: in work, checkpoints, allocation and recovery;
  *  - the end of the run needs no checkpoint: x intervals have x - 1 checkpoints.
  *
  * All times are seconds, all work is in core-seconds, levels count from 1. Structures are plain
  * values without pointers, except mend_plan_trace and mend_plan_trial.
  *
- * Not collective: that holds for every function here. Nothing uses MPI, so nothing is agreed and the
- * death of a peer has no effect. In a job one rank decides and tells the others (a mend_plan_online
- * may be broadcast as bytes). Functions that return int return 0 or a negative MEND_ERR_ code with a
- * message in mend_error_text(), unless they say otherwise; all others cannot fail. All functions are
+ * No function here is collective. None uses MPI, so nothing is agreed and the death of a peer has
+ * no effect. In a job, one rank decides and informs the others (a mend_plan_online may be broadcast
+ * as bytes). Functions that return int return 0 or a negative MEND_ERR_ code with a message in
+ * mend_error_text(), unless they say otherwise; all others cannot fail. All functions are
  * thread-safe as long as two threads do not use the same object.
  */
 #ifndef MEND_PLAN_H
@@ -65,9 +65,9 @@ typedef struct mend_plan_level {
     double total_per_core; /* or: failures per core over the whole run, however long it takes */
 } mend_plan_level;
 
-/* Which levels to write when several fall due together. They commit one by one, the lowest first,
- * and hold the same work: while a high one is being written, failures go back no further than the
- * lower ones written just before it. Mend's store works like this (all). */
+/* Which levels to write when several are due together. They commit one by one, the lowest first,
+ * and hold the same work: if a failure happens while a high level is being written, the job goes
+ * back only to the lower ones written just before. Mend's store works like this (all). */
 typedef enum mend_plan_write {
     MEND_PLAN_HIGHEST, /* only the highest */
     MEND_PLAN_ALL,     /* all of them */
@@ -89,12 +89,13 @@ typedef struct mend_plan_model {
     double watts_compute, watts_io, watts_idle; /* per core, for the energy objective */
     double weibull_shape;                       /* of failures in the simulator; 1: exponential */
     double jitter; /* in the simulator: costs vary by up to this share */
-    /* With free cores, very few would be best for an objective other than the time. So the planner
-     * takes the least that is expected to end before the deadline; or, without one, the fastest plan
-     * that costs at most this share (slack, 0.1 by default) more than the least possible. */
+    /* If the number of cores is free, very few would be best for an objective other than the time.
+     * So the planner takes the cheapest plan that is expected to end before the deadline; or,
+     * without one, the fastest plan that costs at most this share (slack, 0.1 by default) more than
+     * the cheapest. */
     double deadline; /* seconds; 0: none */
     double slack;
-    /* The level of Mend that each is: memory, local, partner, erasure or global; empty: unknown. */
+    /* The name of each level in Mend: memory, local, partner, erasure or global; empty: unknown. */
     char name[MEND_PLAN_LEVELS][16];
 } mend_plan_model;
 
@@ -138,8 +139,9 @@ MEND_API double mend_plan_speedup_at(const mend_plan_speedup *speedup, double co
 MEND_API double mend_plan_speedup_peak(const mend_plan_speedup *speedup);
 
 /* The sum over all levels of rate * (checkpoint / 2 + allocation + recovery) on `cores` cores. From 1
- * on the first-order formulas have no answer, and the methods built on them make no plan; the method
- * best does, as long as there is one. Levels whose failures are given for the whole run add nothing. */
+ * on, the first-order formulas have no solution, and the methods built on them make no plan; the
+ * method best does, as long as there is one. Levels whose failures are given for the whole run add
+ * nothing. */
 MEND_API double mend_plan_load(const mend_plan_model *model, double cores);
 
 /* ---- fits of measurements, by least squares ------------------------------------------------- */
@@ -181,11 +183,11 @@ typedef struct mend_plan_request {
 /* Where the time of a run goes. work + checkpoint + restart + lost = seconds. */
 typedef struct mend_plan_outcome {
     double seconds;
-    double work;                               /* work that counted */
-    double checkpoint;                         /* checkpoints that counted */
+    double work;                               /* work that was kept */
+    double checkpoint;                         /* checkpoints that were kept */
     double restart;                            /* allocation and recovery, also those that failed */
     double lost;                               /* work and checkpoints that had to be done again */
-    double level_checkpoint[MEND_PLAN_LEVELS]; /* the checkpoints that counted, by level */
+    double level_checkpoint[MEND_PLAN_LEVELS]; /* the checkpoints that were kept, by level */
     double failures;
     double joules;
 } mend_plan_outcome;
@@ -194,8 +196,8 @@ typedef struct mend_plan {
     mend_plan_method method;
     double cores;
     double intervals[MEND_PLAN_LEVELS]; /* x of every level; 1: the level is not used */
-    /* Bit k: where this level is written and level k + 1 falls due too, level k + 1 is written just
-     * before. With MEND_PLAN_ALL every lower level is, whatever this field says. */
+    /* Bit k: where this level is written and level k + 1 is due too, level k + 1 is written just
+     * before. With MEND_PLAN_ALL every lower level is, no matter what this field says. */
     unsigned first[MEND_PLAN_LEVELS];
     double last;                /* nested: the last interval, which needs no checkpoint, is so many
                                    times as long as the others; 0: as long as the others */
@@ -258,7 +260,7 @@ MEND_API int mend_plan_objective_parse(const char *name, mend_plan_objective *ob
 
 /* ---- simulation ------------------------------------------------------------------------------ */
 
-/* These two fields stay for ever: a trace is an array of them. */
+/* These two fields never change, because a trace is an array of them. */
 typedef struct mend_plan_event {
     double seconds; /* since the start of the trace */
     int level;
@@ -348,7 +350,7 @@ typedef struct mend_plan_online {
 } mend_plan_online;
 
 /* Every `now` is in seconds of one clock that never runs back (for example MPI_Wtime of the rank
- * that decides). A `now` before the last one counts as the last one. */
+ * that decides). A `now` before the last one is taken as the last one. */
 
 /* Start to follow a job that begins its work now, and make a first plan. Errors: MEND_ERR_CONFIG,
  * MEND_ERR_UNSUPPORTED. */
@@ -369,14 +371,14 @@ MEND_API int mend_plan_online_due(mend_plan_online *online, double now);
 MEND_API void mend_plan_online_saved(mend_plan_online *online, int level, double began,
                                      double ended);
 
-/* A save of `level` used `seconds` of the job's cores in the background. That counts as cost, like the
- * time for which it stopped the job. */
+/* A save of `level` used `seconds` of the job's cores in the background. The planner adds this to
+ * the cost, like the time for which the save stopped the job. */
 MEND_API void mend_plan_online_beside(mend_plan_online *online, int level, double seconds);
 
 /* A save was tried and failed; it is due again one period of the lowest level later. */
 MEND_API void mend_plan_online_save_failed(mend_plan_online *online, double began, double ended);
 
-/* A failure that needs `level` or higher struck; work since that checkpoint is lost. */
+/* A failure that needs `level` or higher has happened; work since that checkpoint is lost. */
 MEND_API void mend_plan_online_failure(mend_plan_online *online, int level, double now);
 
 /* The job works again after a failure, from a checkpoint of `level`; `began` is the time of the

@@ -1,8 +1,8 @@
 /* mend/process.h: keep an MPI program running when its processes die.
  *
  * A base communicator is split into active ranks and spares. The active ranks work on the
- * *resilient communicator*. When a process dies, a revoke tells every survivor, all agree on who
- * is left, spares take the places of the dead (rank numbers are kept), and work continues.
+ * *resilient communicator*. When a process dies, a revoke informs every survivor, all agree on who
+ * is left, spares replace the dead ranks (rank numbers are kept), and work continues.
  *
  *     mend_process *p;
  *     mend_process_options options = {.spares = 1, .resume = MEND_RESUME_JUMP};
@@ -16,18 +16,19 @@
  *
  * CAVEATS
  * - This layer needs an MPI library with ULFM, started with it (Open MPI 5: `mpirun --with-ft
- *   ulfm`); else mend_process_open returns MEND_ERR_NO_ULFM. The other layers work without ULFM.
+ *   ulfm`); otherwise mend_process_open returns MEND_ERR_NO_ULFM. The other layers work without
+ *   ULFM.
  * - A rank notices a failure in its next MPI call on the resilient communicator or on one derived
  *   from it, or in mend_process_check(). A repair waits for ranks that compute, and for ranks that
  *   communicate only among themselves on a small communicator until they use a larger one.
  * - One thread, the one that called mend_process_open, makes the calls of this header. Other
  *   threads may communicate; if they see a failure, they revoke and leave the repair to that thread.
- * - After a repair, old handles (the old communicator and everything derived from it) are dead.
+ * - After a repair, old handles (the old communicator and everything derived from it) are invalid.
  *   Get the new one from mend_process_state(). For requests on them see mend_process_request().
  * - MPI_COMM_WORLD stays broken once a process died. Do not use it after the start.
- * - The layer ignores SIGPIPE from the start, unless the program has set it: a write to the
- *   connection of a dead process raises it.
- * - RMA windows and files on the old communicator are not repaired.
+ * - The layer ignores SIGPIPE from the start, unless the program has set a handler, because a write
+ *   to the connection of a dead process raises it.
+ * - The layer does not repair RMA windows and files on the old communicator.
  *
  * ERRORS
  * Functions return 0 or a negative MEND_ERR_* code; mend_error_text() has the facts. "The common
@@ -92,9 +93,9 @@ typedef struct mend_repair {
 } mend_repair;
 
 /* Runs on every active rank after an agreed repair and before it resumes, newest first.
- * Collective if it communicates on now->comm, which it may. If a process dies meanwhile, the callback
- * ends: in mode JUMP by a jump; otherwise its MPI calls return errors and it should return soon. The
- * layer then repairs again and runs all callbacks again. */
+ * Collective if it communicates on now->comm, which it may. If a process dies in the meantime, the
+ * callback ends: in mode JUMP by a jump; otherwise its MPI calls return errors and it should return
+ * soon. The layer then repairs again and runs all callbacks again. */
 typedef void mend_process_callback(mend_process *p, const mend_repair *now, void *arg);
 
 /* Makes a communicator from the resilient one, for example by MPI_Comm_split. Collective over comm.
@@ -132,8 +133,8 @@ typedef struct mend_process_options {
     const char *spawn_command; /* for MEND_POLICY_SPAWN; NULL: this program ... */
     char **spawn_argv;         /* ... and its arguments; NULL: those of this process */
     double watchdog; /* seconds in one phase until MEND_ERR_HUNG; 0: MEND_PROCESS_WATCHDOG */
-    /* > 0: kill processes of a node that have been stopped for so many seconds;
-     * 0: MEND_PROCESS_HANG_TIMEOUT (default: off). See below. */
+    /* > 0: kill processes on the same node that have been stopped for this many seconds; 0:
+     * MEND_PROCESS_HANG_TIMEOUT (default: off). See below. */
     double hang_timeout;
 } mend_process_options;
 
@@ -141,8 +142,8 @@ typedef struct mend_process_options {
  * MPI. With this option every process has a thread that beats ten times per timeout in memory
  * shared by its node. If a beat is older than the timeout, another process of the node kills that
  * process (SIGKILL), and it becomes an ordinary failure. The cost is one thread per process and ten
- * wake-ups per timeout. A machine that does not schedule a process for so long loses it. The option
- * does not detect a main thread in an endless loop, nor a silent node (use Open MPI's
+ * wake-ups per timeout. It also kills a process that the machine does not schedule for this long.
+ * The option does not detect a main thread in an endless loop, nor a silent node (use Open MPI's
  * mpi_ft_detector). */
 
 /* Start on `base`, with the last options->spares processes held back. `options` may be NULL.
@@ -188,7 +189,8 @@ MEND_API int mend_process_resume(mend_process *p);           /* for the macro; a
 
 /* Run body(p, now, arg) on every active rank, and again from its beginning after each repair, until
  * it returns without a failure; then close. The whole life of a resilient program in one call.
- * *result gets what body returned (0 on a spare that was not needed). options->resume is ignored.
+ * *result gets the return value of body (0 on a spare that was not needed). options->resume is
+ * ignored.
  *
  * Collective over base. Agreed, as in mend_process_open. A death is a failure to repair.
  * Errors: those of mend_process_open. */
@@ -203,8 +205,9 @@ static inline int mend_process_run(MPI_Comm base, const mend_process_options *op
                                   arg, result);
 }
 
-/* Mode MANUAL: an MPI call has returned a failure (mend_process_is_failure), or the caller wants
- * all to meet. Revokes, agrees, repairs and runs the callbacks. Then see mend_process_state().
+/* Mode MANUAL: call it when an MPI call has returned a failure (mend_process_is_failure), or when
+ * all processes should meet. Revokes, agrees, repairs and runs the callbacks. Then see
+ * mend_process_state().
  *
  * Collective over all processes left: errors of their own MPI calls bring the others in.
  * Agreed. No jump. A process that dies inside the call is one more failure to repair.
@@ -213,9 +216,9 @@ static inline int mend_process_run(MPI_Comm base, const mend_process_options *op
 MEND_API int mend_process_repair(mend_process *p);
 
 /* With options.spares_return: wait until this spare is needed or released; then see its role.
- * Collective with the repairs of the others. Agreed. Uses next to no CPU time. A death of an active
- * rank ends the wait; a death of another spare does not. Returns 0 at once on a process that is no
- * spare. Errors: the common errors; MEND_ERR_HUNG, MEND_ERR_NO_MEMORY. */
+ * Collective with the repairs of the others. Agreed. Uses almost no CPU time. A death of an active
+ * rank ends the wait; a death of another spare does not. Returns 0 at once on a process that is not
+ * a spare. Errors: the common errors; MEND_ERR_HUNG, MEND_ERR_NO_MEMORY. */
 MEND_API int mend_process_wait(mend_process *p);
 
 /* The present generation. Not collective. Never NULL, unless p is NULL. No errors. */
@@ -267,7 +270,7 @@ MEND_API int mend_process_watch(mend_process *p, MPI_Comm comm);
 MEND_API int mend_process_builder_add(mend_process *p, mend_process_build *build, void *arg,
                                       MPI_Comm *made);
 
-/* Find out whether a request completed that was pending when a process died. *request is
+/* Find out whether a request that was pending when a process died has completed. *request is
  * MPI_REQUEST_NULL afterwards in either case. LOST: it did not complete, or nobody can know.
  * Not collective; waits a second at most; never starts a repair. Errors: the common errors. */
 typedef enum mend_request_fate {
@@ -280,12 +283,12 @@ MEND_API int mend_process_request(mend_process *p, MPI_Request *request, MPI_Sta
 /* The end of the work: releases the spares and frees the handle.
  *
  * Collective over the active ranks. Agreed: either all have finished, or a process died before all
- * had called this, and its rank has work to do again. Then the call repairs the job: mode JUMP jumps
- * back; RETURN and MANUAL return MEND_ERR_PEER_FAILED with the handle alive and the new state in
- * place. A death after all have called is ignored. The call cannot hang after failures, and
- * MPI_Finalize after it does not either: loading libmend sets OMPI_MCA_async_mpi_finalize=1 unless it
- * is set. mend_process_open may be called again afterwards. A handle whose job was stopped is only
- * freed (not collective).
+ * had called this function, and its rank must do work again. Then the call repairs the job: mode
+ * JUMP jumps back; RETURN and MANUAL return MEND_ERR_PEER_FAILED with the handle alive and the new
+ * state in place. A death after all have called is ignored. The call cannot hang after failures,
+ * and MPI_Finalize after it does not either: loading libmend sets OMPI_MCA_async_mpi_finalize=1
+ * unless it is set. mend_process_open may be called again afterwards. A handle whose job was
+ * stopped is only freed (not collective).
  * Errors: MEND_ERR_PEER_FAILED (repaired, not freed), MEND_ERR_STOPPED and MEND_ERR_HUNG (not freed:
  * close again), MEND_ERR_NO_MEMORY, MEND_ERR_STATE (inside a repair), MEND_ERR_THREAD,
  * MEND_ERR_ARGUMENT (NULL). */

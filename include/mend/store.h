@@ -2,14 +2,14 @@
  *
  * A program opens a store on a communicator under a name, registers regions (an id, an address, a
  * length), and saves their content as numbered versions. A save returns after one copy in memory; a
- * background thread carries the copy to the levels that are due:
+ * background thread writes the copy to the levels that are due:
  *
- *   memory    own copy in RAM and a second one in the RAM of a rank on another failure domain
- *   local     a file in a node-local folder
- *   partner   that file, and a copy of it in the local folder of another failure domain
- *   erasure   that file, and parity over a group of k+m ranks on different failure domains: any m
+ *   memory    own copy in RAM and a second one in the RAM of a rank in another failure domain local
+ *   a file in a node-local folder partner   that file, and a copy of it in the local folder of
+ *   another failure domain erasure   that file, and parity over a group of k+m ranks in different
+ *   failure domains: any m
  *             of them may be lost
- *   global    a file on a shared file system (one per rank, or few large ones)
+ *   global    a file on a shared file system (one per rank, or a few large ones)
  *
  * After a failure the program repairs its communicator, calls mend_store_rebind() on the survivors
  * and mend_store_open() on the replacements, asks for the newest version that every rank can
@@ -34,22 +34,22 @@
  *    order.
  *  - "Agreed" means that every rank returns the same code. The exception is a peer that dies inside
  *    the call: then each survivor gets MEND_ERR_PEER_FAILED from this call or from its next
- *    collective call on the store, and never waits for ever. The store then refuses all collective
+ *    collective call on the store, and never waits forever. The store then refuses all collective
  *    calls until it is rebound. No version becomes half visible: after a rebind the store forgets
  *    what it knew and asks all ranks again.
  *  - Calls that are not collective neither wait for a peer nor notice its death.
- *  - Without ULFM in the MPI library, that library decides what a dead peer does. With it, a store on
- *    a communicator ignores SIGPIPE, unless the program has set it: a write to the connection of a
- *    dead process raises it. Spares that open no store have to ignore it themselves.
+ *  - Without ULFM, the MPI library decides what happens when a peer dies. With ULFM, a store on a
+ *    communicator ignores SIGPIPE, unless the program has set a handler, because a write to the
+ *    connection of a dead process raises it. Spares that open no store must ignore it themselves.
  *  - A replacement's mend_store_open() is the same collective operation as a survivor's
  *    mend_store_rebind(): they match each other.
  *  - The background thread calls MPI. If MPI was initialised below MPI_THREAD_MULTIPLE, a store on
- *    more than one rank does all its work inside the save call (as with `sync`), and says so by the
+ *    more than one rank does all its work inside the save call (as with `sync`), and reports the
  *    event "store.sync_forced". Everything else is the same.
- *  - The caller numbers versions, from 0, each save larger than the one before. A restore of version
- *    v makes v+1 the next allowed number, a rebind any. Versions at or above a number that is saved
- *    again belong to an abandoned past: the store never mixes them with the new ones, and removes
- *    them when the new one is committed.
+ *  - The caller numbers versions, from 0, each save larger than the one before. After a restore of
+ *    version v, any number from v+1 on is allowed; after a rebind, any number. If a number is saved
+ *    again, old versions with this number or a larger one are no longer valid: the store never
+ *    mixes them with the new ones, and removes them when the new one is committed.
  *  - Regions may have any length, zero included, and differ from rank to rank.
  *
  * ERRORS
@@ -94,7 +94,7 @@ typedef enum mend_level {
 
 /* How the levels that write files find unchanged blocks. */
 typedef enum mend_delta {
-    MEND_DELTA_OFF,   /* every version is written whole */
+    MEND_DELTA_OFF,   /* every version is a full one */
     MEND_DELTA_HASH,  /* XXH3 of blocks: always right, one pass over the data in the background */
     MEND_DELTA_CMP,   /* comparison with the last copy: always right, one more copy in memory */
     MEND_DELTA_PAGES, /* userfaultfd: even the save call copies only changed pages; for sparse
@@ -113,8 +113,8 @@ enum {
                           committed version */
 };
 
-/* Its three fields stay for ever: mend_store_options holds an array of it. A further setting of levels
- * becomes an array of its own at the end of mend_store_options. */
+/* These three fields never change, because mend_store_options holds an array of them. A further
+ * setting of levels becomes a separate array at the end of mend_store_options. */
 typedef struct mend_level_options {
     int every;    /* this level takes every n-th save; 0: level not used */
     int keep;     /* committed versions kept, at least 1 */
@@ -134,16 +134,16 @@ typedef struct mend_store_options {
     int erasure_k, erasure_m; /* group of k+m ranks; parity of m */
     int global_files; /* global level: 0 = one file per rank, n = at most n files for all ranks */
     mend_delta delta; /* see above */
-    int delta_chain;  /* most deltas on one whole version */
-    size_t block; /* bytes under one checksum in whole versions; a power of two, 4 KiB to 16 MiB */
+    int delta_chain;  /* most deltas on one full version */
+    size_t block; /* bytes under one checksum in full versions; a power of two, 4 KiB to 16 MiB */
     int buffers;  /* copies of the data kept for saving, 1 or more. See mend_store_save() */
     size_t bandwidth;  /* background writing, bytes per second; 0: unlimited */
     double max_stall;  /* seconds a save may wait for a free buffer before MEND_ERR_BUSY */
     int copy_on_write; /* 1: a save write-protects the regions and returns; a thread copies them, and
                           a page that the application writes to is copied first. Before the copy is
                           complete, free or unmap memory of a region only after
-                          mend_store_region_remove(), mend_store_region() with its new place, or
-                          mend_store_wait(): else that save fails (MEND_ERR_NOT_SAVED, event
+                          mend_store_region_remove(), mend_store_region() with its new address, or
+                          mend_store_wait(); otherwise that save fails (MEND_ERR_NOT_SAVED, event
                           store.copy_failed). If the kernel refuses, the store reports the event
                           store.cow_refused and copies as usual. Not with MEND_DELTA_PAGES. */
     int memory_tight;  /* MEND_MEMORY_*: may the memory level overwrite its pair of copies early? */
@@ -167,9 +167,10 @@ MEND_API const char *mend_level_name(mend_level level);
 /* Open the store `name` (letters, digits, '-', '_', '.'; at most 64) on `comm`.
  *
  * logical_rank: this process' number in the job: 0 to size-1, each once; -1: its rank in comm.
- * Versions are keyed by it, so that a replacement finds what its predecessor saved. options: NULL:
- * mend_store_defaults(). Strings are copied. comm is duplicated, not kept. With MPI_COMM_NULL the
- * store belongs to this process alone (mend_store_open_alone), and the call is not collective.
+ * It identifies this process' data in versions, so that a replacement finds what its predecessor
+ * saved. options: NULL: mend_store_defaults(). Strings are copied. comm is duplicated, not kept.
+ * With MPI_COMM_NULL the store belongs to this process alone (mend_store_open_alone), and the call
+ * is not collective.
  *
  * Collective over comm; matches mend_store_rebind() on other ranks. Agreed.
  * If a peer dies inside the call, comm is revoked, so that nobody waits.
@@ -215,30 +216,30 @@ MEND_API int mend_store_close(mend_store *store);
 /* ---- regions --------------------------------------------------------------------------------- */
 
 /* Register `bytes` bytes at `address` as region `id` (any int), or, if the id is known, move and
- * resize it. label: for people (mend ls, messages); NULL: none; copied. The memory stays the
+ * resize it. label: a name for mend ls and messages; NULL: none; copied. The memory stays the
  * caller's; the store reads it only inside save calls and writes it only inside restore calls. Not
  * collective; ranks may have different regions. Errors: MEND_ERR_ARGUMENT, MEND_ERR_NO_MEMORY. */
 MEND_API int mend_store_region(mend_store *store, int id, const char *label, void *address,
                                size_t bytes);
 
 /* Like mend_store_region() for this rank's part of an array that spans ranks: `bytes` bytes that
- * begin at byte `offset` of an array of `total` bytes. Such a region can be restored by any number
- * of ranks, each with a layout of its own. Together the parts of all ranks should cover the array;
- * overlaps must be equal. Not collective. Errors: MEND_ERR_ARGUMENT (the part exceeds the total),
+ * begin at byte `offset` of an array of `total` bytes. Any number of ranks can restore this region,
+ * each with its own layout. Together the parts of all ranks should cover the array; overlaps must
+ * be equal. Not collective. Errors: MEND_ERR_ARGUMENT (the part exceeds the total),
  * MEND_ERR_NO_MEMORY. */
 MEND_API int mend_store_region_global(mend_store *store, int id, const char *label, void *address,
                                       size_t bytes, uint64_t offset, uint64_t total);
 
-/* Device memory: regions may be in the memory of GPUs (CUDA: cudaMalloc, memory pools, managed memory,
- * cuMemMap), all or some of them, on several devices. A save waits for the work that the program has
- * queued on the device, copies inside the device and returns; without room there it copies to pinned
- * host memory inside the call (key store.device_snapshot). The files are the same as for host
- * memory: a version can be restored into either. With delta on, only pages that changed cross the
- * bus. A failure of the driver is MEND_ERR_DEVICE (MEND_ERR_NO_MEMORY) of the save, or
- * MEND_ERR_NOT_SAVED of the wait, with the driver's words.
+/* Device memory: regions may be in GPU memory (CUDA: cudaMalloc, memory pools, managed memory,
+ * cuMemMap), all or some of them, on several devices. A save waits for the work that the program
+ * has queued on the device, copies inside the device and returns; without room there it copies to
+ * pinned host memory inside the call (key store.device_snapshot). The files are the same as for
+ * host memory: a version can be restored into either. With delta on, only pages that changed cross
+ * the bus. If the driver fails, the save returns MEND_ERR_DEVICE (MEND_ERR_NO_MEMORY), or the wait
+ * returns MEND_ERR_NOT_SAVED, with the driver's message.
  *
- * By default a save waits for all streams of the context. This names the one stream (cudaStream_t,
- * CUstream) that the data is complete in; NULL: all again. Not collective. Errors:
+ * By default a save waits for all streams of the context. This call names the one stream
+ * (cudaStream_t, CUstream) that produces the data; NULL: all again. Not collective. Errors:
  * MEND_ERR_ARGUMENT, MEND_ERR_NO_MEMORY. */
 MEND_API int mend_store_device_stream(mend_store *store, void *stream);
 
@@ -255,17 +256,18 @@ MEND_API int mend_store_region_info(const mend_store *store, int index, int *id,
 
 /* Save the content of every region as `version`, at the levels that are due (level[].every).
  *
- * Returns as soon as the application may change its data again: after one copy into memory that is
- * kept and already touched. The levels follow in the background, fastest first. If all copies
+ * Returns as soon as the application may change its data again: after one copy into memory that the
+ * store keeps for this purpose. The levels follow in the background, fastest first. If all copies
  * (options.buffers) are still needed, the call waits up to max_stall seconds for one, then returns
  * MEND_ERR_BUSY and nothing is saved: a slow disk delays the program by a bounded time.
- * A level that fails (disk full, i/o error) causes an event and a status, see mend_store_wait(); the
- * previous version at that level stays.
+ * If a level fails (disk full, i/o error), the store reports an event, and mend_store_wait()
+ * returns the error; the previous version at that level stays.
  *
- * Collective. Agreed. If a peer dies inside the call, it fails; if a peer dies afterwards, the levels
- * that are not yet committed do, and mend_store_wait() reports it.
+ * Collective. Agreed. If a peer dies inside the call, the call fails. If a peer dies afterwards,
+ * the levels that are not yet committed fail, and mend_store_wait() reports it.
  * Errors: the common errors, MEND_ERR_VERSION (negative, or not larger than the last), MEND_ERR_BUSY,
- * MEND_ERR_CONFIG (the store has no level), MEND_ERR_DEVICE (a GPU or its driver failed); with `sync` also those of mend_store_wait(). */
+ * MEND_ERR_CONFIG (the store has no level), MEND_ERR_DEVICE (a GPU or its driver failed); with
+ * `sync` also those of mend_store_wait(). */
 MEND_API int mend_store_save(mend_store *store, mend_version_t version);
 
 /* A stream: the content of an opaque region, produced piece by piece inside the save call. */
@@ -320,8 +322,8 @@ static inline int mend_store_save_with(mend_store *store, mend_version_t version
                                  sizeof *options->streams);
 }
 
-/* Wait until all background work is done. Returns 0 if the last save reached every level it was meant
- * for; mend_store_reached() has the details. Collective. Agreed. A peer's death ends the wait.
+/* Wait until all background work is done. Returns 0 if the last save reached all its levels;
+ * mend_store_reached() has the details. Collective. Agreed. A peer's death ends the wait.
  * Errors: the common errors, MEND_ERR_DEGRADED (some level failed, others are committed),
  * MEND_ERR_NOT_SAVED (no level is committed). */
 MEND_API int mend_store_wait(mend_store *store);
@@ -348,8 +350,8 @@ static inline int mend_store_progress(mend_store *store, mend_store_progress_inf
     return mend_store_progress_sized(store, info, sizeof *info);
 }
 
-/* Give up background saves that have not begun to commit. Afterwards nothing is under way. Committed
- * versions stay. Collective. Agreed. Errors: the common errors. */
+/* Give up background saves that have not begun to commit. Afterwards no save is in progress.
+ * Committed versions stay. Collective. Agreed. Errors: the common errors. */
 MEND_API int mend_store_cancel(mend_store *store);
 
 /* The set of levels at which `version` is committed on all ranks, as far as this rank knows now.
@@ -413,10 +415,11 @@ MEND_API int mend_store_end_restore(mend_store *store);
  * mend_store_end_restore(). Collective and agreed. Errors: as mend_store_begin_restore(). */
 MEND_API int mend_store_begin_look(mend_store *store, mend_version_t version, int rank);
 
-/* The same for this rank's own part, from its own memory or local file, without any other rank. Does
- * not count as a restore: the next allowed version stays. Not collective. Errors: MEND_ERR_NO_VERSION
- * (not here), MEND_ERR_DAMAGED, MEND_ERR_NO_MEMORY, MEND_ERR_ARGUMENT (NULL); from the file also
- * MEND_ERR_NOT_FOUND, MEND_ERR_IO, MEND_ERR_FORMAT, MEND_ERR_TRUNCATED, MEND_ERR_PERMISSION. */
+/* The same for this rank's own part, from its own memory or local file, without any other rank. This
+ * is not a restore: the next allowed version stays the same. Not collective. Errors:
+ * MEND_ERR_NO_VERSION (not here), MEND_ERR_DAMAGED, MEND_ERR_NO_MEMORY, MEND_ERR_ARGUMENT (NULL);
+ * from the file also MEND_ERR_NOT_FOUND, MEND_ERR_IO, MEND_ERR_FORMAT, MEND_ERR_TRUNCATED,
+ * MEND_ERR_PERMISSION. */
 MEND_API int mend_store_begin_restore_own(mend_store *store, mend_version_t version);
 
 /* Inside begin/end: the number of ranks that saved the version, the number of regions in this part,
@@ -459,10 +462,10 @@ typedef struct mend_store_stats {
     double level_seconds[MEND_LEVEL_COUNT]; /* of the last version at each level; 0: none yet */
     double restore_seconds;                 /* of the last restore */
     uint64_t saves_later;                   /* saves whose copy was made on write */
-    uint64_t merges;                        /* chains of deltas replaced by whole files */
-    double cpu_background; /* seconds of a core that the background thread used for saves */
-    uint64_t device_bytes; /* of regions in device memory, all saves */
-    uint64_t device_moved; /* of these, and of sums of pages, what crossed the bus */
+    uint64_t merges;                        /* chains of deltas replaced by full images */
+    double cpu_background;                  /* CPU seconds of the background thread for saves */
+    uint64_t device_bytes;                  /* of regions in device memory, all saves */
+    uint64_t device_moved; /* of these, and of page checksums, the bytes that crossed the bus */
     double device_seconds; /* of the last copy from a device in the background */
 } mend_store_stats;
 

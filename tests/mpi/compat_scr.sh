@@ -86,10 +86,10 @@ SCR_HALT_SECONDS=1000 SCR_END_TIME=$(($(date +%s) + 500)) run 20 || fail "end of
 grep -qx 'asked to end after 14' "$dir/out" || fail "the end of the time is not seen"
 passed "end of the time"
 
-# what is not carried is refused by name
+# what is not supported is refused by name
 echo 'CKPT=0 INTERVAL=1 GROUP=NODE STORE=/tmp TYPE=XOR' >"$dir/conf"
 SCR_CONF_FILE=$dir/conf run 2
-grep -q 'the descriptor CKPT=0 INTERVAL=1.* is not carried' "$dir/err" || fail "a descriptor is not refused by name"
-SCR_COPY_TYPE=FILE run 2; grep -q 'SCR_COPY_TYPE=FILE is not carried' "$dir/err" || fail "an unknown copy type passes"
+grep -q 'the descriptor CKPT=0 INTERVAL=1.* is not supported' "$dir/err" || fail "a descriptor is not refused by name"
+SCR_COPY_TYPE=FILE run 2; grep -q 'SCR_COPY_TYPE=FILE is not supported' "$dir/err" || fail "an unknown copy type passes"
 SCR_ENABLE=0 run 2; grep -q 'SCR_ENABLE is 0' "$dir/err" || fail "SCR_ENABLE=0 is not said"
 echo PASS >"$MEND_TEST_MARKER"

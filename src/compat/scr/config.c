@@ -203,7 +203,7 @@ static int take_copy(const struct pairs *pairs, enum scr_copy *copy)
             return MEND_OK;
         }
     return value ? mend_fail(MEND_ERR_CONFIG,
-                             "SCR_COPY_TYPE=%s is not carried: SINGLE, PARTNER, XOR or RS", value)
+                             "SCR_COPY_TYPE=%s is not supported: SINGLE, PARTNER, XOR or RS", value)
                  : MEND_OK;
 }
 
@@ -217,7 +217,7 @@ static int take_percent(const struct pairs *pairs, double *to)
     return MEND_OK;
 }
 
-/* What is not carried: descriptors fail by name, other parameters are named once. */
+/* What is not supported: descriptors fail by name, other parameters are named once. */
 static int refuse_unknown(const struct pairs *pairs, bool speak)
 {
     static const char *const refused[] = {"SCR_STORE", "SCR_GROUP", "SCR_CKPT", "SCR_NODE", NULL};
@@ -244,7 +244,7 @@ static int refuse_unknown(const struct pairs *pairs, bool speak)
         for (int k = 0; refused[k]; k++)
             if (strcmp(key, refused[k]) == 0 && strchr(pairs->list[i].value, '='))
                 return mend_fail(MEND_ERR_UNSUPPORTED,
-                                 "the descriptor %s=%s is not carried by Mend's scr.h: use "
+                                 "the descriptor %s=%s is not supported by Mend's scr.h: use "
                                  "SCR_COPY_TYPE, SCR_SET_SIZE, SCR_FLUSH and SCR_CACHE_BASE",
                                  key + 4, pairs->list[i].value);
         bool is_known = false;
