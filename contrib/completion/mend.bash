@@ -1,4 +1,4 @@
-# bash completion for mend: commands and options are asked from mend itself, so they are never out of date.
+# bash completion for mend. It asks mend itself for commands and options, so they are never out of date.
 _mend() {
     local word=${COMP_WORDS[COMP_CWORD]} program=${COMP_WORDS[0]} choices
     COMPREPLY=()

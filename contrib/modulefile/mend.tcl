@@ -1,5 +1,5 @@
 #%Module1.0
-# The same for Environment Modules: mend/0.1.0
+# A modulefile for Environment Modules: put it into MODULEPATH as mend/0.1.0 and set `root` to the prefix of `make install`.
 set root /opt/mend/0.1.0
 module-whatis "Keeps MPI jobs alive when processes, nodes or storage die"
 prepend-path PATH $root/bin

@@ -1,4 +1,4 @@
-# A Spack recipe: put it into a repository of your own as packages/mend/package.py, and mend-0.1.0.tar.gz (make dist)
+# A Spack recipe: put it into your own repository as packages/mend/package.py, and mend-0.1.0.tar.gz (make dist)
 # into a Spack mirror, or set `git` to your clone and install mend@main.
 from spack.package import *
 
