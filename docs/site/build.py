@@ -146,8 +146,8 @@ class Site:
     def add_headers(self):
         overview = Document()
         overview.heading(1, "API reference")
-        overview.add("<p>One header a layer. Each says who must call a function together, whether its result is agreed, "
-                     "what happens when a peer dies inside the call, and which errors it returns.</p>")
+        overview.add("<p>There is one header per layer. For each function it says which ranks must call it together, whether the result "
+                     "is agreed, what happens when a peer dies inside the call, and which errors it returns.</p>")
         rows = {"mend": [], "compat": []}
         for header in self.headers:
             page = self.header_page(header)
@@ -170,8 +170,8 @@ class Site:
         """Every section about limits, from the pages that it stands on."""
         limits = Document()
         limits.heading(1, "Limits")
-        limits.add("<p>What each part of Mend does not do, and what is known to go wrong: collected from the pages of the guide. "
-                   '<a href="promises.html">What Mend promises</a> has the other side.</p>')
+        limits.add("<p>This page collects the limits and known problems of each part of Mend from the pages of the guide. "
+                   '<a href="promises.html">What Mend promises</a> lists the promises.</p>')
         order = [page for _, _, entries in CONTENTS for page, _, _ in entries if page in self.guide]
         for name in dict.fromkeys(order + list(self.guide)):
             for title, text in re.findall(r"(?ms)^## ([^\n]*)\n(.*?)(?=^## |\Z)", self.guide[name]):
