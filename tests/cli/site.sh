@@ -50,7 +50,7 @@ store.save events.html#store.save
 MEND_FLOW_EVERY mend-flow.7.html#MEND_FLOW_EVERY
 gpu gpu.html
 fenix compat.html#fenix
-known+holes promises.html#known-holes
+known+gaps promises.html#known-gaps
 E2
     [ -z "$(node site/search.js zzyzx)" ] || fail "the search finds what is not there"
     echo "PASS"
