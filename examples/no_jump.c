@@ -1,5 +1,5 @@
-/* no_jump: for programs that cannot be jumped out of. MPI calls return their errors; the program
- * goes up its own way to a place where it repairs and starts over.
+/* no_jump: for programs that cannot leave functions by a jump. MPI calls return their errors; the
+ * program returns to a place where it repairs the job and starts over.
  *
  *     mpirun --with-ft ulfm -n 5 example-no_jump
  */
@@ -32,21 +32,21 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", mend_error_text());
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    const mend_repair *now = mend_process_state(p); /* always shows the present */
+    const mend_repair *now = mend_process_state(p); /* always the current state */
     while (now->role != MEND_ROLE_RELEASED) {
         int code = work(now, &sum);
         if (code == MPI_SUCCESS) {
             int rank = now->rank, size = now->size, generation = now->generation;
             rc = mend_process_close(p);
             if (rc == MEND_ERR_PEER_FAILED)
-                continue; /* somebody died before all had finished: once more */
+                continue; /* a process died before all had finished: once more */
             if (rank == 0)
                 printf("sum of the ranks of %d: %d after %d failures\n", size, sum, generation);
             p = NULL;
             break;
         }
         if (!mend_process_is_failure(code) || (rc = mend_process_repair(p)) != 0) {
-            fprintf(stderr, "cannot go on: %s\n", mend_error_text());
+            fprintf(stderr, "cannot continue: %s\n", mend_error_text());
             break;
         }
     }

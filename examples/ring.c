@@ -1,5 +1,5 @@
-/* ring: a token goes around and counts its steps; a rank dies with it. The lap that was interrupted
- * is run again by all, from the last lap that every rank knows of.
+/* ring: a token goes around and counts its steps; a rank dies with it. All ranks run the
+ * interrupted lap again, from the last lap that every rank knows of.
  *
  *     mpirun --with-ft ulfm -n 5 example-ring
  */

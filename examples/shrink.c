@@ -1,5 +1,5 @@
-/* shrink: no spares. Work is dealt out by rank; when one dies, the others share what it had, as a
- * function that is entered again after every repair.
+/* shrink: no spares. Work is distributed by rank; when a rank dies, the others share its work. Mend
+ * calls a function again after every repair.
  *
  *     mpirun --with-ft ulfm -n 4 example-shrink
  */

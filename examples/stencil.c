@@ -33,7 +33,7 @@ static void keep(const mend_repair *now)
 }
 
 /* Back to the step of the kept copies. A death between the two lines at the end of keep() leaves
- * ranks with different steps: then those who have the newer one start over, which is still right.
+ * ranks with different steps: then ranks with the newer one start over, which is still correct.
  */
 static void go_back(const mend_repair *now)
 {
@@ -51,7 +51,7 @@ static void go_back(const mend_repair *now)
         memset(mine.cell, 0, sizeof mine.cell);
     }
     work = mine;
-    keep(now); /* the recovered rank has to hold its neighbour's copy, too */
+    keep(now); /* the recovered rank must hold its neighbour's copy, too */
 }
 
 int main(int argc, char **argv)

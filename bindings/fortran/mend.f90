@@ -3,12 +3,11 @@
 ! Compile this file with your own compiler, before your program, and link with -lmend:
 !
 !     mpifort -c mend.f90 && mpifort heat.f90 mend.o $(pkg-config --libs mend)
-!
-! The names and meanings are those of the C headers; what is said there on errors, on what is
-! collective and on deaths holds here too. Differences:
+! Names and meanings are those of the C headers, including errors, collectivity and deaths.
+! Differences:
 !  - Communicators are the integers of `use mpi` and mpif.h; with `use mpi_f08` pass comm%MPI_VAL.
 !  - The last argument, ierr, is 0 or a negative code; mend_error_text() has the facts.
-!  - Data is given as c_loc(array) and its length in bytes, so that no compiler can hand over the
+!  - Pass data as c_loc(array) and its length in bytes, so that no compiler can pass the
 !    address of a temporary copy. The array has the attribute target (or pointer) and is contiguous.
 !  - Process recovery is in mode MANUAL: an MPI call returns its error, and the program calls
 !    mend_process_repair(). A jump over Fortran procedures is not possible.
@@ -245,7 +244,7 @@ contains
 
     ! ---- store --------------------------------------------------------------------------------
 
-    ! logical_rank: who this process is in the job; without it, its rank in comm.
+    ! logical_rank: the number of this process in the job; without it, its rank in comm.
     subroutine mend_store_open(store, comm, name, ierr, logical_rank, local_dir, global_dir)
         type(mend_store), intent(inout) :: store
         integer, intent(in) :: comm
@@ -393,7 +392,7 @@ contains
 
     ! The last `spares` processes of comm wait inside this call until they are needed (their role is
     ! then mend_role_recovered) or the work is done (mend_role_released).
-    ! Policies are tried in order; without them: as configured, or spares alone.
+    ! Mend tries the policies in order; without them: as configured, or only spares.
     subroutine mend_process_open(process, comm, spares, ierr, first_policy, second_policy)
         type(mend_process), intent(inout) :: process
         integer, intent(in) :: comm, spares

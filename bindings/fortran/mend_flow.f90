@@ -26,8 +26,8 @@
 ! launched again resumes by the same code. The rules are those of mend/flow.h, among them:
 !  - What changes from one call of the body to the next is a view. Views are variables of a module, or have the
 !    attribute save, or belong to `work`. An array that moved (deallocate, allocate) is named again.
-!  - A replacement runs the set-up in `work` alone: put what communicates there into `if (mend_first())`, and make
-!    communicators in a procedure that is given to mend_rebuild, with mend_watch(comm) after each of them.
+!  - A replacement runs the set-up in `work` alone: put code that communicates there into `if (mend_first())`, and make
+!    communicators in a procedure that you pass to mend_rebuild, with mend_watch(comm) after each of them.
 !  - `work` and the bodies are module procedures, without arguments. A jump out of a body does not free its local
 !    allocatable arrays: allocate them once, in `work` or with save.
 !  - A jump must not leave an input or output statement: no function that calls MPI inside print or write.
@@ -156,7 +156,7 @@ contains
         letters(len_trim(text) + 1) = c_null_char
     end function
 
-    ! MPI_Init with threads, spares held back; work; MPI_Finalize. A spare that is not needed does not run work.
+    ! MPI_Init with threads, where spares wait; work; MPI_Finalize. A spare that is not needed does not run work.
     subroutine mend_main(work, ierr)
         procedure(procedure_without_arguments) :: work
         integer, intent(out), optional :: ierr
@@ -240,14 +240,15 @@ contains
         code = c_rebuild(c_funloc(build))
     end subroutine
 
-    ! A communicator made from mend_world() by Fortran's MPI: it dies with the world. Call it in the builder.
+    ! Watch a communicator made from mend_world() by Fortran's MPI; it becomes invalid with the world. Call it in the
+    ! builder.
     subroutine mend_watch(comm)
         integer, intent(in) :: comm
         integer :: code
         code = c_watch(comm)
     end subroutine
 
-    ! The communicator of the working ranks, as repaired: ask for it anew in every iteration.
+    ! The communicator of the working ranks, as repaired: get it again in every iteration.
     integer function mend_world()
         mend_world = c_world()
     end function

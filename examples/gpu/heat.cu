@@ -1,5 +1,5 @@
-// Heat in a plate, on GPUs: rows of the plate are shared out to the ranks, each keeps its rows in the memory of a
-// GPU. The lines with "Mend" at their end are all that a checkpoint of that memory takes.
+// Heat in a plate, on GPUs: each rank has some rows of the plate and keeps them in the memory of a GPU. A checkpoint of
+// that memory needs only the lines marked "Mend".
 //
 //     nvcc -c heat.cu -I$(…)/include && mpicc heat.o -o heat -lmend -lcudart …     see docs/guide/gpu.md
 //     mpirun -n 5 ./heat 4096 2000          with MEND_FLOW_SPARES=1, four ranks compute and one waits
@@ -36,7 +36,7 @@ __global__ void begin(double *a, int rows, int columns, int rank)
         a[(size_t)y * columns + x] = (double)((x * 31 + (y + rank * rows) * 17) % 1000) / 1000;
 }
 
-// Rows at the border go to the neighbours, by host memory: any MPI can do that.
+// Rows at the border go to the neighbours through host memory: any MPI can do that.
 static void exchange(double *grid, int rows, int columns, double *host, int up, int down)
 {
     size_t bytes = columns * sizeof(double);

@@ -1,5 +1,6 @@
-/* step2: a loop with a safe point. What must survive is named by mend_view(); mend_point() at the loop's top says when, and
- * where to come back to. Rank 2 dies at step 70; nothing before the last save is computed again. */
+/* step2: a loop with a safe point. mend_view() names the data that must survive; mend_point() at the top of the loop
+ * says when to save, and where to come back to. Rank 2 dies at step 70; nothing before the last save is computed
+ * again. */
 #include <mend/flow.h>
 
 #include <signal.h>

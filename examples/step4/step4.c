@@ -1,5 +1,5 @@
-/* step4: let the library find out what need not be saved (MEND_FLOW_LEARN=yes), and read its report. Of the three arrays one is
- * a work space, overwritten before it is read; learn mode tries that at every save and leaves it out. */
+/* step4: let the library find out what need not be saved (MEND_FLOW_LEARN=yes), and read its report. One of the three
+ * arrays is a work space, overwritten before it is read; learn mode tests this at every save and leaves it out. */
 #include <mend/flow.h>
 
 #include <signal.h>
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < CELLS; i++)
         table[i] = i % 7;
-    /* the type of a file-scope view is not known; these may be filled with zeros in an experiment */
+    /* the type of a file-scope view is not known; learn mode may fill these with zeros */
     mend_view("before", before, CELLS, MPI_DOUBLE, 0);
     for (; mend_point() && step < STEPS; step++) {
         if (step == 44 && atoi(getenv("OMPI_COMM_WORLD_RANK")) == 1 && !mend_rehearsal() &&

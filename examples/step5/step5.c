@@ -1,6 +1,6 @@
-/* step5: everything. Two phases with loops of their own, the first until it converges; saves when the planner says so; files
- * that outlive the job (set MEND_STORE_LOCAL), so that it can be killed as a whole and started again by the same command; a
- * report at the end. */
+/* step5: everything. Two phases, each with its own loop, the first until it converges; saves when the planner says so;
+ * files that outlive the job (set MEND_STORE_LOCAL), so that you can kill the whole job and start it again with the
+ * same command; a report at the end. */
 #include <mend/flow.h>
 
 #include <math.h>

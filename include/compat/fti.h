@@ -89,8 +89,8 @@ int FTI_InitType(FTIT_type *type, int size);
 int FTI_Protect(int id, void *ptr, long count, FTIT_type type);
 /* Bytes of variable `id` in the checkpoint to recover; 0: none. Not collective. */
 long FTI_GetStoredSize(int id);
-/* Make the memory at ptr as large as the checkpoint's variable `id`, and protect it there. NULL without memory or
- * without such a variable: then nothing has changed. Not collective. */
+/* Make the memory at ptr as large as the checkpoint's variable `id`, and protect it there. NULL if there is no memory
+ * or no such variable: then nothing has changed. Not collective. */
 void *FTI_Realloc(int id, void *ptr);
 
 /* ---- checkpoints ----------------------------------------------------------------------------- */

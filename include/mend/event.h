@@ -1,7 +1,7 @@
 /* mend/event.h: events of Mend's layers, for programs that use one of them.
  *
  * Every layer reports its actions as events: "store.commit", "process.repair", ... A program can
- * write the events to a file, receive them in a function, and add events of its own. Without a file
+ * write the events to a file, receive them in a function, and add its own events. Without a file
  * and a function an event costs one load.
  *
  * A line of the file is one JSON object:

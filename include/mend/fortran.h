@@ -24,10 +24,10 @@ MEND_API int mend_process_open_fortran(MPI_Fint base, int spares, int first_poli
 MEND_API void mend_process_state_fortran(const mend_process *p, MPI_Fint *comm, int *role,
                                          int *rank, int *size, int *generation, int *spares);
 
-/* Safe points: MPI_Init of mend/flow.h, work(), MPI_Finalize; and inside work() loops, each with a
- * name of its own: body() is called until it says 0, with a safe point before each call. A process
- * that comes back leaves body(), or work(), by a jump. Collective, deaths and errors: as MPI_Init,
- * MPI_Finalize and mend_point() there. */
+/* Safe points: MPI_Init of mend/flow.h, work(), MPI_Finalize. Inside work() there are loops, each
+ * with its own name: body() is called until it returns 0, with a safe point before each call. A
+ * process that goes back leaves body(), or work(), by a jump. Collective, deaths and errors: as
+ * MPI_Init, MPI_Finalize and mend_point() there. */
 typedef void mend_fortran_main(void);
 typedef int mend_fortran_body(void);
 MEND_API int mend_flow_main_fortran(mend_fortran_main *work);

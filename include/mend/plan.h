@@ -202,7 +202,7 @@ typedef struct mend_plan {
     double last;                /* nested: the last interval, which needs no checkpoint, is so many
                                    times as long as the others; 0: as long as the others */
     int nested;                 /* 1: whole counts, each a multiple of the next higher level's;
-                                   0: every level on a grid of its own */
+                                   0: every level on its own grid */
     int iterations;             /* passes of the method */
     int converged;              /* 0: one pass only, or the limit of passes was reached */
     double model_seconds;       /* expected time by the paper's first-order formula */

@@ -77,7 +77,7 @@ def candidates():
 
 
 def mpi_has_started():
-    """Was MPI loaded before this package? Then Mend came too late for the repair of processes."""
+    """Was MPI loaded before this package? Then Mend cannot repair processes."""
     return "mpi4py.MPI" in sys.modules
 
 
@@ -161,7 +161,7 @@ def version():
 
 
 def fortran_handle(comm):
-    """The integer handle of a communicator: of mpi4py (or anything with py2f), or such an integer itself."""
+    """The integer handle of a communicator: mpi4py's (or of any object with py2f), or the integer itself."""
     if hasattr(comm, "py2f"):
         return comm.py2f()
     if isinstance(comm, int) and not isinstance(comm, bool):

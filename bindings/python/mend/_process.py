@@ -1,4 +1,4 @@
-"""Process recovery: spares take the places of dead ranks, and the work is entered again.
+"""Process recovery: spares replace dead ranks, and the work runs again.
 
 The process layer is opened in its mode MANUAL: MPI's calls return errors, which mpi4py raises as exceptions. Nothing
 jumps over Python's frames. mend.run() catches the exception at the top of the work, where all ranks can meet.
@@ -88,7 +88,7 @@ class Job:
 
     @property
     def comm(self):
-        """The resilient communicator as mpi4py's. What was made from that of an earlier generation is dead."""
+        """The resilient communicator as mpi4py's. Objects made from that of an earlier generation are invalid."""
         MPI = mpi()
         return MPI.Intracomm(MPI.Comm.f2py(self.handle))
 
@@ -104,7 +104,7 @@ class Job:
         return store
 
     def is_failure(self, problem):
-        """Is this exception the death of a process, which repair() can cure?"""
+        """Was this exception caused by the death of a process, which repair() can handle?"""
         if not self.resilient:
             return False
         if isinstance(problem, PeerFailed):
@@ -142,20 +142,20 @@ class Job:
             try:
                 store.close()
             except PeerFailed:
-                pass  # after the end of the work nobody needs the dead one
+                pass  # after the end of the work nobody needs the dead process
             except Error as problem:
                 warnings.warn("store %s: %s" % (store.name, problem), RuntimeWarning, stacklevel=2)
         return True
 
     def _release(self):
-        """After Stopped: free the handle, which involves nobody else."""
+        """After Stopped: free the handle, which involves no other rank."""
         if self._process:
             library().mend_process_close(self._process)
             self._process = None
 
 
 def give_up(problem):
-    """A rank cannot go on for a reason of its own, and the others would wait for it: without repairs, end them."""
+    """A rank cannot continue because of its own error, and the others would wait for it: without repairs, end them."""
     sys.stdout.flush()
     traceback.print_exception(type(problem), problem, problem.__traceback__)
     sys.stderr.flush()

@@ -149,7 +149,7 @@ class Store:
                 self._views.clear()
 
     def rebind(self, comm, *, rank=-1):
-        """Go on with another communicator, after a repair. Regions stay. Collective over comm, together with the
+        """Continue with another communicator, after a repair. Regions stay. Collective over comm, together with the
         Store(...) of a replacement."""
         checked(library().mend_store_rebind(self._use(), c_handle(fortran_handle(comm)), rank))
 
@@ -272,5 +272,5 @@ class Store:
         checked(library().mend_store_prune(self._use(), number(before, "before")))
 
     def discard(self):
-        """Remove all versions, also those of earlier runs. Collective."""
+        """Remove all versions, even those of earlier runs. Collective."""
         checked(library().mend_store_discard(self._use()))
