@@ -53,8 +53,8 @@ extern "C" {
     X(ERR_NO_VERSION, -71, "no version can be restored by all ranks")                      \
     X(ERR_RANK_COUNT, -72, "the number of ranks differs from that of the saved version")   \
     X(ERR_REGION, -73, "the region is not known or has another size")                      \
-    X(ERR_DEGRADED, -74, "saved, but not at every level that was asked for")               \
-    X(ERR_BUSY, -75, "every copy is still needed by saves under way")                      \
+    X(ERR_DEGRADED, -74, "saved, but not at every requested level")                        \
+    X(ERR_BUSY, -75, "saves in progress still need every copy")                            \
     X(ERR_NOT_SAVED, -76, "the version was not saved at any level")                        \
     X(ERR_SIZE, -77, "the saved region has another length")                                \
     X(ERR_STREAM, -78, "a stream did not deliver what it announced")                       \

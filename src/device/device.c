@@ -43,7 +43,7 @@ int mend_device_open(const mend_device_place *place, mend_device **out)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a device");
     int rc = driver_find(false, &device->driver);
     if (rc == 0 && (!device->driver || place->device < 0))
-        rc = mend_fail(MEND_ERR_ARGUMENT, "this is no memory of a device");
+        rc = mend_fail(MEND_ERR_ARGUMENT, "this is not device memory");
     if (rc == 0)
         rc = choose_context(device, place);
     if (rc == 0)

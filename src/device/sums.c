@@ -27,7 +27,7 @@ int sums_load(mend_device *device)
                          "mend_gather_pages");
     }
     if (rc || !device->gather)
-        return mend_fail_within(MEND_ERR_UNSUPPORTED, "device %d takes no kernels of ours",
+        return mend_fail_within(MEND_ERR_UNSUPPORTED, "device %d cannot run Mend's kernels",
                                 device->ordinal);
     return 0;
 }

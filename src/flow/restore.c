@@ -86,7 +86,7 @@ static int check_view(const mend_flow *f, const meta_view *m, view *v)
     if (!has_content(m))
         return 0;
     if (!v->pointer && (f->has_data ? view_bytes(v) < m->bytes : view_bytes(v) != m->bytes))
-        return view_error(m, "its length differs; a view that grows has to be dynamic",
+        return view_error(m, "its length differs; a view that grows must be dynamic",
                           view_bytes(v));
     return 0;
 }

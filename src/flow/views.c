@@ -56,7 +56,7 @@ int view_resize(const view *v, size_t bytes)
     if (*v->pointer && on_device(v))
         return mend_fail(MEND_ERR_UNSUPPORTED,
                          "dynamic view '%s' is in device memory and has %zu bytes, not %zu: only "
-                         "the program can allocate it anew",
+                         "the program can allocate it again",
                          v->label, view_bytes(v), bytes);
     void *moved = realloc(*v->pointer, bytes ? bytes : 1);
     if (!moved)

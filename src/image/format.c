@@ -43,10 +43,10 @@ int mend_image_check_head(const mend_image_head *head)
         const mend_image_region *r = &head->regions[i];
         if (r->offset < end || r->bytes > head->stream_bytes ||
             r->offset > head->stream_bytes - r->bytes || !name_ends(r->label, sizeof r->label))
-            return mend_fail(MEND_ERR_DAMAGED, "region %d lies outside of its image", r->id);
+            return mend_fail(MEND_ERR_DAMAGED, "region %d is outside its image", r->id);
         if ((r->flags & MEND_REGION_GLOBAL) &&
             (r->bytes > r->global_total || r->global_offset > r->global_total - r->bytes))
-            return mend_fail(MEND_ERR_DAMAGED, "region %d lies outside of its global array", r->id);
+            return mend_fail(MEND_ERR_DAMAGED, "region %d is outside its global array", r->id);
         end = r->offset + r->bytes;
     }
     return 0;

@@ -37,7 +37,7 @@ static bool shows(const char *text)
 int job_check(const mend_image_job *job)
 {
     if (!shows(job->id) || !shows(job->program))
-        return mend_fail(MEND_ERR_DAMAGED, "the name of the image's job is no name");
+        return mend_fail(MEND_ERR_DAMAGED, "the image's job has an invalid name");
     if (!here.id[0])
         return 0;
     if (!job->id[0])

@@ -51,8 +51,8 @@ static void failed(struct head *h)
     h->fills_failed++;
     if (h->fills_failed == FAILURES_MAX + 1)
         fprintf(stderr,
-                "mend-node: %u new processes in a row ended before the job took them in: no more "
-                "are started, and the spares that are left are the last\n",
+                "mend-node: %u new processes in a row ended before they joined the job: no more "
+                "are started, and the remaining spares are the last\n",
                 h->fills_failed);
     h->fill_next = launcher_clock() + 0.25 * (double)(1 << h->fills_failed);
 }

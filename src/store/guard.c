@@ -43,7 +43,7 @@ static int check(mend_store *store, const char *call, uintptr_t frame)
     struct guard *g = &store->guard;
     if (g->call && was_left_by_a_jump(g, frame))
         give_back(store);
-    return g->call ? mend_fail(MEND_ERR_STATE, "%s() while %s() of store %s is under way%s", call,
+    return g->call ? mend_fail(MEND_ERR_STATE, "%s() while %s() of store %s is in progress%s", call,
                                g->call, store->name,
                                pthread_equal(g->by, pthread_self()) ? ", from inside it"
                                                                     : " in another thread")

@@ -336,7 +336,7 @@ int mend_store_close(mend_store *store)
                ev_int("failures", (long long)store->stats.failures));
     net_close(store->net);
     free_store(store);
-    return rc ? mend_fail(rc, "the last save did not reach every level it was meant for") : 0;
+    return rc ? mend_fail(rc, "the last save did not reach all its levels") : 0;
 }
 
 int mend_store_statistics_sized(const mend_store *store, mend_store_stats *stats, size_t size)

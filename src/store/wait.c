@@ -6,7 +6,7 @@
 static int result_text(mend_store *store, int rc)
 {
     if (rc == MEND_ERR_DEGRADED)
-        return mend_fail(rc, "version %lld was not saved at every level it was meant for",
+        return mend_fail(rc, "version %lld was not saved at all its levels",
                          (long long)store->last);
     if (rc == MEND_ERR_NOT_SAVED)
         return mend_fail(rc, "version %lld was not saved at any level%s%s", (long long)store->last,

@@ -39,7 +39,7 @@ cp -p "$lib" keep
 offset=$(LC_ALL=C grep -obUaP -m1 '\xef\xcd\xab\x89\x67\x45\x23\x01' "$lib" | head -1 | cut -d: -f1)
 printf 'x' | dd of="$lib" bs=1 seek="$offset" conv=notrunc 2>/dev/null; touch -r keep "$lib"
 refused j "has changed"; ok $? "another content is refused: $(grep -m1 mend: e | cut -c1-150)"
-cp keep "$lib"; printf 'x' >>"$lib"; refused j "has got another length"; ok $? "another length is refused"
+cp keep "$lib"; printf 'x' >>"$lib"; refused j "has another length"; ok $? "another length is refused"
 rm "$lib"; refused j "has been removed"; ok $? "no file is refused"
 resumes f; ok $? "a full image needs no file"
 exit $fail

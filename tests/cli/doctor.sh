@@ -23,7 +23,7 @@ has '^ok  gpu'
 # a GPU, as the stand-in of the driver makes it believe; a driver that fails is told, and no reason to fail
 MEND_DEVICE_DRIVER=$MEND_BUILD/tests/libfake_driver.so "$MEND" doctor --dir "$scratch" >"$scratch/out" 2>&1 || fail "with a GPU"
 has '^ok  gpu *device 1, Stand-in 1: 1.0 of 1.0 GiB free, driver for CUDA 13.0; copied at [0-9.e+]* GB/s inside'
-has '^ok  gpu *the driver brings a program.s state on the GPU into images'
+has '^ok  gpu *the driver can save a program.s state on the GPU into images'
 MEND_DEVICE_DRIVER=/nonexistent.so "$MEND" doctor --dir "$scratch" >"$scratch/out" 2>&1 || fail "with a driver that is missing"
 has '^ok  gpu *no GPU: device.driver = /nonexistent.so'
 

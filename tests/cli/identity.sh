@@ -30,7 +30,7 @@ refused() { # SENTENCE DIR: not resumed, launched once, its images are where the
     "$MEND" restart "$2" >got 2>err && fail "$2 was resumed"
     grep -q "$1" err || fail "$2: not said: $1"
     ! grep -q steps, got || fail "$2: another job's result"
-    grep -q 'mend restart --from-start puts them aside' err || fail "$2: no way out named"
+    grep -q 'mend restart --from-start moves them to' err || fail "$2: no way out named"
     [ "$(grep -c run.launch "$2/events.jsonl")" = $((launches + 1)) ] || fail "$2 was launched again and again"
     [ "$before" = "$(ls "$2/$images")" ] || fail "$2: images were removed"
 }

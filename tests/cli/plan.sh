@@ -117,7 +117,7 @@ sed -e '/failures_per_day/d' four.ini | awk '/^\[level/{n++; print; print "failu
 "$MEND" plan four.ini --from-failures record --json >a.json && "$MEND" plan counted.ini --json >b.json || fail "--from-failures"
 near "$(value a.json 'd["expected_seconds"]')" "$(value b.json 'd["expected_seconds"]')" 1
 printf '1 d 1\nend 10 d\n' >record
-"$MEND" plan four.ini --from-failures record >/dev/null 2>err && [ "$(grep -c 'planned with half a failure' err)" = 3 ] || fail "levels without failures: $(cat err)"
+"$MEND" plan four.ini --from-failures record >/dev/null 2>err && [ "$(grep -c 'assuming half a failure' err)" = 3 ] || fail "levels without failures: $(cat err)"
 printf '1 d 7\nend 10 d\n' >record; refused 2 "has level 7, the model has 4" plan four.ini --from-failures record
 refused 2 "cannot open" plan four.ini --from-failures nowhere
 

@@ -34,7 +34,7 @@ done
 grep -q '&lt;b&gt;4&lt;/b&gt;' page.html || fail "the program's name is not escaped"
 grep -Eiq '(src|href)=|<script|https?://' page.html && fail "the page is not self-contained"
 for fact in 'shrink 20.50 ms' 'load 150.00 ms' '<b>4</b><span>versions' '<b>300 ms</b>' '1 lines could not be read' \
-    'rank 1 (pid 7): killed' 'rank 1: process 7 is gone, process 8 takes its place' 'noticed in MPI_Allreduce' "<svg viewBox='0 0 1000"; do
+    'rank 1 (pid 7): killed' 'rank 1: process 7 is gone, process 8 replaces it' 'noticed in MPI_Allreduce' "<svg viewBox='0 0 1000"; do
     grep -qF "$fact" page.html || fail "not in the page: $fact"
 done
 # 1 failure in 10 s, 0.25 s a version, 2.5 s between versions: the best is near sqrt(2 * 0.25 * 10) s
@@ -68,8 +68,8 @@ mkdir torn
     echo '{"mend":1,"t":1010.0,"rank":-1,"event":"run.end","code":0,"seconds":10}'
 } >torn/events.jsonl
 "$MEND" report torn -o torn.html && "$MEND" report --json torn >sums || fail "a job that was torn down"
-for fact in "<b>1</b><span>failure survived by relaunch" 'the job was torn down; launched again, it works from version 1 on 2.500 s later' \
-    '<td>3.000 s</td><td>rank 1: process 7 is gone, process 8 takes its place 0.400 s later' "<rect class='down'" \
+for fact in "<b>1</b><span>failure survived by relaunch" 'the job was torn down; relaunched, it works again from version 1 2.500 s later' \
+    '<td>3.000 s</td><td>rank 1: process 7 is gone, process 8 replaces it 0.400 s later' "<rect class='down'" \
     'torn down, until the next launch works</td><td>2.500'; do
     grep -qF "$fact" torn.html || fail "not in the page of a job that was torn down: $fact"
 done

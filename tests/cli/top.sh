@@ -68,7 +68,7 @@ has out '^ +0 +ended +100 ms +10 +node0$'
 has out '^ +1 +ended +100 ms +13 +node1$'
 has out '^ +7\.100 s +recovered in place: resumed from version 2 in 300\.0 ms$'
 has out '^ +revoke=1\.0 shrink=20\.5 load=150$'
-has out 'rank 1: process 11 is gone, process 13 takes its place$'
+has out 'rank 1: process 11 is gone, process 13 replaces it$'
 has out '^ +7\.000 s +kill rank 1 \(pid 11\): killed$'
 "$MEND" top ended >out2 || fail "without a terminal"
 cmp out out2 || fail "without a terminal it is not what --once prints"
@@ -80,7 +80,7 @@ events >runs/events.jsonl
 "$MEND" top --once runs >out || fail "a job that runs"
 has out '^running for [0-9.]+ (s|min)$'
 has out '^Next checkpoint: (in [0-9.]+ (ms|s|min)|due); every 2\.0 s$'
-has out '^ +2 +playing +[0-9.]+ (ms|s|min) +12 +node0$'
+has out '^ +2 +running +[0-9.]+ (ms|s|min) +12 +node0$'
 event 9.9 0 checkpoint.begin '"round":4' >>runs/events.jsonl
 "$MEND" top --once runs >out && has out '^Next checkpoint: being taken; every 2\.0 s$'
 event 9.95 2 recover.noticed '"how":"failure","call":"Recv"' >>runs/events.jsonl
@@ -90,9 +90,9 @@ event 9.97 -1 plan.interval '"seconds":7.5,"rate":0.1,"overhead":0.1' >>runs/eve
 event 9.98 -1 launch.lost '"host":"node1","processes":2,"how":"silence"' >>runs/events.jsonl
 "$MEND" top --once runs >out && has out '^ +1 +lost +.* 13 +node1$' && has out 'node node1 is lost with 2 processes: silence$'
 event 9.99 -1 run.torn_down '"version":3' >>runs/events.jsonl
-"$MEND" top --once runs >out && has out '^torn down, to be launched again' && has out '^ +0 +torn down '
+"$MEND" top --once runs >out && has out '^torn down, to be relaunched' && has out '^ +0 +torn down '
 : >runs/running # nobody holds it: the job's mend run was killed
-"$MEND" top --once runs >out && has out '^nobody runs this job any more'
+"$MEND" top --once runs >out && has out '^this job no longer runs'
 
 # by relaunch: one event stands for all ranks, and ranks are born with their numbers
 begin=$(($(date +%s) - 10))
@@ -107,13 +107,13 @@ sed -i -e 's/"online":true/"online":false/' -e 's/"levels":"[^"]*",//' relaunch/
 "$MEND" top --once relaunch >out || fail "a job by relaunch"
 has out '^global +1 +[0-9.]+ (ms|s|min) +3\.0 MiB +6\.0 MiB/s +500 ms +2\.0 s +[0-9.]+ (ms|s|min) +0$'
 has out '^Next checkpoint: (in [0-9.]+ (ms|s|min)|due); every 2\.0 s$'
-has out '^ +2 +playing .* 22 +n2$'
+has out '^ +2 +running .* 22 +n2$'
 {
     event 9.6 -1 run.torn_down '"version":1'
     event 9.7 -1 run.launch '"launch":1,"ranks":3,"spares":0,"mpi":"mpich"'
     event 9.8 0 restart '"version":1,"ranks":3,"mpi":"mpich"'
 } >>relaunch/events.jsonl
-"$MEND" top --once relaunch >out && has out ', launch 2$' && has out 'launched again, it works from version 1 on$' && has out ', 1 by relaunch$'
+"$MEND" top --once relaunch >out && has out ', launch 2$' && has out 'relaunched, it works again from version 1$' && has out ', 1 by relaunch$'
 
 # wrong use, and folders without a job
 "$MEND" top 2>/dev/null; [ $? = 2 ] || fail "no folder is wrong use"

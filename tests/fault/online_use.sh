@@ -26,13 +26,13 @@ launcher() { awk '{print $1}' /proc/$runner/task/$runner/children; }
 case $1 in
 ends)
     run -n 2 --every 200ms -- ./odd exit 3; [ $? = 1 ] || fail "exit 3: code $?"
-    grep -q 'ended itself: rank . by exit with code 3' err || fail "exit 3: no sentence"
+    grep -q 'ended the job: rank . by exit with code 3' err || fail "exit 3: no sentence"
     grep -q 'odd: rank . does not like this' err || fail "its last words are missing"
     [ "$(count run.launch)" = 1 ] || fail "exit 3: launched again"
     n=$(count recover.ended); "$MEND" restart job >got 2>err; [ $? = 1 ] || fail "exit 3, restarted: code $?"
     [ "$(count recover.ended)" -gt "$n" ] || fail "exit 3, restarted: it did not run"
     run -n 2 --every 200ms -- ./odd abort 5; [ $? = 1 ] || fail "abort: code $?"
-    grep -q 'ended itself: rank 1 by MPI_Abort with code 5' err || fail "abort: no sentence"
+    grep -q 'ended the job: rank 1 by MPI_Abort with code 5' err || fail "abort: no sentence"
     [ "$(count run.launch)" = 1 ] || fail "abort: launched again"
     run -n 2 --every 200ms --retries 2 -- ./odd crash; [ $? = 1 ] || fail "crash: code $?"
     grep -q 'the program crashes: rank 1 by SIGSEGV' err || fail "crash: no sentence"
@@ -138,7 +138,7 @@ share) # no interval asked for: versions that take long are few; one asked for t
     native -n 2 ./steady 1500 4096 >want || exit 1
     MEND_FAULT=recover.save.write:rank=0:hit=1+:delay=300 run -n 2 --every 100ms -- ./steady 1500 4096 || fail "code $?"
     cmp got want || fail "the output differs"
-    [ "$(grep -c 'longer than the 0.1 s that were asked for' err)" = 1 ] || fail "a version that takes longer than the interval: $(cat err)" ;;
+    [ "$(grep -c 'longer than the requested interval of 0.1 s' err)" = 1 ] || fail "a version that takes longer than the interval: $(cat err)" ;;
 auto) # the planner's interval changes after a failure: in the events, on the status line, in the report
     native -n 4 ./steady 16000 4096 >want || exit 1
     rm -rf job; script -qefc "$MEND run -n 4 --spares 3 --every auto --mtbf 20s --dir job -- ./steady 16000 4096 >got" terminal >/dev/null & runner=$!

@@ -50,7 +50,7 @@ early) # before there is any version: from the beginning, with files as they wer
     for n in 2 1; do changes 0 1; changes 1 1; kill_one $n; await '"restart"' $((3 - n)); done
     finish; launches 3
     diff -r a b || fail "files differ"
-    grep -q 'no version is complete: the program starts from its beginning' err || fail "no sentence" ;;
+    grep -q 'no version is complete: the program starts from the beginning' err || fail "no sentence" ;;
 append | rewrite | overwrite | outside) # files that were changed since the version are put back
     mkdir b
     start --every 200ms -- ./$case b ./enough
@@ -79,7 +79,7 @@ clock) # output that no two runs have alike: every line once, and whole
 exec) # a program that becomes another one is not followed: refused, in a sentence
     start --every 1h -- ./odd become
     wait $runner && fail "it went on"
-    grep -q 'became another one .*name that program after --' err || fail "no sentence: $(cat err)" ;;
+    grep -q 'replaced itself by exec .*name that program after --' err || fail "no sentence: $(cat err)" ;;
 threads) # a program that ends by exit() of another thread has ended
     native ./odd elsewhere | sort >want
     start --every 1h -- ./odd elsewhere; wait $runner || fail "mend run ended with $?"

@@ -86,8 +86,8 @@ static int overview(FILE *out)
           out);
     for (int i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].summary);
-    fputs("\n'mend COMMAND --help' describes each. Exit codes: 0 ok, 1 failed, 2 wrong use,\n3 the "
-          "job was stopped after a checkpoint, as requested.\n",
+    fputs("\n'mend COMMAND --help' describes each. Exit codes: 0 ok, 1 failed, 2 wrong usage,\n"
+          "3 the job stopped after a checkpoint, as requested.\n",
           out);
     return TOOL_OK;
 }

@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     while (MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS)
         ;
     double noticed = now_ms();
-    tell("  rank %d: a call failed after %.0f ms instead of hanging for ever: somebody is dead\n",
+    tell("  rank %d: a call failed after %.0f ms instead of hanging forever: a process is dead\n",
          rank, noticed - death);
     MPI_Comm survivors;
     MPIX_Comm_revoke(MPI_COMM_WORLD);

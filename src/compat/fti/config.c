@@ -51,11 +51,10 @@ static int set_head(const char *value)
     long head;
     int code = mend_parse_integer(value, &head);
     if (!code && head != 0)
-        code =
-            mend_fail(MEND_ERR_CONFIG,
-                      "head = %ld: Mend sets no process aside; use head = 0 and start one process "
-                      "fewer on each node",
-                      head);
+        code = mend_fail(MEND_ERR_CONFIG,
+                         "head = %ld: Mend dedicates no process to checkpoints; use head = 0 and "
+                         "start one process fewer on each node",
+                         head);
     return code;
 }
 
@@ -111,7 +110,7 @@ static int check(const struct fti_config *c)
     if (c->failure < 0 || c->failure > 3)
         return mend_fail(MEND_ERR_CONFIG, "%s: failure is %ld, not 0 to 3", c->path, c->failure);
     if (c->failure && !c->exec_id[0])
-        return mend_fail(MEND_ERR_CONFIG, "%s: failure is %ld, but exec_id says of no run", c->path,
+        return mend_fail(MEND_ERR_CONFIG, "%s: failure is %ld, but exec_id names no run", c->path,
                          c->failure);
     return MEND_OK;
 }

@@ -99,7 +99,7 @@ static int parse_dropped(struct scr_client *client, char *text)
         if (!*line)
             continue;
         if (*end || version < 0)
-            return mend_fail(MEND_ERR_FORMAT, "%s/dropped: \"%s\" is no version", client->home,
+            return mend_fail(MEND_ERR_FORMAT, "%s/dropped: \"%s\" is not a version", client->home,
                              line);
         mend_version_t *more =
             realloc(client->dropped, (size_t)(client->dropped_count + 1) * sizeof *more);

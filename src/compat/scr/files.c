@@ -152,7 +152,7 @@ static int replace(const char *path, mode_t mode, fill_file *fill, void *arg)
         return code;
     code = fill(arg, r.fd, path);
     if (!code && fchmod(r.fd, mode))
-        code = mend_fail_errno("cannot set the rights of %s", path);
+        code = mend_fail_errno("cannot set the permissions of %s", path);
     if (!code)
         code = mend_io_replace_commit(&r);
     mend_io_replace_abort(&r);

@@ -38,7 +38,7 @@ static int have_restart(struct scr_client *client, int *flag, char *name)
         }
         if (code == MEND_ERR_PEER_FAILED || code == MEND_ERR_RANK_COUNT || version == 0)
             return code;
-        mend_log(MEND_LOG_WARNING, "version %ld is passed over: %s", version, mend_error_text());
+        mend_log(MEND_LOG_WARNING, "version %ld is skipped: %s", version, mend_error_text());
         client->limit = version - 1;
     }
 }

@@ -57,9 +57,9 @@ static int check(mend_flow *f, struct outline *c)
     if (c->program != auto_program.hash || c->data_count != (uint32_t)auto_program.data_count)
         return other("this is another program");
     if (c->base != (uint64_t)auto_program.base || c->tls != (uint64_t)auto_program.tls)
-        return other("the program lies at another address");
+        return other("the program is at another address");
     if (c->objects != auto_program.objects_hash)
-        return other("there are other libraries, or they lie at other addresses,");
+        return other("there are other libraries, or they are at other addresses,");
     if (c->arguments != (uint64_t)auto_program.arguments ||
         c->stack_top != (uint64_t)the_automatic.stack_top)
         return other("the stack begins at another address (other arguments?)");

@@ -263,8 +263,8 @@ int learn_arrive(mend_flow *f, bool due, bool *save)
     case CONTROL:
         l->controlled = true;
         if (differs) {
-            switch_off(f,
-                       "an iteration that was run twice gave two results (state that is no view?)");
+            switch_off(
+                f, "an iteration that was run twice gave two results (state that is not a view?)");
             return end_experiment(f, save);
         }
         break;

@@ -101,7 +101,7 @@ int mend_plan_key(reader *reader, const char *name, const char *value)
 {
     static const char *const sections[] = {"", "[job]", "[power]", "a level"};
     if (reader->section == SECTION_NONE)
-        return FAIL(reader, "the key \"%s\" stands before the first section", name);
+        return FAIL(reader, "the key \"%s\" comes before the first section", name);
     for (int key = 0; key < KEYS; key++) {
         if (keys[key].section != reader->section || strcmp(keys[key].name, name))
             continue;

@@ -213,10 +213,11 @@ static int check_request(const mend_plan_model *model, const mend_plan_request *
     double cores = model->cores > 0 ? model->cores : model->min_cores;
     double load = mend_plan_load(&reduced, cores);
     if (load >= 1 && request->method != MEND_PLAN_BEST)
-        return mend_fail(MEND_ERR_INFEASIBLE,
-                         "the method %s has no answer here: sum of rate * (checkpoint / 2 + "
-                         "allocation + recovery) = %.6g >= 1 on %.10g cores; the method best may",
-                         mend_plan_method_name(request->method), load, cores);
+        return mend_fail(
+            MEND_ERR_INFEASIBLE,
+            "the method %s has no solution here: sum of rate * (checkpoint / 2 + "
+            "allocation + recovery) = %.6g >= 1 on %.10g cores; the method best may have one",
+            mend_plan_method_name(request->method), load, cores);
     return 0;
 }
 

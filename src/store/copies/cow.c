@@ -390,9 +390,10 @@ int cow_wait(mend_store *store)
     while (c->busy)
         pthread_cond_wait(&store->changed, &store->lock);
     pthread_mutex_unlock(&store->lock);
-    return c->failed ? mend_fail(MEND_ERR_STATE, "memory of a region was given back, moved or "
-                                                 "unmapped before it was copied")
-                     : 0;
+    return c->failed
+               ? mend_fail(MEND_ERR_STATE,
+                           "memory of a region was freed, moved or unmapped before it was copied")
+               : 0;
 }
 
 void cow_free(mend_store *store)

@@ -59,8 +59,8 @@ void doctor_check_container(doctor *d)
     bool mapped = in_user_namespace();
     if (name || mapped)
         doctor_find(d, "container", DOCTOR_GOOD, NULL,
-                    "%s%s: repair in place works as outside; what the lines above call missing is "
-                    "what this container does not allow",
+                    "%s%s: repair in place works as outside a container; the lines above show what "
+                    "this container does not allow",
                     name ? name : "a user namespace", name && mapped ? " in a user namespace" : "");
     check_shared_memory(d);
 }

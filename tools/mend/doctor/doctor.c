@@ -22,13 +22,12 @@ static const char help[] =
     "  --dir DIR   also measure the storage of DIR, where checkpoints would go\n"
     "  --json      print one JSON object\n"
     "  --host LIST, --hostfile FILE\n"
-    "              ask these machines instead: can they be reached, have they the same Mend, MPI "
-    "and\n"
-    "              architecture, do their clocks agree, do they see DIR\n"
+    "              check these machines instead: can they be reached, do they have the same Mend,\n"
+    "              MPI and architecture, do their clocks agree, do they see DIR\n"
     "  --launcher AGENT\n"
     "              how to reach them: \"ssh -x\" (default), \"srun -N1 -n1 -w\", …\n\n"
-    "Exit code: 0 if jobs can be repaired while they run (on all these machines), 1 if not, 2 "
-    "wrong use.\n";
+    "Exit code: 0 if Mend can repair running jobs (on all these machines), 1 if not, 2 wrong "
+    "usage.\n";
 
 doctor_finding *doctor_find(doctor *d, const char *name, enum doctor_status status,
                             const char *advice, const char *format, ...)
@@ -179,8 +178,8 @@ int mend_cmd_doctor(int argc, char **argv)
         return code;
     if (!q.host && !q.hostfile) {
         check_here(&d, q.folder);
-        return print(&d, q.json, "Jobs can be repaired while they run on this machine.",
-                     "Jobs cannot be repaired while they run on this machine: see NO above.");
+        return print(&d, q.json, "Mend can repair running jobs on this machine.",
+                     "Mend cannot repair running jobs on this machine: see NO above.");
     }
     if (doctor_check_hosts(&d, q.host, q.hostfile, q.agent, q.folder, why, sizeof why))
         return tool_wrong_use("doctor", "%s", why);

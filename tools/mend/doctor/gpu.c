@@ -11,7 +11,7 @@ static void tell(doctor *d, int number, int version)
     mend_device_facts f;
     if (mend_device_describe(number, true, &f)) {
         doctor_find(d, "gpu", DOCTOR_MISSING,
-                    "another program may have taken its memory; nvidia-smi tells",
+                    "another program may have taken its memory; see nvidia-smi",
                     "device %d%s%s: %s", number, f.name[0] ? ", " : "", f.name, mend_error_text());
         return;
     }
@@ -33,14 +33,14 @@ void doctor_check_gpu(doctor *d)
         doctor_find(d, "gpu", DOCTOR_GOOD, NULL, "no GPU: no driver (libcuda.so.1)");
     else if (rc || !count)
         doctor_find(d, "gpu", DOCTOR_GOOD, NULL, "no GPU: %s",
-                    rc ? mend_error_text() : "the driver knows no device");
+                    rc ? mend_error_text() : "the driver finds no device");
     for (int i = 0; i < count; i++)
         tell(d, i, version);
     if (count && mend_device_holds_processes())
         doctor_find(d, "gpu", DOCTOR_GOOD, NULL,
-                    "the driver brings a program's state on the GPU into images (mend exec)");
+                    "the driver can save a program's state on the GPU into images (mend exec)");
     else if (count)
         doctor_find(d, "gpu", DOCTOR_GOOD, NULL,
                     "the driver is too old for images of unmodified programs on the GPU (570 or "
-                    "newer is needed); data that a program names is saved all the same");
+                    "newer is needed); regions and views on the GPU are still saved");
 }

@@ -96,7 +96,7 @@ static bool add_file(struct round *r, const char *path, char *why, size_t size)
         if (*name)
             ok = add_host(r, name, strcspn(name, " \t\r:"));
         if (!ok)
-            snprintf(why, size, "hostfile %s, line %d: no name of a machine", path, number);
+            snprintf(why, size, "hostfile %s, line %d: not the name of a machine", path, number);
     }
     free(line);
     fclose(file);
@@ -249,7 +249,7 @@ static bool note_obstacle(doctor *d, const struct asked *a, const json_t *own, c
     if (json_integer_value(json_object_get(a->answer, "user")) !=
         json_integer_value(json_object_get(own, "user"))) {
         doctor_find(d, a->name, DOCTOR_BAD,
-                    "images of one user are refused by another: use the same user",
+                    "Mend refuses images of another user: use the same user",
                     "the agent runs commands there as user %lld, here you are %lld",
                     (long long)json_integer_value(json_object_get(a->answer, "user")),
                     (long long)json_integer_value(json_object_get(own, "user")));
@@ -341,7 +341,7 @@ static bool read_hosts(struct round *r, const char *list, const char *file, char
         return add_file(r, file, why, size);
     bool ok = add_list(r, list);
     if (!ok)
-        snprintf(why, size, "%s is no list of machines: NAME[:SLOTS],…", list);
+        snprintf(why, size, "%s is not a list of machines: NAME[:SLOTS],…", list);
     return ok;
 }
 

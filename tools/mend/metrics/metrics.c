@@ -16,9 +16,10 @@
 
 static const char help[] =
     "Usage: mend metrics DIR [-o FILE]\n"
-    "Print the figures of the job whose folder is DIR for Prometheus.\n\n"
-    "  -o, --output FILE  write them there instead, as one step: a file for the node exporter's\n"
-    "                     textfile collector. mend run --metrics FILE does it while the job runs\n";
+    "Print metrics of the job whose folder is DIR for Prometheus.\n\n"
+    "  -o, --output FILE  write them to FILE instead, atomically, for the textfile collector of\n"
+    "                     the node exporter. mend run --metrics FILE does this while the job "
+    "runs\n";
 
 static const char *const level_names[METRICS_LEVELS] = {"memory", "partner", "local", "erasure",
                                                         "global"};
@@ -89,13 +90,13 @@ static void put_all(const struct metrics *m, FILE *to, const char *labels, bool 
         {"recoveries_total", "counter", "Failures survived in place.", (double)m->recoveries},
         {"recovery_seconds_total", "counter", "Time of these recoveries.", m->recovery_seconds},
         {"recovery_longest_seconds", "gauge", "The longest of them.", m->recovery_longest},
-        {"recoveries_given_up_total", "counter", "Ranks' word that no repair in place is possible.",
-         (double)m->given_up},
+        {"recoveries_given_up_total", "counter",
+         "Reports by ranks that no repair in place is possible.", (double)m->given_up},
         {"nodes_lost_total", "counter", "Nodes lost.", (double)m->nodes_lost},
-        {"crashes_total", "counter", "Crashes of the program by itself.", (double)m->crashes},
-        {"silent_ranks_total", "counter", "Ranks that answered nobody.", (double)m->silent},
+        {"crashes_total", "counter", "Crashes of the program itself.", (double)m->crashes},
+        {"silent_ranks_total", "counter", "Ranks that did not answer.", (double)m->silent},
         {"events_total", "counter", "Lines of events.jsonl.", (double)m->events},
-        {"events_unreadable_total", "counter", "Of these, lines that are no event.",
+        {"events_unreadable_total", "counter", "Of these, lines that are not events.",
          (double)m->unreadable},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

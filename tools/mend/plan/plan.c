@@ -12,14 +12,14 @@ static const char help[] =
     "  --method M       best (default), algorithm1, algorithm1-once, young, daly\n"
     "  --objective O    time (default), core-hours, energy; with the method best\n"
     "  --single-level   algorithm 1 with the highest level for all failures\n"
-    "  --cores N        this many cores, whatever the file says\n"
-    "  --intervals X,…  judge these numbers of intervals, from level 1 up, instead\n"
+    "  --cores N        plan for N cores, no matter what the file says\n"
+    "  --intervals X,…  evaluate these numbers of intervals, from level 1 up, instead\n"
     "                   (93+3: 93, and level 3 is written just before)\n"
     "  --last R         their last interval is R times as long as the others\n"
     "  --from-failures FILE  rates from recorded failures, lines of 'TIME LEVEL'\n"
     "  --json           print JSON\n"
     "  --svg FILE       draw expected time by cores and intervals, and where it goes\n\n"
-    "The file is described in mend-plan(1).\n";
+    "mend-plan(1) describes the file.\n";
 
 static double efficiency(const planning *p)
 {

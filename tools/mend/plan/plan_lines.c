@@ -115,8 +115,9 @@ void plan_lines_text(const planning *p)
     printf("\nor in mend.conf:\n  [flow]\n  every = %s\n  [store]\n", seconds_text(lines.seconds));
     for (int i = 0; i < p->model.levels; i++)
         printf("  %s_every = %.0f\n", lines.name[i], lines.every[i]);
-    printf("There, every counts from the end of one checkpoint to the next: work. Mend writes all "
-           "levels that\nfall due together, the fastest first: expected %s%s.\n",
+    printf("There, every is the work from the end of one checkpoint to the start of the next. Mend "
+           "writes all\n"
+           "levels that are due together, the fastest first: expected %s%s.\n",
            planning_time(lines.plan.expected.seconds),
            p->plan.runs ? ", if failures were exponential" : "");
 }

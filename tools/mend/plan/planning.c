@@ -239,7 +239,7 @@ static int count_failures(planning *p)
         p->model.level[i].rate_per_core = fmax(0.5, count[i]) / trace.seconds / cores;
         if (count[i] == 0)
             fprintf(stderr,
-                    "mend plan: %s has no failure of level %d in %s: planned with half a failure\n",
+                    "mend plan: %s has no failure of level %d in %s: assuming half a failure\n",
                     p->failures, i + 1, planning_time(trace.seconds));
     }
     mend_plan_trace_free(&trace);

@@ -1,4 +1,4 @@
-/* mend simulate: play a plan out against random or recorded failures. */
+/* mend simulate: simulate a plan with random or recorded failures. */
 #include <math.h>
 #include <plan/plots.h>
 #include <stdio.h>
@@ -17,12 +17,12 @@ static const char help[] =
     "  --method M       best (default), algorithm1, algorithm1-once, young, daly\n"
     "  --objective O    time (default), core-hours, energy; with the method best\n"
     "  --single-level   algorithm 1 with the highest level for all failures\n"
-    "  --cores N        this many cores, whatever the file says\n"
+    "  --cores N        plan for N cores, no matter what the file says\n"
     "  --intervals X,…  simulate these numbers of intervals, from level 1 up, instead\n"
     "  --last R         their last interval is R times as long as the others\n"
     "  --json           print JSON\n"
     "  --svg FILE       draw the times of the runs and where the time went\n\n"
-    "The file is described in mend-plan(1); [job] failures and jitter are for this command.\n";
+    "mend-plan(1) describes the file; [job] failures and jitter are for this command.\n";
 
 typedef struct result {
     const planning *planning;
@@ -103,7 +103,7 @@ static void draw(FILE *out, void *what)
     const result *r = what;
     mend_plan_plot_simulation(out, &r->sample, r->seconds,
                               r->is_exact ? &r->planning->plan.expected : NULL,
-                              "Mend: a plan played out");
+                              "Mend: simulation of a plan");
 }
 
 static int simulate(const planning *p, result *r)

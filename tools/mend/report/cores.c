@@ -92,14 +92,15 @@ void report_cores(FILE *out, const struct report *r, const struct report_sums *s
         double hours;
     } row[] = {
         {"had", "ranks and spares, from the first to the last event", c.paid},
-        {"worked", "ranks, at work that counts", c.worked},
+        {"worked", "ranks, at work that was kept", c.worked},
         {"lost", "ranks, while they saved, recovered, were torn down, or did work again", c.lost},
-        {"kept ready", "spares, or the places of the dead whose ranks they play", c.ready},
+        {"kept ready", "spares, or the places of dead processes whose ranks they took", c.ready},
         {"not done again",
-         "the work done by each failure that was survived, which a relaunch from the beginning "
-         "at that failure would have done again",
+         "for each survived failure, the work done by then, which a relaunch from the beginning "
+         "would have done again",
          c.again},
-        {"saved", "that, less the work done again and the time of the recoveries", c.saved},
+        {"saved", "not done again, minus the work done again and the time of the recoveries",
+         c.saved},
     };
     fputs("<section id='cores'><h2>Core-hours</h2><table><tr><th></th><th>core-hours</th><th>"
           "whose</th></tr>",
@@ -107,7 +108,7 @@ void report_cores(FILE *out, const struct report *r, const struct report_sums *s
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         fprintf(out, "<tr><td>%s</td><td>%.4g</td><td>%s</td></tr>", row[i].name, row[i].hours,
                 row[i].what);
-    fputs("</table><p>A rank or a spare counts as one core. Had = worked + lost + kept ready. Each "
-          "failure counts by itself, as if it were the only one.</p></section>",
+    fputs("</table><p>A rank or a spare is one core. Had = worked + lost + kept ready. Each "
+          "failure is treated as if it were the only one.</p></section>",
           out);
 }

@@ -147,18 +147,19 @@ static void costs(FILE *out, const struct report *r, const struct report_sums *s
     for (int i = 0; i < r->marks; i++)
         if (strcmp(r->mark[i].what, "interval") == 0)
             planned = r->mark[i].value;
-    fputs("<section id='costs'><h2>Costs against the plan</h2><table>", out);
-    fprintf(out, "<tr><td>interval asked for%s</td><td>%.3g s</td></tr>",
+    fputs("<section id='costs'><h2>Costs compared with the plan</h2><table>", out);
+    fprintf(out, "<tr><td>requested interval%s</td><td>%.3g s</td></tr>",
             r->automatic ? " (auto: the planner's last)" : "", planned);
     for (int i = 0, n = 0; i < r->marks && n < 12; i++)
         if (strcmp(r->mark[i].what, "interval") == 0)
             fprintf(out, "<tr><td>planned again (%d) at %.1f s</td><td>%.3g s</td></tr>", ++n,
                     r->mark[i].t - r->begin, r->mark[i].value);
-    fprintf(out, "<tr><td>interval seen (time over versions)</td><td>%.3g s</td></tr>", measured);
+    fprintf(out, "<tr><td>observed interval (time over versions)</td><td>%.3g s</td></tr>",
+            measured);
     fprintf(out, "<tr><td>a save stops the job for</td><td>%.2f ms</td></tr>", 1e3 * s->save_mean);
     fprintf(out, "<tr><td>a recovery takes</td><td>%.1f ms</td></tr>", 1e3 * s->recovery_mean);
     if (mtbf > 0)
-        fprintf(out, "<tr><td>mean time between failures, seen</td><td>%.3g s</td></tr>", mtbf);
+        fprintf(out, "<tr><td>mean time between failures, observed</td><td>%.3g s</td></tr>", mtbf);
     if (young > 0)
         fprintf(out, "<tr><td>best interval for that (Young)</td><td>%.3g s</td></tr>", young);
     fprintf(out, "<tr><td>time not spent on work</td><td>%.2f %%</td></tr></table></section>",
@@ -222,7 +223,7 @@ static int rows_of(const struct report *r, struct row *row, int most)
             continue;
         row[n].t = death_before(r, i, before);
         snprintf(row[n].text, sizeof row[n].text,
-                 "rank %d: process %ld is gone, process %ld takes its place %.3f s later",
+                 "rank %d: process %ld is gone, process %ld replaces it %.3f s later",
                  r->mark[i].rank, before, now, r->mark[i].t - row[n].t);
         n++;
     }
@@ -232,11 +233,11 @@ static int rows_of(const struct report *r, struct row *row, int most)
         row[n].t = l->t;
         if (l->up > 0 && l->version > 0)
             snprintf(row[n].text, sizeof row[n].text,
-                     "the job was %s; launched again, it works from version %ld on %.3f s later",
+                     "the job was %s; relaunched, it works again from version %ld %.3f s later",
                      what, l->version, l->up - l->t);
         else
             snprintf(row[n].text, sizeof row[n].text, "the job was %s%s", what,
-                     l->up > 0 ? "; launched again, it starts from its beginning" : "");
+                     l->up > 0 ? "; relaunched, it starts from the beginning" : "");
     }
     return n;
 }
@@ -256,7 +257,7 @@ static void failures(FILE *out, const struct report *r)
     }
     fputs(n ? "</table></section>" : "<tr><td>-</td><td>none</td></tr></table></section>", out);
     if (n == MOST)
-        fprintf(out, "<p>These are %d; there were more.</p>", n);
+        fprintf(out, "<p>Only the first %d are shown.</p>", n);
 }
 
 void report_page(FILE *out, const struct report *r)

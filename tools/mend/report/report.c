@@ -12,11 +12,11 @@
 static const char help[] =
     "Usage: mend report DIR [-o FILE] [--watch | --json]\n"
     "Write one self-contained page about the job in DIR (from DIR/events.jsonl): ranks over time,\n"
-    "recoveries and their phases, where the time and the core-hours went, costs against the "
+    "recoveries and their phases, where the time and the core-hours went, costs compared with the "
     "plan.\n\n"
     "  -o FILE   write to FILE (default DIR/report.html; - for standard output)\n"
-    "  --watch   write it again whenever there are new events, until the job ends; a browser that\n"
-    "            shows it follows by itself\n"
+    "  --watch   write it again whenever there are new events, until the job ends; the page\n"
+    "            reloads itself in a browser\n"
     "  --json    print the sums as JSON instead\n";
 
 int report_write(const struct report *r, const char *path)

@@ -25,8 +25,8 @@ static const char help[] =
     "Ask the job whose folder is DIR for a checkpoint now, and wait until it is complete.\n"
     "A job that repairs itself (the default of mend run) resumes from it on Open MPI only.\n\n"
     "  --stop             then stop the job; `mend restart DIR` resumes it\n"
-    "  --full-images      with all pages, also those of files that were not written to: the image\n"
-    "                     can be resumed on a machine with other libraries\n"
+    "  --full-images      store all pages, even unmodified ones of the program's files, so that\n"
+    "                     you can resume the job on a machine with other libraries\n"
     "  --timeout SECONDS  how long to wait (default 600)\n"
     "  --json             {\"mend\":1,\"version\":V,\"seconds\":S}\n";
 

@@ -25,7 +25,7 @@
 static const char help[] =
     "Usage: mend restart DIR [OPTIONS]\n"
     "Resume the job whose folder is DIR from its newest complete version.\n\n"
-    "  -n N                 number of ranks (default, and only possible: that of the images)\n"
+    "  -n N                 number of ranks; must be that of the images (the default)\n"
     "  --version V          resume from this version instead\n"
     "  --mpi openmpi|mpich  run on this MPI (default: the one it ran on). Images of mend exec "
     "work\n"
@@ -33,15 +33,15 @@ static const char help[] =
     "resumes\n"
     "                       on Open MPI only\n"
     "  --every T            time between further checkpoints\n"
-    "  --host, --hostfile   where to launch (default: where mend run was told to)\n"
-    "  --rebuilt            go on although the program was rebuilt: with the one in the images\n"
-    "                       (only full images hold it, see mend-run(1))\n"
-    "  --from-start         put all versions aside, into DIR/damaged, and begin from the start\n"
+    "  --host, --hostfile   where to launch (default: the hosts given to mend run)\n"
+    "  --rebuilt            resume although the program was rebuilt, with the old one from the\n"
+    "                       images (only full images hold it, see mend-run(1))\n"
+    "  --from-start         move all versions to DIR/damaged and start from the beginning\n"
     "  --truncate           cut files that grew since the image back to their length then\n"
     "  --launcher-args \"…\"  for the launcher\n"
-    "  --stop-before T      in a Slurm job: stop with a checkpoint so long before its end\n"
+    "  --stop-before T      in a Slurm job: checkpoint and stop this long before its limit\n"
     "  -q, --quiet, --json  as for mend run\n\n"
-    "Exit code: as of mend run.\n";
+    "Exit codes: as for mend run.\n";
 
 bool capsule_find(const char *mpi, char *path, size_t size)
 {

@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 static const char help[] = "Usage: mend attach DIR\n"
-                           "Show the output of a job started with mend run --detach, from its "
+                           "Show the output of a job started with mend run --detach, from the "
                            "beginning, and follow it until\n"
                            "the job ends. Ending this command does not end the job. To end the "
                            "job, use mend checkpoint --stop,\n"
                            "or send SIGTERM to its mend run.\n\n"
-                           "Exit code: that of the job's mend run; 2 wrong use.\n";
+                           "Exit code: that of the job's mend run; 2 wrong usage.\n";
 
 static const char *const file_names[] = {"run.out", "run.err"};
 

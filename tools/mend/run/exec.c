@@ -24,12 +24,12 @@ static const char help[] =
     "  --limit T            checkpoint and stop the job after this time (batch systems)\n"
     "  --incremental        images hold only the pages that changed since the last one\n"
     "  --background         the program continues while a copy of it writes the image\n"
-    "  --full-images        images hold all pages, also those of files that were not written to\n"
+    "  --full-images        images hold all pages, even unmodified ones of the program's files\n"
     "  --local FOLDER       images go to this node-local folder first, then to DIR in the "
     "background\n"
     "  --mpi openmpi|mpich  the MPI library of the launcher (default openmpi)\n"
     "  --restart DIR [--version V]   resume from DIR instead of starting PROGRAM\n\n"
-    "SIGUSR1 to any rank asks for a checkpoint, as does `mend checkpoint DIR`.\n";
+    "SIGUSR1 to any rank requests a checkpoint, as does `mend checkpoint DIR`.\n";
 
 /* From now on this is a job that mend run knows nothing of: mend restart shall not ask it. */
 static void forget_run(const char *dir)

@@ -21,7 +21,7 @@ void follow_metrics(struct run_follower *f, bool last)
     }
     f->metrics_at = now;
     if (metrics_update(f->metrics, f->job->metrics)) {
-        fprintf(stderr, "mend: WARNING: no metrics any more: %s\n", mend_error_text());
+        fprintf(stderr, "mend: WARNING: metrics are no longer written: %s\n", mend_error_text());
         f->job->metrics = NULL;
     }
     if (last) {

@@ -437,7 +437,7 @@ void follow_replaced(struct run_follower *f)
             continue;
         follow_wipe_line(f);
         fprintf(stderr,
-                "mend: the program became another one by exec (%s), which Mend cannot follow: name "
+                "mend: the program replaced itself by exec (%s), which Mend cannot follow: name "
                 "that program after --\n",
                 program);
         p->refused = true;

@@ -108,7 +108,7 @@ int identity_find(struct run_job *job)
         return TOOL_OK;
     return tool_failed("restart",
                        "%s was rebuilt since the job in %s began, and the job's images are of the "
-                       "program as it was; --rebuilt goes on with that one if they hold it "
+                       "old program; --rebuilt resumes with that one if they hold it "
                        "(--full-images), mend run starts a new job",
                        job->program[0], job->dir);
 }

@@ -81,11 +81,11 @@ static void warn_slow(struct run_follower *f, double seconds, double every)
     if (seconds <= every || f->interval.slow_told)
         return;
     f->interval.slow_told = true;
-    fprintf(stderr,
-            "%smend: WARNING: a version takes %.2g s, longer than the %.2g s that were asked for "
-            "between two: "
-            "the program has less than half of the time (--every auto chooses an interval)\n",
-            f->line_shown ? "\n" : "", seconds, every);
+    fprintf(
+        stderr,
+        "%smend: WARNING: a checkpoint takes %.2g s, longer than the requested interval of %.2g s: "
+        "the program gets less than half of the time (--every auto chooses an interval)\n",
+        f->line_shown ? "\n" : "", seconds, every);
     mend_event("plan.slow", ev_real("seconds", seconds), ev_real("every", every));
 }
 

@@ -34,8 +34,8 @@ static const char help[] =
     "Run an unmodified MPI program; when processes die, the job repairs itself and continues.\n\n"
     "  -n N               number of ranks (default 1)\n"
     "  --spares S         number of spare processes (default 1)\n"
-    "  --refill           start new processes in place of spares that were used, where there is\n"
-    "                     room, so that each failure is survived like the first (needs\n"
+    "  --refill           start new processes in place of used spares, if there is room, so that\n"
+    "                     the job survives each failure like the first (experimental; needs\n"
     "                     --launcher mend; --no-refill: default)\n"
     "  --every T|auto     time between checkpoints (default auto: from measured cost and "
     "failures;\n"
@@ -50,8 +50,8 @@ static const char help[] =
     "  --retries R        relaunches in a row without a newer version on disk after the job was\n"
     "                     torn down (default 3)\n"
     "  --patience T       give up a recovery that takes longer, and relaunch (default 30min)\n"
-    "  --hang-timeout T   kill and replace a rank that answers nobody for so long\n"
-    "                     (default: name it after 60s and leave it alone)\n"
+    "  --hang-timeout T   kill and replace a rank that does not answer for this long\n"
+    "                     (default: only name it, after 60s)\n"
     "  --mpi openmpi|mpich\n"
     "  --online, --no-online   repair in place (default, needs ULFM), or by relaunch only\n"
     "  --host LIST, --hostfile FILE, --launcher-args \"…\"   for the launcher\n"
@@ -59,21 +59,21 @@ static const char help[] =
     "                     MPI); \"ssh -x\", \"srun …\": the same, and how it reaches other\n"
     "                     machines; mpirun: the MPI library's (default with MPICH)\n"
     "  --node-timeout T   a node that is silent for this long is lost (default 5s)\n"
-    "  --bind auto|numa|core|none   processors of a rank: a NUMA domain (default), a core of\n"
-    "                     its own, all; all on a node with more ranks than cores\n"
+    "  --bind auto|numa|core|none   processors of a rank: a NUMA domain (default), one core,\n"
+    "                     or all; always all on a node with more ranks than cores\n"
     "  --interface NAME   where the launcher listens for its nodes\n"
-    "  --stop-before T    in a Slurm job: make a checkpoint and stop so long before its time "
+    "  --stop-before T    in a Slurm job: make a checkpoint and stop this long before its time "
     "limit\n"
     "                     (default 5 % of the time, 15s to 2min; 0: never)\n"
-    "  --metrics FILE     keep the job's figures there, for Prometheus; see mend metrics\n"
+    "  --metrics FILE     keep the job's metrics there, for Prometheus; see mend metrics\n"
     "  --detach           continue in the background, without this terminal; see mend attach\n"
-    "  --full-images      images hold all pages, also those of files that were not written to\n"
+    "  --full-images      images hold all pages, even unmodified ones of the program's files\n"
     "  --raw              print output at once, even if a rollback makes it appear twice\n"
     "  -q, --quiet        print no status line and no summary\n"
     "  --json             print the summary as JSON, on standard error\n\n"
     "Inside sbatch or salloc, ranks, nodes, launcher and DIR come from Slurm; see the guide.\n\n"
-    "Exit code: 0 if the program exited with 0 on every rank, 1 if not, 2 wrong use,\n"
-    "3 stopped with a checkpoint, as asked.\n";
+    "Exit code: 0 if the program exited with 0 on every rank, 1 if not, 2 wrong usage,\n"
+    "3 if the job stopped after a checkpoint, as requested.\n";
 
 static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t passed_on; /* a signal for the ranks */
@@ -386,7 +386,7 @@ static int run(struct run_job *job, bool json)
                            "output, its checkpoints and its file logs are gone",
                            job->dir);
     if (outcome == FAILED_BY_PROGRAM && !job->quiet)
-        fprintf(stderr, "mend: the program ended itself: rank %d by %s with code %d%s\n",
+        fprintf(stderr, "mend: the program ended the job: rank %d by %s with code %d%s\n",
                 f.now.ended_rank, f.now.ended_how, code, code ? "" : ", without MPI_Finalize");
     if (outcome == STOPPED && !job->quiet)
         fprintf(
@@ -421,20 +421,20 @@ static int run(struct run_job *job, bool json)
                            : outcome == STOPPED || outcome == LEFT                    ? "stopped"
                                                                    : "torn down");
     if (written)
-        tool_failed("run", "the end of the job is not noted: %s", mend_error_text());
+        tool_failed("run", "cannot record the end of the job: %s", mend_error_text());
     follow_metrics(&f, true);
     run_summary(&f, launches, mend_now() - began, code, json);
     if (outcome == CRASHED_AGAIN)
         return tool_failed("run",
                            "the program crashes: rank %d by %s at %#llx, %d times at the same "
-                           "place%s; %s holds what there is",
+                           "place%s; %s holds its versions",
                            f.crash.rank, crash_name(f.crash.signal), f.crash.at, f.crash.times,
                            f.crash.times == 2 ? " without a new version in between" : "", job->dir);
     if (outcome == OUTPUT_LOST)
         return tool_failed("run",
                            "the program has ended, but the last output of rank %d could not be "
-                           "written to %s/output: %s; make room there, and mend restart goes on "
-                           "from the newest version",
+                           "written to %s/output: %s; free some space there, then mend restart "
+                           "resumes from the newest version",
                            f.now.output_lost_rank, job->dir, strerror(f.now.output_lost_why));
     if (f.unprinted && outcome == DONE && code == 0)
         return tool_failed("run",
@@ -516,7 +516,8 @@ int mend_cmd_run(int argc, char **argv)
         return take_up(&job, json);
     if (past.ended) {
         if (!job.quiet)
-            fprintf(stderr, "mend: %s has ended in an earlier life of this Slurm job\n", job.dir);
+            fprintf(stderr, "mend: the job in %s had ended before this Slurm job was requeued\n",
+                    job.dir);
         return TOOL_OK;
     }
     if (job.ranks == 0)

@@ -77,7 +77,7 @@ void silence_heard(struct run_follower *f, int rank, double seconds, const char 
             seconds,
             f->job->hang_timeout <= 0 ? "mend run --hang-timeout T would replace it"
             : pid                     ? "killed and replaced (--hang-timeout)"
-                                      : "the job is launched again (--hang-timeout)");
+                                      : "the job is relaunched (--hang-timeout)");
     mend_event("run.silent", ev_int("who", rank), ev_real("seconds", seconds),
                ev_int("killed", f->job->hang_timeout > 0 ? pid : 0));
     if (f->job->hang_timeout > 0 && pid)
@@ -112,7 +112,7 @@ static void look_for_stopped(struct run_follower *f, double now)
     for (int r = 0; r < f->job->ranks; r++)
         if (f->silence.player[r] && is_stopped(f->silence.player[r])) {
             f->silence.told_stopped = true;
-            silence_heard(f, r, now - since, "is stopped, and has held up a recovery");
+            silence_heard(f, r, now - since, "is stopped, and has delayed a recovery");
         }
 }
 

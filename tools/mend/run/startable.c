@@ -70,8 +70,8 @@ static int check_interpreter(const char *path, int fd, const Elf64_Ehdr *e)
             return tool_failed("run", "%s needs the loader %s, which is not here", path, loader);
         return TOOL_OK;
     }
-    return tool_failed(
-        "run", "%s is statically linked: Mend carries dynamically linked programs only", path);
+    return tool_failed("run", "%s is statically linked: Mend runs only dynamically linked programs",
+                       path);
 }
 
 static int check_content(const char *path, int fd)
@@ -122,7 +122,8 @@ int startable_check(const char *name, bool elsewhere)
         rc = tool_failed("run", "%s is not executable: %s", path, strerror(errno));
     else if (st.st_mode & (S_ISUID | S_ISGID))
         rc = tool_failed(
-            "run", "%s is setuid: Mend does not carry programs with the rights of others", path);
+            "run", "%s is setuid: Mend does not run programs with the privileges of another user",
+            path);
     else
         rc = check_content(path, fd);
     close(fd);

@@ -45,7 +45,7 @@ static void ask(struct run_follower *f)
     unlink(path);
     snprintf(path, sizeof path, "%s/request", f->job->dir);
     if (mend_io_replace_file(path, text, sizeof text - 1))
-        fprintf(stderr, "mend: WARNING: no checkpoint could be asked for: %s\n", mend_error_text());
+        fprintf(stderr, "mend: WARNING: cannot request a checkpoint: %s\n", mend_error_text());
 }
 
 /* True: it was refused. */
@@ -58,7 +58,7 @@ static bool was_refused(struct run_follower *f)
         return false;
     bool refused = strncmp(text, "failed", 6) == 0;
     if (refused)
-        fprintf(stderr, "mend: WARNING: the job made no checkpoint (%s); asked again\n",
+        fprintf(stderr, "mend: WARNING: the job made no checkpoint (%s); asking again\n",
                 mend_error_sentence(atoi(text + 6)));
     free(text);
     unlink(path);
@@ -79,7 +79,7 @@ bool slurm_leave(struct run_follower *f, bool signal)
         return false;
     f->leaving = true;
     if (!f->job->quiet)
-        fprintf(stderr, "mend: %s: a checkpoint is made, then the job stops\n", why);
+        fprintf(stderr, "mend: %s: making a checkpoint, then stopping the job\n", why);
     mend_event("run.leave", ev_str("why", why));
     ask(f);
     return true;

@@ -94,8 +94,8 @@ static int choose_folder(struct run_job *job, struct slurm_past *past)
             found = look_at(job->dir, &job->slurm);
         }
         if (found == TAKEN)
-            return tool_failed("run", "%s and all before it are taken: name a folder by --dir",
-                               job->dir);
+            return tool_failed(
+                "run", "%s and all before it exist already: name a folder with --dir", job->dir);
     }
     past->resume = found == WAITS;
     past->ended = found == ENDED;
@@ -110,8 +110,9 @@ int slurm_place(struct run_job *job, struct slurm_past *past)
     if (!job->slurm.job[0])
         return TOOL_OK;
     if (is_one_of_many())
-        return tool_failed("run", "srun starts it once a task: call mend run once, in the job's "
-                                  "script, without srun (or start the ranks by srun mend exec)");
+        return tool_failed("run",
+                           "srun starts mend run once per task: call mend run once, in the job's "
+                           "script, without srun (or start the ranks by srun mend exec)");
     choose_nodes(job);
     choose_margin(job);
     return job->resume ? TOOL_OK : choose_folder(job, past);

@@ -120,9 +120,9 @@ static void note_again(struct top *t, mend_version_t version, double at)
         return;
     t->again = false;
     if (version > 0)
-        snprintf(text, sizeof text, "launched again, it works from version %ld on", (long)version);
+        snprintf(text, sizeof text, "relaunched, it works again from version %ld", (long)version);
     else
-        snprintf(text, sizeof text, "launched again, it starts from its beginning");
+        snprintf(text, sizeof text, "relaunched, it starts from the beginning");
     add_words(t, at, text);
 }
 
@@ -139,9 +139,8 @@ static void note_playing(struct top *t, const json_t *e, double at)
         return;
     if (rank->pid && rank->pid != pid) {
         struct top_failure *f = add_failure(t, at);
-        snprintf(f->text, sizeof f->text,
-                 "rank %ld: process %ld is gone, process %ld takes its place", shown(e, "rank"),
-                 rank->pid, pid);
+        snprintf(f->text, sizeof f->text, "rank %ld: process %ld is gone, process %ld replaces it",
+                 shown(e, "rank"), rank->pid, pid);
     }
     rank->pid = pid;
     if (rank->state != TOP_RECOVERING) /* then it goes on when all do */
@@ -291,11 +290,11 @@ static void note_words(struct top *t, const char *name, const json_t *e, double 
         snprintf(text, sizeof text, "rank %ld crashed by signal %ld", shown(e, "of"),
                  shown(e, "signal"));
     else if (strcmp(name, "rank.silent") == 0)
-        snprintf(text, sizeof text, "rank %ld answers nobody", shown(e, "who"));
+        snprintf(text, sizeof text, "rank %ld does not answer", shown(e, "who"));
     else if (strcmp(name, "recover.gave_up") == 0)
         snprintf(text, sizeof text, "no repair in place is possible");
     else if (strcmp(name, "recover.ended") == 0)
-        snprintf(text, sizeof text, "the program ended itself on rank %ld: %.40s, code %ld",
+        snprintf(text, sizeof text, "the program ended the job on rank %ld: %.40s, code %ld",
                  shown(e, "rank"), text_of(e, "how"), shown(e, "code"));
     if (text[0])
         add_words(t, at, text);

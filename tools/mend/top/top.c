@@ -17,9 +17,10 @@
 static const char help[] =
     "Usage: mend top DIR [--once]\n"
     "Show the job whose folder is DIR as it runs, once a second: its ranks, the newest checkpoint\n"
-    "of each level and the next one, what has failed and how it was mended, the time lost. Ends\n"
-    "when the job ends; q or Ctrl-C ends it before, which does not touch the job.\n\n"
-    "  --once   print it once, as plain text (so it is, too, where there is no terminal)\n";
+    "of each level and the next one, failures and recoveries, the time lost. Ends when the job\n"
+    "ends. q or Ctrl-C ends mend top, not the job.\n\n"
+    "  --once   print the state once, as plain text (the default if standard output is no "
+    "terminal)\n";
 
 /* A job that has ended stands still. */
 static double now_of(const struct top *t)

@@ -11,7 +11,7 @@
 
 enum { PLAIN_RANKS = 1000, WRAP = 100 };
 
-static const char *const state_name[TOP_STATES] = {"?",       "starting", "playing", "recovering",
+static const char *const state_name[TOP_STATES] = {"?",       "starting", "running", "recovering",
                                                    "silent",  "lost",     "crashed", "torn down",
                                                    "stopped", "ended"};
 
@@ -111,16 +111,16 @@ static void how_it_is(const struct top *t, double now, char *text, size_t size)
     count(t, of);
     duration(since, sizeof since, r->begin > 0 ? fmax(0, now - r->begin) : 0);
     if (t->gone) {
-        snprintf(text, size, "nobody runs this job any more: its mend run is gone without a word");
+        snprintf(text, size, "this job no longer runs: its mend run was killed");
     } else if (top_over(t)) {
         const char *state = strcmp(r->state, "running") != 0 ? r->state : "";
         if (!state[0])
             state = r->code == 0 ? "done" : r->code == 3 ? "stopped" : "failed";
         snprintf(text, size, "ended after %s: %s, exit code %d", since, state, r->code);
     } else if (t->torn) {
-        snprintf(text, size, "torn down, to be launched again; begun %s ago", since);
+        snprintf(text, size, "torn down, to be relaunched; started %s ago", since);
     } else if (of[TOP_RECOVERING]) {
-        snprintf(text, size, "recovering (%d of %d ranks); begun %s ago", of[TOP_RECOVERING],
+        snprintf(text, size, "recovering (%d of %d ranks); started %s ago", of[TOP_RECOVERING],
                  r->ranks, since);
     } else if (r->begin > 0) {
         snprintf(text, size, "running for %s", since);

@@ -76,7 +76,7 @@ int gpu_used(char *path, size_t room)
 const char *gpu_why(void)
 {
     return ground.recovering
-               ? "not while a job repairs itself in place (mend run --no-online does not)"
+               ? "a job that repairs itself in place cannot save it (use mend run --no-online)"
                : gpu.why;
 }
 
@@ -97,7 +97,7 @@ static void *take(void *unused)
     static const char *const steps[] = {"lock", "checkpoint", NULL};
     int rc = gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why);
     if (rc == -2)
-        die("the GPU's driver keeps the program from its devices: %s", gpu.why);
+        die("the GPU's driver does not give its devices back to the program: %s", gpu.why);
     gpu.held = rc == 0;
     atomic_store(&gpu.busy, 0);
     gpu.done();
@@ -108,7 +108,7 @@ static void *give_back(void *unused)
 {
     static const char *const steps[] = {"restore", "unlock", NULL};
     if (gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why))
-        die("the program's state on the GPU does not come back: %s", gpu.why);
+        die("cannot restore the program's state on the GPU: %s", gpu.why);
     gpu.held = 0;
     atomic_store(&gpu.busy, 0);
     return unused;
@@ -136,7 +136,7 @@ static int is_shared_by_mps(char *why, size_t room)
     snprintf(path, sizeof path, "%.4100s/control", folder && *folder ? folder : "/tmp/nvidia-mps");
     if (access(path, F_OK))
         return 0;
-    snprintf(why, room, "the driver saves no programs that share a GPU by MPS (%.300s is there)",
+    snprintf(why, room, "the driver cannot save programs that share a GPU by MPS (%.300s exists)",
              path);
     return 1;
 }

@@ -192,7 +192,7 @@ int paged_set_tail(struct paged *p, const void *parts[], const size_t bytes[], i
     free(p->tail);
     p->tail = malloc(all + 1);
     if (!p->tail)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for what was printed");
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for held-back output");
     p->tail_bytes = all;
     char *to = p->tail;
     for (int i = 0; i < count; i++)

@@ -291,7 +291,7 @@ static int check_content(const struct loaded *l, uint64_t file, int fd, const ch
     if (same_file(&is, f))
         return 0;
     if (is.bytes != f->bytes)
-        return refuse(path, "has got another length");
+        return refuse(path, "has another length");
     for (uint32_t i = 0; i < l->meta.mappings; i++) {
         const struct mapping *m = &l->mappings[i];
         uint64_t sum;

@@ -15,8 +15,7 @@ int snapshot_refused(void)
     if (!gpu_used(path, sizeof path))
         return 0;
     const char *why = *gpu_why() ? gpu_why() : "it was opened during the checkpoint";
-    return mend_fail(
-        MEND_ERR_UNSUPPORTED,
-        "the program uses a GPU (%s is open), and what its driver holds is in no image: %s", path,
-        why);
+    return mend_fail(MEND_ERR_UNSUPPORTED,
+                     "the program uses a GPU (%s is open), and its state there cannot be saved: %s",
+                     path, why);
 }

@@ -118,7 +118,7 @@ static int open_pagemap(uint32_t rank)
     int fd = pagemap_open();
     if (fd < 0 && !surveying.told++)
         fprintf(stderr,
-                "mend: rank %u: /proc/self/pagemap does not tell which pages were written (%s): "
+                "mend: rank %u: /proc/self/pagemap does not show which pages were written (%s): "
                 "images hold all of them\n",
                 rank, strerror(errno));
     return fd;

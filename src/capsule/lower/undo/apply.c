@@ -104,9 +104,8 @@ static int read_log(int rank, mend_version_t version, struct log *log)
     index_log(log);
     if (log->foreign) { /* to leave it out would mean a wrong result */
         mend_event("recover.refused", ev_int("version", version), ev_str("file", path));
-        die("rank %d cannot go back to version %lld: the log %s belongs to another job than this "
-            "one",
-            rank, (long long)version, path);
+        die("rank %d cannot go back to version %lld: the log %s belongs to another job", rank,
+            (long long)version, path);
     }
     return 1;
 }

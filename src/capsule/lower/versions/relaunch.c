@@ -201,7 +201,7 @@ void relaunch_go_back(mend_version_t version, int to, const struct damaged *dama
     if (!version) {
         if (launch.rank == 0)
             fprintf(stderr,
-                    "mend: no version is complete: the program starts from its beginning\n");
+                    "mend: no version is complete: the program starts from the beginning\n");
         return;
     }
     know(version, (uint64_t[2]){0, 0});

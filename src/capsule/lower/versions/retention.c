@@ -182,10 +182,10 @@ void generations_put_aside(const char *folder, const char *aside, int rank, mend
         if (!ready++ && mend_io_make_folders(aside))
             fprintf(stderr, "mend: rank %d: %s\n", rank, mend_error_text());
         if (rename(from, to))
-            fprintf(stderr, "mend: rank %d: %s cannot be put aside: %s\n", rank, from,
+            fprintf(stderr, "mend: rank %d: %s cannot be moved aside: %s\n", rank, from,
                     strerror(errno));
         else
-            fprintf(stderr, "mend: rank %d: %s, which cannot be used, was put aside in %s\n", rank,
+            fprintf(stderr, "mend: rank %d: %s, which cannot be used, was moved to %s\n", rank,
                     name, aside);
     }
     free(list);
@@ -194,8 +194,8 @@ void generations_put_aside(const char *folder, const char *aside, int rank, mend
 void generations_refuse(const char *dir)
 {
     fprintf(stderr,
-            "mend: there are versions in %s, but none can be used (the reasons are above); they "
-            "are left as they are. mend restart --from-start puts them aside, into %s/damaged, and "
-            "starts the program from its beginning\n",
+            "mend: there are versions in %s, but none can be used (the reasons are above); Mend "
+            "leaves them as they are. mend restart --from-start moves them to %s/damaged and "
+            "starts the program from the beginning\n",
             dir, dir);
 }
