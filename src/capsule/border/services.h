@@ -1,5 +1,5 @@
 /* border/services.h - further functions of the lower half that no row of the table describes
- * (lower/mpi/services.c): buffers, windows, files. Continues LOWER_SERVICES of border/border.h.
+ * (lower/mpi: services.c, windows.c): buffers, windows, files. Continues LOWER_SERVICES of border/border.h.
  */
 #ifndef CAPSULE_BORDER_SERVICES_H
 #define CAPSULE_BORDER_SERVICES_H
