@@ -4,6 +4,14 @@
 #ifndef CAPSULE_BORDER_SERVICES_H
 #define CAPSULE_BORDER_SERVICES_H
 #include "border/tool.h"
+
+/* Memory of MPI_Win_allocate. Where the library's own memory can be mapped at `program`, too, both are the same pages. */
+struct twin {
+    void *program, *library;
+    long size;
+    int allocated; /* by the library, on all ranks; else it was given what is at `program` */
+};
+
 // clang-format off
 #define LOWER_SERVICES_MORE(X) \
     X(int, Buffer_attach, (void *buf, int size)) \
@@ -16,6 +24,9 @@
     X(int, elements, (handle_t type, size_t bytes, long *count)) \
     /* windows: always inside an access epoch to everybody, see upper/windows/window.c */ \
     X(int, win_create, (void *base, long size, int unit, handle_t comm, handle_t *out)) \
+    X(int, win_allocate, (struct twin *t, int unit, int filled, handle_t comm, handle_t *out)) \
+    X(void, win_part, (const struct twin *t)) /* for an image: a private copy at `program` */ \
+    X(void, win_join, (const struct twin *t)) \
     X(int, win_create_dynamic, (handle_t comm, handle_t *out)) \
     X(int, win_lock_words, (long *own, handle_t comm, long **word, handle_t *out)) \
     X(int, win_attach, (handle_t win, void *base, long size)) \

@@ -211,6 +211,64 @@ static void open_use(int r)
     SAME(got, r + 1);
 }
 
+/* Pairs in memory of the library: three pages of rank 0, none of the last rank. What was written in one round is there in all
+ * that follow. */
+struct pair {
+    short value;
+    int place;
+};
+enum { PAIRS = 1500, FIRST = 0, ON_SECOND_PAGE = 700, LAST = PAIRS - 1, NOTES = 900 };
+static MPI_Win best;
+static struct pair *mem_best;
+
+static void best_make(void)
+{
+    MPI_Aint size = me == ranks - 1 ? 0 : (PAIRS - me) * (MPI_Aint)sizeof *mem_best;
+    MPI_Win_allocate(size, sizeof *mem_best, MPI_INFO_NULL, MPI_COMM_WORLD, &mem_best, &best);
+    memset(mem_best, 0, (size_t)size);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void best_of_all(int r)
+{
+    const int at[3] = {FIRST, ON_SECOND_PAGE, LAST};
+    struct pair mine = {.value = (short)(r * ranks + me), .place = 70000 + me}, old = {-1, -1};
+    MPI_Win_lock_all(0, best);
+    for (int i = 0; i < 3; i++) {
+        MPI_Fetch_and_op(&mine, &old, MPI_SHORT_INT, 0, at[i], MPI_MAXLOC, best);
+        MPI_Win_flush(0, best);
+        CHECK(old.value >= r * ranks - 1); /* the best of the last round */
+    }
+    if (me == r % ranks)
+        MPI_Accumulate(&mine, 1, MPI_SHORT_INT, 0, NOTES + r, 1, MPI_SHORT_INT, MPI_REPLACE, best);
+    MPI_Accumulate(&mine, 1, MPI_SHORT_INT, 0, 1, 1, MPI_SHORT_INT, MPI_MAXLOC, best);
+    MPI_Win_flush_all(best);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_sync(best);
+    for (int i = 0; i < 3 && me == 0; i++) {
+        SAME(mem_best[at[i]].value, r * ranks + ranks - 1);
+        SAME(mem_best[at[i]].place, 70000 + ranks - 1);
+    }
+    for (int past = 0; past <= r && me == 0; past++)
+        SAME(mem_best[NOTES + past].place, 70000 + past % ranks);
+    MPI_Win_unlock_all(best);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Whether others can have these pages, too: a library that allocates them itself sees to it. */
+static int is_shared(const void *at)
+{
+    char line[4352], rights[8];
+    unsigned long from, to;
+    int found = 0;
+    FILE *f = fopen("/proc/self/maps", "r");
+    while (!found && fgets(line, sizeof line, f))
+        found = sscanf(line, "%lx-%lx %7s", &from, &to, rights) == 3 && from <= (unsigned long)at &&
+                (unsigned long)at < to;
+    fclose(f);
+    return found && rights[3] == 's';
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -218,6 +276,7 @@ int main(int argc, char **argv)
     left = (me + ranks - 1) % ranks;
     right = (me + 1) % ranks;
     make();
+    best_make();
     MPI_Win_allocate(N * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &open_mem,
                      &open_win);
     memset(open_mem, 0, N * sizeof(long));
@@ -232,6 +291,8 @@ int main(int argc, char **argv)
         dynamic_memory(r);
         ask();
         open_use(r);
+        best_of_all(r);
+        mix_int(is_shared(mem_allocated)); /* as natively, also in a new library */
         MPI_Win w;
         MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
         MPI_Win_fence(0, w);
@@ -245,6 +306,7 @@ int main(int argc, char **argv)
     MPI_Win_unlock_all(open_win);
     MPI_Win_detach(dynamic, mem_dynamic);
     MPI_Win_free(&open_win);
+    MPI_Win_free(&best);
     MPI_Win_free(&created);
     MPI_Win_free(&allocated);
     MPI_Win_free(&shared);

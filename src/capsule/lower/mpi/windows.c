@@ -1,8 +1,10 @@
 /* mpi/windows.c - the lower half of windows (border/services.h); built once per MPI library. */
 #include "online/online.h"
 #include <mpi.h>
+#include <stdio.h>
 #include <string.h>
 #include "mpi/services.h"
+#include "mpi/twin.h"
 
 #define WIN(h)  ((MPI_Win)(h))
 #define COMM(h) ((MPI_Comm)(h))
@@ -33,17 +35,105 @@ int lower_win_create_dynamic(handle_t comm, handle_t *out)
     int rc = DEAF("Win_create_dynamic", MPI_Win_create_dynamic(MPI_INFO_NULL, COMM(comm), &w));
     return win_ready(rc, w, out);
 }
-/* A window of LOCK_WORDS words per rank. MPICH asks the target's process to act on memory that it did not
- * allocate itself: with more ranks than cores each try for a lock would wait until that one runs. So
- * the word lies in memory of the library there, and gets the value of ours.
+/* --- memory of the library --- */
+
+/* Such that the memory of each rank begins a page, and nobody else's is on its last one. */
+#ifdef OPEN_MPI
+static int allocate(long size, int unit, MPI_Comm comm, void **base, MPI_Win *w)
+{
+    char page[24];
+    MPI_Info whole_pages;
+    snprintf(page, sizeof page, "%zu", ground.page_size);
+    MPI_Info_create(&whole_pages);
+    MPI_Info_set(whole_pages, "alloc_shared_noncontig", "true");
+    MPI_Info_set(whole_pages, "mpi_minimum_memory_alignment", page);
+    int rc = MPI_Win_allocate(size, unit, whole_pages, comm, base, w);
+    MPI_Info_free(&whole_pages);
+    return rc;
+}
+#else
+/* By that hint, or if all sizes are whole pages, MPICH looks for a random address that is free on all ranks. It may be in
+ * the upper half's part: whoever comes last asks for a byte more. */
+static int allocate(long size, int unit, MPI_Comm comm, void **base, MPI_Win *w)
+{
+    int rank = 0, ranks = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    MPI_Aint pages = (MPI_Aint)ROUND_UP(size, ground.page_size);
+    return MPI_Win_allocate(pages + (rank == ranks - 1), unit, MPI_INFO_NULL, comm, base, w);
+}
+#endif
+/* The window that the program asks for.
+ *
+ *   1. The library allocates.
+ *   2. Each rank maps the memory a second time, and puts the program's data there.
+ *   3. All learn whether all could. If not, they free the window and expose the memory at the program's address instead.
+ *   4. The second mapping moves to the program's address.
+ *
+ * The third step is a barrier as well: nobody accesses memory that has not got its data. A job that loses a rank in any of
+ * these steps ends. Those that repair themselves never come here: an image in memory needs private pages.
+ */
+static int allocate_twin(struct twin *t, int unit, int filled, MPI_Comm comm, MPI_Win *w)
+{
+    enum { MADE, MAPPED, FACTS };
+    int mine[FACTS] = {0}, all[FACTS] = {0};
+    size_t bytes = (size_t)t->size;
+    void *second = NULL;
+    t->library = NULL;
+    int rc = allocate(t->size, unit, comm, &t->library, w);
+    mine[MADE] = !rc;
+    if (!rc && bytes)
+        second = twin_make(t->library, bytes);
+    mine[MAPPED] = !rc && (second || !bytes);
+    if (second && filled)
+        memcpy(second, t->program, bytes);
+    rc = MPI_Allreduce(mine, all, FACTS, MPI_INT, MPI_MIN, comm);
+    t->allocated = !rc && all[MAPPED];
+    if (second && t->allocated)
+        twin_move(second, t->program, bytes);
+    else if (second)
+        twin_drop(second, bytes);
+    if (!t->allocated && all[MADE]) /* what only some have cannot be freed */
+        MPI_Win_free(w);
+    return rc;
+}
+int lower_win_allocate(struct twin *t, int unit, int filled, handle_t comm, handle_t *out)
+{
+    MPI_Win w = MPI_WIN_NULL;
+    t->allocated = 0;
+    int rc = ground.recovering ? 0 : allocate_twin(t, unit, filled, COMM(comm), &w);
+    if (rc)
+        return error_out(rc);
+    if (!t->allocated)
+        return lower_win_create(t->program, t->size, unit, comm, out);
+    online.windows_open++;
+    return win_ready(0, w, out);
+}
+void lower_win_part(const struct twin *t)
+{
+    if (t->allocated && t->size)
+        twin_part(t->library, t->program, (size_t)t->size);
+}
+void lower_win_join(const struct twin *t)
+{
+    if (!t->allocated || !t->size)
+        return;
+    void *second = twin_make(t->library, (size_t)t->size);
+    if (!second)
+        die("cannot map the memory of a window of %ld bytes again", t->size);
+    twin_move(second, t->program, (size_t)t->size);
+}
+/* A window of LOCK_WORDS words per rank. On memory that a library did not allocate itself it may ask the target's process
+ * to act: with more ranks than cores each try for a lock would wait until that one runs. So the word lies in memory of
+ * the library and gets the value of ours. Where the job repairs itself, it is ours, which an image has.
  */
 int lower_win_lock_words(long *own, handle_t comm, long **word, handle_t *out)
 {
-#ifdef OPEN_MPI
-    *word = own;
-    return lower_win_create(own, LOCK_WORDS * sizeof *own, sizeof *own, comm, out);
-#else
     MPI_Win w = MPI_WIN_NULL;
+    if (ground.recovering) {
+        *word = own;
+        return lower_win_create(own, LOCK_WORDS * sizeof *own, sizeof *own, comm, out);
+    }
     int rc = MPI_Win_allocate(LOCK_WORDS * sizeof *own, sizeof *own, MPI_INFO_NULL, COMM(comm),
                               word, &w);
     if (!rc) {
@@ -52,8 +142,10 @@ int lower_win_lock_words(long *own, handle_t comm, long **word, handle_t *out)
     }
     online.windows_open++;
     return win_ready(rc, w, out);
-#endif
 }
+
+/* --- what is done with windows --- */
+
 int lower_win_attach(handle_t win, void *base, long size)
 {
     return error_out(DEAF("Win_attach", MPI_Win_attach(WIN(win), base, size)));

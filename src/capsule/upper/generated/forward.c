@@ -60,7 +60,7 @@
     { \
         int denied_ = window_access(win, target); \
         if (denied_) { return denied_; } \
-        if (__builtin_expect(pairs_are_ours(TYPE_OF_##Name), 0)) { return pairs_##Name(LIST(ITSELF, __VA_ARGS__)); } \
+        if (__builtin_expect(pairs_are_ours(TYPE_OF_##Name, win), 0)) { return pairs_##Name(LIST(ITSELF, __VA_ARGS__)); } \
         __attribute__((unused)) object *comm = win->win.w->comm; \
         CALL(Name, __VA_ARGS__) \
     }

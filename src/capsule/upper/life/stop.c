@@ -54,6 +54,7 @@ static int save_or_resume(void)
     files_before_image();
     os_before_image();
     windows_before_image(); /* shared memory goes away for a while: the threads are parked */
+    note_maps();            /* what is shared now is the program's */
     if (context_save(&upper.context) == 0) {
         LOWER(agent_save, &upper);
         windows_go_on();

@@ -44,7 +44,6 @@ void os_before_image(void)
     park_threads();
     note_thread_names();
     note_files();
-    note_maps();
     note_timers();
     note_alternate_stack();
 }

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-int pairs_are_ours(const object *type)
+int pairs_are_ours(const object *type, const object *win)
 {
-    return type == predef[PRE_MPI_SHORT_INT] && !strcmp(upper.lower->name, "Open MPI");
+    return type == predef[PRE_MPI_SHORT_INT] && !win->win.w->twin.allocated &&
+           !strcmp(upper.lower->name, "Open MPI");
 }
 
 /* Nobody is stopped by a checkpoint while he has it: the lower half is all that is called then. */

@@ -1,5 +1,6 @@
 /* window.c - windows: memory of the upper half, seen by the lower half through a window that is,
- * from its creation to its end, in one passive access epoch to all ranks. All of MPI's ways to
+ * from its creation to its end, in one passive access epoch to all ranks. The memory of MPI_Win_allocate is the lower half's
+ * as well (struct twin): the library allocates it, and the upper half has the same pages at an address of its own. All of MPI's ways to
  * synchronise are made above of three things: a flush below, messages and barriers on a
  * communicator of the window's own, and a word per rank that is a lock. So at any moment the state
  * of a window is in memory that is saved, and a checkpoint may happen inside any epoch:
@@ -17,16 +18,37 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-static int below(struct window *w, handle_t *real)
+static int below(struct window *w, int filled, handle_t *real)
 {
     if (w->flavor == FLAVOR_DYNAMIC)
         return LOWER(win_create_dynamic, w->comm->real, real);
+    if (w->flavor == FLAVOR_ALLOCATE)
+        return LOWER(win_allocate, &w->twin, w->unit, filled, w->comm->real, real);
     return LOWER(win_create, w->base, w->size, w->unit, w->comm->real, real);
 }
 static int lock_words_below(struct window *w)
 {
     return LOWER(win_lock_words, w->lock_word, w->comm->real, &w->lock_live, &w->locks_real);
+}
+
+/* Its address, for the whole life of the window. Zero, as in both libraries, though the standard does not promise it. */
+static int twin_take(struct window *w, long size)
+{
+    void *p = mmap(NULL, (size_t)size + !size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                   -1, 0);
+    int mine = p != MAP_FAILED, all = 0;
+    if (mine)
+        w->twin = (struct twin){.program = w->base = p, .size = size};
+    int rc = core_Allreduce(&mine, &all, 1, predef[PRE_MPI_INT], predef[PRE_MPI_MIN], w->comm);
+    return rc ? rc : all ? 0 : NEUTRAL_MPI_ERR_NO_MEM;
+}
+static void twin_give(struct twin *t)
+{
+    if (t->program)
+        munmap(t->program, (size_t)t->size + !t->size);
+    t->program = NULL;
 }
 
 static int make(object *comm, object *info, int flavor, int unit, void *base, long size,
@@ -47,19 +69,15 @@ static int make(object *comm, object *info, int flavor, int unit, void *base, lo
         free(w);
         return rc;
     }
-    if (flavor == FLAVOR_ALLOCATE) {
-        /* its own pages; zero, as those of both libraries are, though the standard does not promise it */
-        w->owned = calloc(1, (size_t)size + 4096);
-        if (!w->owned)
-            return NEUTRAL_MPI_ERR_NO_MEM;
-        w->base = (void *)(((uintptr_t)w->owned + 4095) & ~4095ul);
-    } else if (flavor == FLAVOR_SHARED) {
+    if (flavor == FLAVOR_ALLOCATE)
+        rc = twin_take(w, size);
+    else if (flavor == FLAVOR_SHARED)
         rc = segment_create(w->comm, size, unit, w);
-        if (rc) {
-            core_Comm_free(&w->comm);
-            free(w);
-            return rc;
-        }
+    if (rc) {
+        twin_give(&w->twin);
+        core_Comm_free(&w->comm);
+        free(w);
+        return rc;
     }
     w->lock_word = need(calloc(1, 64));
     w->held = need(calloc(w->comm->comm.size, 1));
@@ -72,7 +90,7 @@ static int make(object *comm, object *info, int flavor, int unit, void *base, lo
     o->win.errh = NULL;
     info_take(o, info);
     if (!rc)
-        rc = below(w, &o->real);
+        rc = below(w, 0, &o->real);
     if (!rc)
         rc = lock_words_below(w);
     exclusive_leave(&w->gate);
@@ -158,7 +176,7 @@ static void forget(struct window *w)
         next = a->next;
         free(a);
     }
-    free(w->owned);
+    twin_give(&w->twin);
     free(w->lock_word);
     free(w->held);
     free(w->access);
@@ -185,6 +203,7 @@ int core_Win_free(object **win)
     object_delete(o); /* before its communicator: an image taken there must not list it */
     *win = predef[PRE_MPI_WIN_NULL];
     segment_free(w);
+    twin_give(&w->twin);
     core_Comm_free(&w->comm);
     forget(w);
     return rc;
@@ -312,6 +331,7 @@ void windows_before_image(void)
         LOWER(win_sync, o->win.w->locks_real);
         memcpy(o->win.w->lock_word, o->win.w->lock_live, LOCK_WORDS * sizeof(long));
         segment_save(o->win.w);
+        LOWER_VOID(win_part, &o->win.w->twin);
     }
 }
 /* The job ends here, and all ranks have the same windows: Open MPI's MPI_Finalize frees those that are
@@ -325,16 +345,27 @@ void windows_leave(void)
 }
 void windows_go_on(void)
 {
-    EACH_LIVE (o, KIND_WIN)
+    EACH_LIVE (o, KIND_WIN) {
         segment_restore(o->win.w, 0);
+        LOWER_VOID(win_join, &o->win.w->twin);
+    }
+}
+static void cannot_be_made_again(void)
+{
+    file_say("a window cannot be made again", "MPI");
+    abort();
 }
 void rebind_windows(void)
 {
     EACH_LIVE (o, KIND_WIN) {
         struct window *w = o->win.w;
-        segment_restore(w, 1);
-        below(w, &o->real);
-        lock_words_below(w);
+        int rc = segment_restore(w, 1);
+        if (!rc)
+            rc = below(w, 1, &o->real);
+        if (!rc)
+            rc = lock_words_below(w);
+        if (rc)
+            cannot_be_made_again();
         for (struct attached *a = w->attached; a; a = a->next)
             LOWER(win_attach, o->real, a->base, a->size);
     }

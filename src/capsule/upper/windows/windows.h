@@ -20,7 +20,7 @@ struct window {
     int flavor_out, model; /* as the ABI spells them */
     void *base;
     long size;
-    void *owned; /* memory to be freed with the window */
+    struct twin twin; /* the memory of MPI_Win_allocate */
     struct attached *attached;
     /* shared memory: one segment for all, mapped at the same place in no two processes */
     struct segment *segment;
@@ -45,7 +45,7 @@ enum { NOTHING_IS_NULL = 0, EPOCHS_ARE_CHECKED = 0, MODE_NOSUCCEED = 16 };
 /* --- locks.c --- */
 int window_access(object *win, int target);
 /* --- pairs.c: pairs_Name() for each row of class ATOMIC --- */
-int pairs_are_ours(const object *type);
+int pairs_are_ours(const object *type, const object *win);
 #define PAIRS_ATOMIC(Name, name, ...) int pairs_##Name(LIST(PARAM, __VA_ARGS__));
 #define PAIRS_ONESIDED(...)
 #define PAIRS_ABOVE(...)
