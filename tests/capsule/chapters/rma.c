@@ -255,6 +255,27 @@ static void best_of_all(int r)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* A window of one rank: both libraries take its memory from the heap, which cannot be mapped twice. */
+static MPI_Win alone;
+static struct pair *mem_alone;
+
+static void alone_make(void)
+{
+    MPI_Win_allocate(PAIRS * sizeof *mem_alone, sizeof *mem_alone, MPI_INFO_NULL, MPI_COMM_SELF,
+                     &mem_alone, &alone);
+    memset(mem_alone, 0, PAIRS * sizeof *mem_alone);
+}
+
+static void alone_use(int r)
+{
+    struct pair mine = {.value = (short)(r + 1), .place = 80000 + r}, old = {-1, -1};
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, alone);
+    MPI_Fetch_and_op(&mine, &old, MPI_SHORT_INT, 0, LAST, MPI_MAXLOC, alone);
+    MPI_Win_unlock(0, alone);
+    SAME(old.value, r);
+    SAME(mem_alone[LAST].place, 80000 + r);
+}
+
 /* Whether others can have these pages, too: a library that allocates them itself sees to it. */
 static int is_shared(const void *at)
 {
@@ -277,6 +298,7 @@ int main(int argc, char **argv)
     right = (me + 1) % ranks;
     make();
     best_make();
+    alone_make();
     MPI_Win_allocate(N * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &open_mem,
                      &open_win);
     memset(open_mem, 0, N * sizeof(long));
@@ -292,6 +314,7 @@ int main(int argc, char **argv)
         ask();
         open_use(r);
         best_of_all(r);
+        alone_use(r);
         mix_int(is_shared(mem_allocated)); /* as natively, also in a new library */
         MPI_Win w;
         MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
@@ -307,6 +330,7 @@ int main(int argc, char **argv)
     MPI_Win_detach(dynamic, mem_dynamic);
     MPI_Win_free(&open_win);
     MPI_Win_free(&best);
+    MPI_Win_free(&alone);
     MPI_Win_free(&created);
     MPI_Win_free(&allocated);
     MPI_Win_free(&shared);
