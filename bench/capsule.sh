@@ -18,7 +18,7 @@ row() { # name value unit baseline target
         printf "{\"name\":\"%s\",\"value\":%g,\"unit\":\"%s\",\"baseline\":%g,\"ratio\":%.4f,\"target\":%g,\"ok\":%s}\n", n, v, u, b, r, t, ok >> ENVIRON["MEND_BENCH_OUT"] }'
 }
 best() { cat "$work/$1".* | awk -v k="$2" '$1 == k && (!n++ || $2 < least) { least = $2 } END { print n ? least : 0 }'; }
-for which in pingpong8:1.03 allreduce8:1.03 pingpong1M:1.01 waitall64:1.05; do
+for which in pingpong8:1.03 allreduce8:1.03 pingpong1M:1.01 waitall64:1.05 fetch_and_op8:1.5 locked_put8:5; do
     row "capsule.${which%:*}" "$(best c "${which%:*}")" ns "$(best n "${which%:*}")" "${which#*:}"
 done
 # images of 128 MiB a rank; the program times write() of as much, on both ranks at once as images are

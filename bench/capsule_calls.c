@@ -30,6 +30,26 @@ static int compare(const void *a, const void *b)
             printf("%s %.1f\n", name, 1e9 * t[batches / 10]); \
     } while (0)
 
+/* Atomics on memory that the library has allocated, and the same with a lock for each. */
+static void atomics(void)
+{
+    long *memory, one = 1, old;
+    MPI_Win w;
+    MPI_Win_allocate(sizeof one, sizeof one, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &w);
+    MPI_Win_lock_all(0, w);
+    BENCH("fetch_and_op8", BATCHES, 100, {
+        MPI_Fetch_and_op(&one, &old, MPI_LONG, 1 - rank, 0, MPI_SUM, w);
+        MPI_Win_flush(1 - rank, w);
+    });
+    MPI_Win_unlock_all(w);
+    BENCH("locked_put8", BATCHES, 100, {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1 - rank, 0, w);
+        MPI_Put(&one, 1, MPI_LONG, 1 - rank, 0, 1, MPI_LONG, w);
+        MPI_Win_unlock(1 - rank, w);
+    });
+    MPI_Win_free(&w);
+}
+
 static void pingpong(char *buf, int bytes)
 {
     for (int k = 0; k < 2; k++)
@@ -63,6 +83,7 @@ int main(int argc, char **argv)
             MPI_Isend(out[m], 8, MPI_BYTE, 1 - rank, m, MPI_COMM_WORLD, &q[N + m]);
         MPI_Waitall(2 * N, q, MPI_STATUSES_IGNORE);
     });
+    atomics();
     MPI_Finalize();
     return 0;
 }
