@@ -20,11 +20,15 @@ check: all
 check-quick: all
 	@$(IN_SCRATCH) $(RUN) ctest --test-dir build --output-on-failure -j $(HALVES) -L quick
 
-# HOURS=h: trials by seed for so long (SEED=n: from that one on); else every long test once
+# HOURS=h: trials by seed for so long (SEED=n: from that one on; JOBS=n: so many at a time); COUNTS="LAYER=N …" or
+# COUNTS=promised: exact numbers instead (LIMIT=s: a trial that takes longer has hung; OUT=dir: results); neither: every long test once
 campaign: all
-ifdef HOURS
+ifneq ($(HOURS)$(COUNTS),)
+ifndef COUNTS
 	@tests/harness/inner-build fuzz build-fuzz || true # without clang the fuzzers are left out
-	@$(IN_SCRATCH) $(RUN) tests/campaign/run $(HOURS) $(SEED)
+endif
+	@$(IN_SCRATCH) $(RUN) tests/campaign/run $(if $(filter command,$(origin JOBS)),--jobs $(JOBS)) $(if $(COUNTS),--counts "$(COUNTS)") \
+		$(if $(LIMIT),--limit $(LIMIT)) $(if $(OUT),--out $(OUT)) $(or $(HOURS),1) $(SEED)
 else
 	@$(IN_SCRATCH) $(RUN) ctest --test-dir build --output-on-failure -L campaign
 endif
@@ -78,7 +82,7 @@ help:
 	@echo "make bench      speeds as ratios, into bench/results.json"
 	@echo "make bench-scale  how times grow with ranks: curves, into bench/scale/results"
 	@echo "make bench-real   what mend run costs heat, LAMMPS and GROMACS, into bench/real/results.json"
-	@echo "make campaign   the long fault campaigns; HOURS=2: trials by seed for so long"
+	@echo "make campaign   the long fault campaigns; HOURS=2: trials by seed for so long; COUNTS=promised: exact numbers"
 	@echo "make install    PREFIX=$(PREFIX)"
 	@echo "make dist       the source as one file, into build/"
 	@echo "make site       the guide, manual pages and API reference as HTML, into build/site"

@@ -29,7 +29,8 @@ for ((t = 1; t <= trials; t++)); do
         sleep 0.02
     done
     sleep "$pause"
-    mapfile -t victims < <(pgrep -f "^$build/lib/mend/capsule.*churn 120 8")
+    mapfile -t victims < <(for p in $(pgrep -f "^$build/lib/mend/capsule.*churn 120 8"); do
+        grep -qazs "^MEND_CAPSULE_DIR=$dir\$" "/proc/$p/environ" && echo "$p"; done) # not those of another test
     [ ${#victims[@]} -gt 0 ] && kill -9 "${victims[RANDOM % ${#victims[@]}]}" 2>/dev/null && kills=$((kills + 1))
     wait $job 2>/dev/null
     complete=$(grep -c checkpoint.commit "$dir/events.jsonl" 2>/dev/null)

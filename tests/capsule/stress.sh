@@ -2,6 +2,7 @@
 # stress.sh TRIALS SEED [lammps]: random checkpoints and resumes. Each trial takes a program, an MPI to start on, a
 # random moment of the run at which `mend checkpoint --stop` is asked for, and an MPI to resume on, and
 # compares what is printed with an undisturbed run. On a failure the seed and the folder are kept.
+# CAMPAIGN_CACHE: a folder where the outputs of undisturbed runs are kept for other calls, also at the same time.
 # `lammps`: with Debian 13's LAMMPS as the only program, in the root of tests/programs (77 if there is none).
 set -uo pipefail
 trials=$1 program=${3:-}; RANDOM=$2
@@ -53,6 +54,7 @@ if [ "$program" = lammps ]; then
     sed 's/^run.*/run 1500\nwrite_dump all custom final.txt id x y z vx vy vz modify sort id format float %20.15g/' \
         /usr/share/lammps/examples/melt/in.melt >in.melt
 fi
+keep() { local t; [ -e "$CAMPAIGN_CACHE/${1##*/}" ] || { t=$(mktemp "$CAMPAIGN_CACHE/.XXXXXX") && cp "$1" "$t" && mv "$t" "$CAMPAIGN_CACHE/${1##*/}"; }; }
 bad=0 taken=0
 for ((t = 1; t <= trials; t++)); do
     np=$((RANDOM % 3 + 2)) one=$((RANDOM % 3 + 1))
@@ -72,12 +74,15 @@ for ((t = 1; t <= trials; t++)); do
     a=${mpis[RANDOM % ${#mpis[@]}]} b=${mpis[RANDOM % ${#mpis[@]}]}
     key=$work/$(printf '%s_' "$np" "${words[@]##*/}") native=openmpi
     case ${words[0]} in *.mpich) native=mpich ;; esac
-    if [ ! -s "$key" ]; then
+    if [ -s "${CAMPAIGN_CACHE:-$work}/${key##*/}" ]; then
+        [ -s "$key" ] || cp "$CAMPAIGN_CACHE/${key##*/}" "$key"
+    else
         limit=60 launch $native "$np" "${words[@]}" >"$key.all" 2>/dev/null </dev/null
         shown "$key.all" >"$key"
     fi
     # some seeds are too much for one of the libraries itself, it hangs; the other prints the same
     case $key in *anything*) is_whole || other "$native" ;; esac
+    [ -z "${CAMPAIGN_CACHE:-}" ] || keep "$key"
     dir=$work/job.$t; rm -rf "$dir"; mkdir -m 700 "$dir"
     pause=0.$((RANDOM % 900 + 100))
     rm -f "$work/final.txt"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The campaign notices a wrong result, a hang, a failure, and what is left behind; a seed always means the same trial,
-# and the seeds reach every layer.
+# and the seeds reach every layer. Trials side by side are counted exactly, and one that hangs is ended with all its processes.
 set -uo pipefail
 trial=$MEND_SOURCE/tests/campaign/trial scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -25,4 +25,21 @@ for s in 1 17 42; do "$trial" --tell $s | grep -qxF "$(grep "^seed $s:" "$scratc
 for layer in online nodes relaunch process flow store crash capsule damage fuzz; do
     grep -q "^seed [0-9]*: $layer, " "$scratch/out" || fail "no seed of 60 reaches $layer"
 done
+# several at a time: `together CODE SAYS COUNT OPTIONS` runs a campaign of trials that do $CAMPAIGN_SELF
+together() {
+    CAMPAIGN_LAYER=self "$MEND_SOURCE/tests/campaign/run" --jobs 3 --out "$scratch/results" --counts "self=$3" "${@:4}" >"$scratch/out" 2>&1
+    [ $? = "$1" ] || fail "campaign of $3: not code $1"
+    grep -qE "$2" "$scratch/out" || fail "campaign of $3: no $2"
+}
+export CAMPAIGN_SELF='echo 3 kills, 3 back'
+together 0 '^self +[3-5] +[0-9]+ +(9|12|15) +0 +0 +0 +0 +0$' 8 0.05 1
+export CAMPAIGN_SELF='echo x >"$TMPDIR/../../me"; sleep 0.3; [ "$(find "$TMPDIR/../.." -name me | wc -l)" = 1 ] && rm "$TMPDIR/../../me" && echo 1 back'
+together 0 '^self +[3-5] ' 3 0.05 1
+export CAMPAIGN_SELF='echo SELF; sleep 1000'
+together 1 '^self +([0-9]) +0 +0 +0 +\1 +0 ' 3 --limit 1 0.0008 1
+grep -q 'again: tests/campaign/replay 1 self$' "$scratch/out" || fail "not said how to run it again"
+grep -q "^--- .*sleep 1000" "$scratch/results/1.log" || fail "no stacks: $(cat "$scratch/results/1.log")"
+! pgrep -f "campaign/[t]rial [123]\$" >/dev/null || fail "a hung trial was left"
+together 1 'self: 0 of 1' 1 0 1
+CAMPAIGN_SELF='exit 77' together 1 'self: 0 of 5' 5 0.05 1
 echo PASS
