@@ -21,6 +21,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -296,13 +298,36 @@ static void one_turn(struct node *n, struct sources *s, int signals)
     }
 }
 
-/* 4. Whatever is left in the pipes goes to the head, then the last word. */
+static void *close_server(void *nothing)
+{
+    server_close();
+    return nothing;
+}
+
+/* What the ranks and their MPI library have left in shared memory and in our folder. The PMIx library, which knows of
+ * the former, may wait for clients that were killed: not longer than a moment. */
+static void clean_up(struct node *n)
+{
+    struct timespec limit;
+    pthread_t closer;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += 2;
+    if (n->job.name && server_wake() >= 0 && pthread_create(&closer, NULL, close_server, NULL) == 0)
+        pthread_timedjoin_np(closer, NULL, &limit);
+    for (int i = 0; n->folder[0] && mend_io_remove_tree(n->folder) && i < 50; i++)
+        usleep(10000); /* the PMIx library is removing, too */
+}
+
+/* 4. Whatever is left in the pipes goes to the head; then, with nothing left here, the last word. */
 static void say_bye(struct node *n)
 {
-    double limit = launcher_clock() + 2;
     for (uint32_t i = 0; i < n->count; i++)
         for (int stream = 0; stream < 2; stream++)
             ranks_read(n, &n->ranks[i], stream, true);
+    if (n->head.fd >= 0)
+        link_flush(&n->head);
+    clean_up(n);
+    double limit = launcher_clock() + 2;
     link_send(&n->head, SAY_BYE, NULL);
     while (n->head.fd >= 0 && link_flush(&n->head) && link_pending(&n->head) &&
            launcher_clock() < limit)
@@ -329,12 +354,6 @@ int node_serve(int fd, uint32_t index)
         usleep(1000);
     say_bye(&n);
     link_close(&n.head);
-    if (n.job.name && server_wake() >= 0) {
-        alarm(2);       /* it may wait for clients that were killed */
-        server_close(); /* removes what the ranks' MPI library has left in shared memory */
-    }
-    if (n.folder[0])
-        mend_io_remove_tree(n.folder);
     _exit(0);
 }
 

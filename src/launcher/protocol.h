@@ -20,7 +20,8 @@
  *     refill   ADD: a new process, a world of one, to take a place that a death has left (head_fill.c). All nodes hear of
  *              it and say ADDED, before it is offered to anybody; its own node starts it. KILL ends it, if it was not
  *              taken in.
- *  8. the end  END: the node ends what is left of its ranks, says BYE and ends. A closed connection means the same.
+ *  8. the end  END: the node ends what is left of its ranks, removes what they leave, says BYE and ends. A closed
+ *              connection means the same.
  *
  * Death between any two steps: before JOB the node is left out and the launch fails with its name, so that the next one
  * avoids it; after JOB it is a lost node (5), also in the middle of 2 (the fence completes with an error) and of 3

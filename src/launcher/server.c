@@ -368,6 +368,22 @@ static pmix_status_t on_query(pmix_proc_t *p, pmix_query_t *queries, size_t n,
     return PMIX_ERR_NOT_SUPPORTED;
 }
 
+/* The library itself keeps the list of files that a process wants removed after its end (PMIX_REGISTER_CLEANUP: its shared
+ * memory), but only for a host that has this function. Nothing else is asked of us. */
+static pmix_status_t on_control(const pmix_proc_t *p, const pmix_proc_t targets[], size_t ntargets,
+                                const pmix_info_t info[], size_t n, pmix_info_cbfunc_t done,
+                                void *data)
+{
+    (void)p;
+    (void)targets;
+    (void)ntargets;
+    (void)info;
+    (void)n;
+    (void)done;
+    (void)data;
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+
 pmix_server_module_t server_module = {.client_connected2 = on_connected,
                                       .client_finalized = on_finalized,
                                       .abort = on_abort,
@@ -382,6 +398,7 @@ pmix_server_module_t server_module = {.client_connected2 = on_connected,
                                       .query = on_query,
                                       .connect = on_connect,
                                       .disconnect = on_connect,
+                                      .job_control = on_control,
                                       .group = on_group};
 
 /* ---- answers --------------------------------------------------------------------------------- */

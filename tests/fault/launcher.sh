@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # launcher.sh CASE: Mend's own launcher by itself. Cases:
-#   owner   mend run is killed, hung up, quit: the job ends with it, and nobody is left
+#   owner   mend run is killed, hung up, quit: the job ends with it, and nobody is left, nor any shared memory
 #   detach  a job without a terminal, and those who look at it
 #   daemon  the only node's daemon is killed: launched again
 #   door    who may connect: garbage, guesses, a replay, a flood, another user; the job does not notice
@@ -21,20 +21,32 @@ start() { rm -rf job; "$MEND" run --launcher mend --dir job "$@" >got 2>err & ru
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
 gone() { for _ in $(seq 100); do pgrep -f "$PWD/job" >/dev/null || return 0; sleep 0.1; done; pgrep -af "$PWD/job"; return 1; }
+mapped() { local p; for p in $(pgrep -f "$PWD/job"); do grep -ho '/dev/shm/sm_[^ ]*' "/proc/$p/maps"; done 2>/dev/null | sort -u; }
+removed() { # FILES: of shared memory; and the daemons' folders
+    [ -n "$1" ] || fail "the ranks share no memory"
+    for _ in $(seq 100); do ls $1 "$TMPDIR"/mend-node-* >left 2>/dev/null || [ -s left ] || return 0; sleep 0.1; done
+    cat left; return 1
+}
 head_of() { awk '{print $1}' "/proc/$1/task/$1/children"; }
 node=$MEND_BUILD/lib/mend/mend-node
 
 case $1 in
 owner)
+    export TMPDIR=$PWD/tmp; mkdir tmp
     start -n 2 --every 100ms -- ./odd wait
-    await '"level":"memory"' 4; kill -9 $runner; wait $runner 2>/dev/null
+    await '"level":"memory"' 4; shared=$(mapped); kill -9 $runner; wait $runner 2>/dev/null
     gone || fail "killed: processes are left"
+    removed "$shared" || fail "killed: memory is left"
     for s in HUP QUIT; do
         start -n 2 --every 100ms --levels memory,partner,global:1 -- ./odd wait
-        await '"level":"global"' 4; kill -$s $runner; wait $runner && fail "$s: code 0"
+        await '"level":"global"' 4; shared=$(mapped); kill -$s $runner; wait $runner && fail "$s: code 0"
         gone || fail "$s: processes are left"
+        removed "$shared" || fail "$s: memory is left"
         grep -q "mend restart .* resumes" err || fail "$s: no sentence"
-    done ;;
+    done
+    start -n 2 --every 100ms -- ./steady 4000 4096 # and one that ends by itself
+    await '"level":"memory"' 4; shared=$(mapped); wait $runner || fail "code $?"
+    removed "$shared" || fail "done: memory is left" ;;
 detach)
     native -n 2 ./steady 1000 4096 >want || exit 1
     "$MEND" run --launcher mend --dir job --detach -n 2 --every 100ms -- ./steady 1000 4096 >got 2>err || fail "code $?"

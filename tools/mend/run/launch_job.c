@@ -236,6 +236,18 @@ static int descendants(pid_t parent, pid_t *list, int count, int room)
     return count;
 }
 
+/* Mend's own on this machine: without its head it ends its ranks at once, and then removes what they have left. */
+static bool is_daemon(pid_t pid)
+{
+    char path[64], name[32] = "";
+    snprintf(path, sizeof path, "/proc/%d/comm", pid);
+    FILE *f = fopen(path, "re");
+    bool is = f && fgets(name, sizeof name, f) && strcmp(name, "mend-node\n") == 0;
+    if (f)
+        fclose(f);
+    return is;
+}
+
 void run_tidy(void)
 {
     session_remove(session);
@@ -251,11 +263,13 @@ void run_adopt(void)
  * launch, or the user, believes that it has ended. */
 void run_clear(void)
 {
+    enum { DAEMONS_MOMENT = 800 }; /* turns: 4 s */
     static pid_t below[65536];
     int status, n;
-    for (int i = 0; i < 2000 && (n = descendants(getpid(), below, 0, 65536)) > 0; i++) {
+    for (int i = 0; i < 2800 && (n = descendants(getpid(), below, 0, 65536)) > 0; i++) {
         while (n-- > 0)
-            kill(below[n], SIGKILL);
+            if (i >= DAEMONS_MOMENT || !is_daemon(below[n]))
+                kill(below[n], SIGKILL);
         while (waitpid(-1, &status, WNOHANG) > 0)
             ;
         nanosleep(&(struct timespec){0, 5000000}, NULL);
@@ -267,7 +281,7 @@ void run_end(pid_t launcher)
     static pid_t below[65536];
     int n = descendants(launcher, below, 0, 65536), status;
     kill(launcher, SIGTERM);
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 200; i++) {
         if (waitpid(launcher, &status, WNOHANG) == launcher) {
             launcher = 0;
             break;
@@ -275,7 +289,8 @@ void run_end(pid_t launcher)
         nanosleep(&(struct timespec){0, 20000000}, NULL);
     }
     for (int i = 0; i < n; i++)
-        kill(below[i], SIGKILL);
+        if (launcher || !is_daemon(below[i]))
+            kill(below[i], SIGKILL);
     if (launcher) {
         kill(launcher, SIGKILL);
         waitpid(launcher, &status, 0);
