@@ -16,7 +16,7 @@ launch() { # MPI command…
         mpich) $limit mpirun.mpich -n "$np" "$@" ;;
     esac
 }
-capsule() { local mpi=$1; shift; launch "$mpi" "$build/lib/mend/capsule.$mpi" "$@"; }
+capsule() { local mpi=$1; shift; CHAPTER_IN_CAPSULE=1 launch "$mpi" "$build/lib/mend/capsule.$mpi" "$@"; }
 fail=0
 check() { # what, output, errors
     if [ "$(tail -1 "$2")" = "$want" ]; then

@@ -41,6 +41,7 @@
 #define PARAM_REQ(x) OBJECT *x
 #define PARAM_REQS(x, n) OBJECT *x
 #define PARAM_INTS(x) const int *x
+#define PARAM_PARTS(x) const int *x
 #define PARAM_FLAGS(x) const int *x
 #define PARAM_RANKS(x, n) const int *x
 #define PARAM_AINTS(x) const long *x

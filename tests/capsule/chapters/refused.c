@@ -11,10 +11,8 @@
 int main(int argc, char **argv)
 {
     MPI_Comm c;
-    MPI_Request q;
     MPI_Session s;
     char port[MPI_MAX_PORT_NAME] = "";
-    int buf = 0;
     MPI_Init(&argc, &argv);
     chapter_begin(argc, argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -24,8 +22,6 @@ int main(int argc, char **argv)
     REFUSED(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &c));
     REFUSED(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &c));
     REFUSED(MPI_Comm_join(0, &c));
-    REFUSED(MPI_Psend_init(&buf, 1, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_INFO_NULL, &q));
-    REFUSED(MPI_Precv_init(&buf, 1, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_INFO_NULL, &q));
     REFUSED(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s));
     REFUSED(MPI_Register_datarep("mine", NULL, NULL, NULL, NULL));
     rounds = 1;

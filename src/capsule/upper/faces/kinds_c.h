@@ -36,6 +36,14 @@
 #define BEFORE_INTS NONE
 #define ARG_INTS SAME
 #define AFTER_INTS NONE
+#ifdef MPICH_ABI
+#define FACE_PARTS FACE_INTS
+#else
+#define FACE_PARTS(x) int *x
+#endif
+#define BEFORE_PARTS NONE
+#define ARG_PARTS SAME
+#define AFTER_PARTS NONE
 #define FACE_FLAGS FACE_INTS
 #define BEFORE_FLAGS NONE
 #define ARG_FLAGS SAME

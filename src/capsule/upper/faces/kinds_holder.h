@@ -84,6 +84,7 @@ static inline int no_holder(const object *holder)
 #define HOLDER_OSTRN NONE
 #define HOLDER_OTOPO NONE
 #define HOLDER_OWEIGHTS NONE
+#define HOLDER_PARTS NONE
 #define HOLDER_RANGES NONE
 #define HOLDER_RANK NONE
 #define HOLDER_RANKS NONE

@@ -88,10 +88,12 @@ int core_Is_thread_main(int *flag)
 int core_Finalize(void)
 {
     attributes_delete_all(COMM_SELF);
+    int rc = pieces_all_sent();
     collective_enter(COMM_WORLD); /* whoever is in there takes no part in checkpoints any more */
     LOWER_VOID(agent_end);
     life.finalized = 1;
-    return LOWER(Finalize);
+    int ended = LOWER(Finalize);
+    return rc ? rc : ended;
 }
 
 /* Not below: may be called by several threads at once, and by many programs is. An image between the

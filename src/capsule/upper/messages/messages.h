@@ -106,17 +106,24 @@ int deliver_drained(struct message *m, void *buf, int n, object *type, struct st
 int drain_step(void); /* 1: no send and no collective of ours is under way any more */
 
 /* --- requests that are not one request of the lower half --- */
-enum special { SPECIAL_NO, SPECIAL_PERSISTENT, SPECIAL_GENERALIZED, SPECIAL_COMPOSITE };
+enum special {
+    SPECIAL_NO,
+    SPECIAL_PERSISTENT,
+    SPECIAL_GENERALIZED,
+    SPECIAL_COMPOSITE,
+    SPECIAL_PARTITIONED
+};
 struct special_request {
     enum special what;
     int (*start)(object *request); /* persistent: begins the operation, fills inner[0] */
-    int n;                         /* requests inside; persistent: 0 when not active */
+    int n;                         /* requests inside; persistent, partitioned: 0 when not active */
     object **inner;
     int status_of;        /* composite: whose status is the status */
     void *keep;           /* freed with it */
     object *held[4];      /* types, communicator, operation that must live as long */
     object *channel;      /* persistent collective: what it speaks over */
     int n_held, n_arrays; /* inner[1…]: arrays of the arguments, freed with it */
+    struct partitioned *parts;
     /* generalized */
     int complete;
     void *query, *free_fn, *cancel;
@@ -129,6 +136,8 @@ int special_poll(object *r, int *error);
 int special_finish(object **h, struct status *st); /* complete: status, retire or make inactive */
 int special_free(object **h);
 int special_cancel(object *r);
+int special_waits(object *r);    /* for something that no request below stands for */
+void special_release(object *r); /* it was freed while active, and is complete */
 int core_Grequest_start(void *query, void *free_fn, void *cancel, enum language language,
                         void *extra, object **out);
 object *composite(int n, object **inner, int status_of, void *keep);
@@ -141,6 +150,9 @@ struct message *new_message(size_t bytes);
 void *message_data(struct message *m);
 struct status *message_status(struct message *m);
 int drain_matched(void);
+
+/* --- messages/pieces.c --- */
+int pieces_all_sent(void); /* waits */
 
 /* --- messages/modes.c --- */
 int core_Buffer_attach(void *buf, int size);

@@ -324,8 +324,7 @@ int core_Wait(object **h, struct status *st)
         tell_status(st, &empty_status);
         return 0;
     }
-    while ((*h)->req.special && (*h)->req.special->what == SPECIAL_GENERALIZED &&
-           !(*h)->req.special->complete)
+    while (special_waits(*h))
         wait_turn(COMM_SELF, NEUTRAL_ANY_SOURCE);
     wait_one(*h, st != NULL);
     return finish(h, st);

@@ -1,9 +1,10 @@
 /* messages/special_requests.c - requests that are not one request of the lower half: persistent ones (their
- * arguments, and while active an ordinary request inside), generalized ones, and composites
- * (several ordinary requests).
+ * arguments, and while active an ordinary request inside), generalized ones, composites
+ * (several ordinary requests), and partitioned ones (partitioned.c).
  */
 #include "core/face.h"
 #include "messages/messages.h"
+#include "messages/partitioned.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +26,13 @@ object *composite(int n, object **inner, int status_of, void *keep)
     s->keep = keep;
     return r;
 }
+static int is_started(const struct special_request *s)
+{
+    return s->what == SPECIAL_PERSISTENT || s->what == SPECIAL_PARTITIONED;
+}
 int special_inactive(const object *r)
 {
-    return r->req.special && r->req.special->what == SPECIAL_PERSISTENT && !r->req.special->n;
+    return r->req.special && is_started(r->req.special) && !r->req.special->n;
 }
 static void unhold(object *o)
 {
@@ -47,6 +52,7 @@ static void dismantle(object **h)
         unhold(s->held[i]);
     for (int i = 0; i < s->n_arrays; i++)
         free(s->inner[1 + i]);
+    partitioned_free(s->parts);
     free(s->keep);
     free(s->inner);
     free(s);
@@ -60,11 +66,19 @@ int special_poll(object *r, int *error)
     (void)error;
     if (s->what == SPECIAL_GENERALIZED)
         return s->complete;
+    if (s->what == SPECIAL_PARTITIONED)
+        return partitioned_poll(s->parts);
     int all = 1;
     for (int i = 0; i < s->n; i++)
         if (s->inner[i] != predef[PRE_MPI_REQUEST_NULL] && !request_poll(s->inner[i]))
             all = 0;
     return all;
+}
+int special_waits(object *r)
+{
+    const struct special_request *s = r->req.special;
+    return s && (s->what == SPECIAL_GENERALIZED || s->what == SPECIAL_PARTITIONED) &&
+           !special_poll(r, NULL);
 }
 static int generalized_status(struct special_request *s, struct status *st)
 {
@@ -92,6 +106,12 @@ int special_finish(object **h, struct status *st)
             s->n = 0;
         }
         break;
+    case SPECIAL_PARTITIONED:
+        rc = partitioned_status(s->parts, &wanted);
+        s->n = 0;
+        if (rc)
+            request_failed(rc, s->held[1]);
+        break;
     default:
         for (int i = 0; i < s->n; i++) {
             int e = core_Wait(&s->inner[i], &one);
@@ -106,10 +126,21 @@ int special_finish(object **h, struct status *st)
         dismantle(h);
     return rc;
 }
+void special_release(object *r)
+{
+    dismantle(&r);
+}
 int special_free(object **h)
 {
     struct special_request *s = (*h)->req.special;
     int rc = 0;
+    if (s->what == SPECIAL_PARTITIONED && s->n && s->parts->is_recv && s->parts->left) {
+        s->parts->freed = 1; /* its last piece ends it */
+        *h = predef[PRE_MPI_REQUEST_NULL];
+        return 0;
+    }
+    if (s->what == SPECIAL_PARTITIONED)
+        s->n = 0; /* what was made ready is on its way without it */
     if (s->what == SPECIAL_GENERALIZED) {
         /* the program may still complete it: its functions are called then */
         (*h)->req.freed = 1;
@@ -131,6 +162,8 @@ int special_cancel(object *r)
     struct special_request *s = r->req.special;
     if (s->what == SPECIAL_GENERALIZED)
         return face_call_cancel(s, s->complete);
+    if (s->what == SPECIAL_PARTITIONED)
+        return NEUTRAL_MPI_ERR_REQUEST;
     return s->what == SPECIAL_PERSISTENT && s->n ? core_Cancel(&s->inner[0]) : 0;
 }
 
@@ -176,15 +209,19 @@ int core_Request_get_status(object *r, int *flag, struct status *st)
         tell_status(st, &r->req.status);
     else if (s->what == SPECIAL_GENERALIZED)
         return generalized_status(s, st);
-    else
+    else if (s->what == SPECIAL_PARTITIONED) {
+        struct status own;
+        partitioned_status(s->parts, &own);
+        tell_status(st, &own);
+    } else
         tell_status(st, &s->inner[s->what == SPECIAL_PERSISTENT ? 0 : s->status_of]->req.status);
     return 0;
 }
 
 int core_Start(object **h)
 {
-    if ((*h)->kind != KIND_REQ || !(*h)->req.special ||
-        (*h)->req.special->what != SPECIAL_PERSISTENT || (*h)->req.special->n)
+    if ((*h)->kind != KIND_REQ || !(*h)->req.special || !is_started((*h)->req.special) ||
+        (*h)->req.special->n)
         return NEUTRAL_MPI_ERR_REQUEST;
     return (*h)->req.special->start(*h);
 }
