@@ -25,7 +25,7 @@ native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca
 mtbf=1500ms every=300ms last=10
 case $what in
 chapters)
-    names=(coll comms p2p topo types fortran io)
+    names=(coll comms p2p topo types fortran io partitioned sessions)
     command_of() { c=("$MEND_BUILD/tests/capsule/chapter-${names[$1]}" 400); }
     result() { tail -1 got; } ;;
 lammps)
@@ -49,7 +49,7 @@ while [ $kills -lt "$wanted" ]; do
     i=$((seed % ${#names[@]})) spares=$((1 + seed / ${#names[@]} % 3))
     [ "$what" = mtbf ] && spares=8
     command_of "$i"; rm -rf job final.txt table
-    "$MEND_SOURCE/tests/harness/within" 580 "$MEND" chaos --mtbf $mtbf --seed "$seed" --max $last --leave 4 --wait-ranks $((4 + spares)) -o table -- \
+    CHAPTER_IN_CAPSULE=1 "$MEND_SOURCE/tests/harness/within" 580 "$MEND" chaos --mtbf $mtbf --seed "$seed" --max $last --leave 4 --wait-ranks $((4 + spares)) -o table -- \
         "$MEND" run -n 4 --spares $spares --every $every --mtbf 10s --retries 1000 --dir job -q -- "${c[@]}" >got 2>err </dev/null
     code=$? n=$(grep killed table 2>/dev/null | grep -o 'pid [0-9]*' | wc -l)
     kills=$((kills + n)) runs=$((runs + 1)) verdict=ok

@@ -98,6 +98,7 @@ enum object_kind {
     KIND_WIN,
     KIND_FILE,
     KIND_MSG,
+    KIND_SESSION,
     N_KINDS
 };
 

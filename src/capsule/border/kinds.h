@@ -72,6 +72,9 @@
 #define PARAM_FILE(x) OBJECT x
 #define PARAM_ANYFILE(x) OBJECT x
 #define PARAM_REQIN(x) OBJECT x
+#define PARAM_SESSION(x) OBJECT x
+#define PARAM_NEWSESSION(x) OBJECT *x
+#define PARAM_FREESESSION(x) OBJECT *x
 #define PARAM_NEWWIN(x) OBJECT *x
 #define PARAM_NEWFILE(x) OBJECT *x
 #define PARAM_NEWMSG(x) OBJECT *x
@@ -92,5 +95,6 @@
 #define PARAM_DISTRIBS(x, n) const int *x
 #define PARAM_DARGS(x, n) const int *x
 #define PARAM_OSTRN(x, n) char *x
+#define PARAM_OPSET(x, len) char *x
 // clang-format on
 #endif

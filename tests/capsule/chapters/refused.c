@@ -11,7 +11,6 @@
 int main(int argc, char **argv)
 {
     MPI_Comm c;
-    MPI_Session s;
     char port[MPI_MAX_PORT_NAME] = "";
     MPI_Init(&argc, &argv);
     chapter_begin(argc, argv);
@@ -22,7 +21,6 @@ int main(int argc, char **argv)
     REFUSED(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &c));
     REFUSED(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &c));
     REFUSED(MPI_Comm_join(0, &c));
-    REFUSED(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s));
     REFUSED(MPI_Register_datarep("mine", NULL, NULL, NULL, NULL));
     rounds = 1;
     return chapter_end("refused");

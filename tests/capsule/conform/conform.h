@@ -23,7 +23,7 @@
 // clang-format off
 #define PARTS(PART) \
     PART(collectives) PART(completion) PART(files) PART(data) PART(comms) PART(inter) PART(groups) PART(types) \
-    PART(packing) PART(persistent) PART(partitioned) PART(topology) PART(windows) PART(modes) PART(env) WIDE_PARTS(PART)
+    PART(packing) PART(persistent) PART(partitioned) PART(topology) PART(windows) PART(modes) PART(env) PART(sessions) WIDE_PARTS(PART)
 // clang-format on
 
 #define PART(name) void part_##name(void);

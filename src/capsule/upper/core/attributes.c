@@ -271,7 +271,8 @@ static int is_known_hint(const char *key)
                                         "same_disp_unit",
                                         "alloc_shared_noncontig",
                                         "mpi_hw_resource_type",
-                                        "mpi_minimum_memory_alignment"};
+                                        "mpi_minimum_memory_alignment",
+                                        "thread_level"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(key, known[i]))
             return 1;
@@ -305,3 +306,4 @@ static int info_tell(object *holder, object **out)
 HINTS(Comm)
 HINTS(Win)
 HINTS(File)
+HINTS(Session)

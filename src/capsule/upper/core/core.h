@@ -87,6 +87,7 @@ int core_Info_create_env(object **out);
 int word_set(object *info, const char *key, const char *value);
 const char *word_get(const object *info, const char *key);
 void info_take(object *holder, object *info);
+int core_Session_set_info(object *s, object *info);
 
 /* --- tool.c --- */
 void rebind_tool(void);

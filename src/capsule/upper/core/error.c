@@ -126,9 +126,10 @@ int core_Errhandler_free(object **e)
 }
 static object **place_of(object *holder)
 {
-    return holder->kind == KIND_COMM  ? &holder->comm.errh
-           : holder->kind == KIND_WIN ? &holder->win.errh
-                                      : &holder->file.errh;
+    return holder->kind == KIND_COMM      ? &holder->comm.errh
+           : holder->kind == KIND_WIN     ? &holder->win.errh
+           : holder->kind == KIND_SESSION ? &holder->session.errh
+                                          : &holder->file.errh;
 }
 object *errhandler_of(object *holder)
 {
@@ -164,6 +165,7 @@ void errhandler_attach(object *holder, object *errh)
 HANDLERS(Comm, KIND_COMM)
 HANDLERS(Win, KIND_WIN)
 HANDLERS(File, KIND_FILE)
+HANDLERS(Session, KIND_SESSION)
 
 static void stop_job(object *holder, int code, const char *function)
 {
@@ -209,7 +211,8 @@ int raise_error(int code, object *holder, const char *function)
     error_holder = NULL;
     if (holder && holder->kind == KIND_COMM && holder->comm.of)
         holder = holder->comm.of;
-    if (!holder || holder == predef[PRE_MPI_COMM_NULL] || holder == predef[PRE_MPI_WIN_NULL])
+    if (!holder || holder == predef[PRE_MPI_COMM_NULL] || holder == predef[PRE_MPI_WIN_NULL] ||
+        holder == predef[PRE_MPI_SESSION_NULL])
         holder = COMM_WORLD;
     call_handler(holder, code, function);
     return face_error_out(code);
@@ -228,6 +231,7 @@ int raise_error(int code, object *holder, const char *function)
 CALL_HANDLER(Comm)
 CALL_HANDLER(Win)
 CALL_HANDLER(File)
+CALL_HANDLER(Session)
 
 int refuse(const char *function, const char *why)
 {

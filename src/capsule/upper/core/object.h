@@ -77,6 +77,10 @@ struct object {
             struct open_file *f;
         } file;
         struct {
+            object *errh;
+            int open;
+        } session;
+        struct {
             struct message *drained; /* brought up by a checkpoint; else still below */
             object *comm;
             struct status status;

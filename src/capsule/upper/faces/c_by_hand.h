@@ -145,6 +145,7 @@ void face_window_constants(int flavor, int *flavor_out, int *model)
 HANDLER(Comm, KIND_COMM, MPI_Comm)
 HANDLER(Win, KIND_WIN, MPI_Win)
 HANDLER(File, KIND_FILE, MPI_File)
+HANDLER(Session, KIND_SESSION, MPI_Session)
 
 static void call_c_errhandler(object *e, object *holder, int code)
 {
@@ -154,6 +155,9 @@ static void call_c_errhandler(object *e, object *holder, int code)
     } else if (holder->kind == KIND_WIN) {
         MPI_Win w = OUT_WIN(holder);
         ((MPI_Win_errhandler_function *)e->errh.fn)(&w, &code);
+    } else if (holder->kind == KIND_SESSION) {
+        MPI_Session s = OUT_SESSION(holder);
+        ((MPI_Session_errhandler_function *)e->errh.fn)(&s, &code);
     } else {
         MPI_File f = OUT_FILE(holder);
         ((MPI_File_errhandler_function *)e->errh.fn)(&f, &code);

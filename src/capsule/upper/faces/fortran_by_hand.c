@@ -189,6 +189,7 @@ BOTH(attr_delete, (int *c, int *key, int *ierr),
 HANDLER(comm, KIND_COMM)
 HANDLER(win, KIND_WIN)
 HANDLER(file, KIND_FILE)
+HANDLER(session, KIND_SESSION)
 BOTH(errhandler_create, (void *fn, int *errh, int *ierr),
      mpi_comm_create_errhandler_(fn, errh, ierr);)
 BOTH(errhandler_get, (int *c, int *errh, int *ierr), object *e = NULL;

@@ -220,6 +220,22 @@
 #define BEFORE_FREEGROUP(x) object *x##_ = x ? IN_GROUP(*x) : NULL; NEEDED_OF(GROUP, x)
 #define ARG_FREEGROUP ARG_NEW
 #define AFTER_FREEGROUP(x) *x = OUT_GROUP(x##_);
+#define FACE_SESSION(x) MPI_Session x
+#define BEFORE_SESSION NONE
+#define ARG_SESSION IN_SESSION
+#define AFTER_SESSION NONE
+#define FACE_NEWSESSION(x) MPI_Session *x
+#define BEFORE_NEWSESSION(x) BEFORE_NEW(x) NEEDED_OF(ARG, x)
+#define ARG_NEWSESSION ARG_NEW
+#define AFTER_NEWSESSION(x) if (x##_) *x = OUT_SESSION(x##_);
+#define FACE_FREESESSION(x) MPI_Session *x
+#define BEFORE_FREESESSION(x) object *x##_ = x ? IN_SESSION(*x) : NULL; NEEDED_OF(ARG, x)
+#define ARG_FREESESSION ARG_NEW
+#define AFTER_FREESESSION(x) *x = OUT_SESSION(x##_);
+#define FACE_OPSET(x, len) char *x
+#define BEFORE_OPSET NONE
+#define ARG_OPSET FIRST
+#define AFTER_OPSET NONE
 #define FACE_FREEINFO(x) MPI_Info *x
 #define BEFORE_FREEINFO(x) object *x##_ = x ? IN_INFO(*x) : NULL; NEEDED_OF(INFO, x)
 #define ARG_FREEINFO ARG_NEW

@@ -354,6 +354,26 @@
 #define ARG_REQIN(x) at(KIND_REQ, *x)
 #define AFTER_REQIN NONE
 #define LENGTH_REQIN NONE
+#define FACE_SESSION REF
+#define BEFORE_SESSION NONE
+#define ARG_SESSION(x) at(KIND_SESSION, *x)
+#define AFTER_SESSION NONE
+#define LENGTH_SESSION NONE
+#define FACE_NEWSESSION REF
+#define BEFORE_NEWSESSION(x) object *x##_ = NULL;
+#define ARG_NEWSESSION(x) &x##_
+#define AFTER_NEWSESSION(x) if (x##_) *x = x##_->index;
+#define LENGTH_NEWSESSION NONE
+#define FACE_FREESESSION REF
+#define BEFORE_FREESESSION(x) object *x##_ = at(KIND_SESSION, *x);
+#define ARG_FREESESSION(x) &x##_
+#define AFTER_FREESESSION(x) *x = x##_->index;
+#define LENGTH_FREESESSION NONE
+#define FACE_OPSET(x, len) char *x
+#define BEFORE_OPSET(x, len) char x##_[300] = ""; int x##_wanted = *len;
+#define ARG_OPSET(x, len) x##_
+#define AFTER_OPSET(x, len) if (!rc && x##_wanted) str_out(x##_, x, x##_len);
+#define LENGTH_OPSET(x, len) , int x##_len
 #define FACE_NEWWIN REF
 #define BEFORE_NEWWIN(x) object *x##_ = NULL;
 #define ARG_NEWWIN(x) &x##_

@@ -1,13 +1,14 @@
 /* kinds_holder.h - whose error handler is called when a function fails: that of the first
- * communicator, window or file among its arguments, for a C face and for Fortran alike. A null
+ * communicator, window, file or session among its arguments, for a C face and for Fortran alike. A null
  * handle there is an error that the core need not think of.
  */
 static inline int no_holder(const object *holder)
 {
-    return !holder                     ? 0
-           : holder->kind == KIND_COMM ? (holder->comm.card ? 0 : NEUTRAL_MPI_ERR_COMM)
-           : holder->kind == KIND_WIN  ? (holder->win.w ? 0 : NEUTRAL_MPI_ERR_WIN)
-                                       : (holder->file.f ? 0 : NEUTRAL_MPI_ERR_FILE);
+    return !holder                        ? 0
+           : holder->kind == KIND_COMM    ? (holder->comm.card ? 0 : NEUTRAL_MPI_ERR_COMM)
+           : holder->kind == KIND_WIN     ? (holder->win.w ? 0 : NEUTRAL_MPI_ERR_WIN)
+           : holder->kind == KIND_SESSION ? (holder->session.open ? 0 : NEUTRAL_MPI_ERR_SESSION)
+                                          : (holder->file.f ? 0 : NEUTRAL_MPI_ERR_FILE);
 }
 // clang-format off
 #define HOLDER(kind, ...) HOLDER_##kind(__VA_ARGS__)
@@ -91,6 +92,10 @@ static inline int no_holder(const object *holder)
 #define HOLDER_REQ NONE
 #define HOLDER_REQIN NONE
 #define HOLDER_REQS NONE
+#define HOLDER_SESSION(x) holder_ = HOLDER_OR_NULL(ARG_SESSION(x), PRE_MPI_SESSION_NULL);
+#define HOLDER_NEWSESSION NONE
+#define HOLDER_FREESESSION NONE
+#define HOLDER_OPSET NONE
 #define HOLDER_SPLIT NONE
 #define HOLDER_STATUS NONE
 #define HOLDER_STATUSES NONE

@@ -16,9 +16,10 @@
 static struct object storage[N_PREDEFINED];
 static struct object *by_low_byte[N_KINDS][256], *pair_type[16];
 static const int base_of[N_KINDS] = {
-    [KIND_COMM] = (int)0x84000000, [KIND_GROUP] = (int)0x88000000, [KIND_TYPE] = (int)0x8c000000,
-    [KIND_ERRH] = (int)0x94000000, [KIND_OP] = (int)0x98000000,    [KIND_INFO] = (int)0x9c000000,
-    [KIND_WIN] = (int)0xa0000000,  [KIND_REQ] = (int)0xac000000,   [KIND_MSG] = (int)0xac000000};
+    [KIND_COMM] = (int)0x84000000,   [KIND_GROUP] = (int)0x88000000, [KIND_TYPE] = (int)0x8c000000,
+    [KIND_ERRH] = (int)0x94000000,   [KIND_OP] = (int)0x98000000,    [KIND_INFO] = (int)0x9c000000,
+    [KIND_WIN] = (int)0xa0000000,    [KIND_REQ] = (int)0xac000000,   [KIND_MSG] = (int)0xac000000,
+    [KIND_SESSION] = (int)0xb8000000};
 static struct object *null_of[N_KINDS];
 static int handle_of_predef[N_PREDEFINED];
 

@@ -1,10 +1,12 @@
 /* faces/mpich_values.h - MPICH's C ABI: constants that it spells differently, windows, files,
  * messages. Included by faces/mpich.c before the functions are made.
  */
-#define IN_WIN(h) obj_of(KIND_WIN, h)
-#define IN_MSG(h) obj_of(KIND_MSG, h)
-#define OUT_WIN   handle_of
-#define OUT_MSG   handle_of
+#define IN_WIN(h)     obj_of(KIND_WIN, h)
+#define IN_MSG(h)     obj_of(KIND_MSG, h)
+#define IN_SESSION(h) obj_of(KIND_SESSION, h)
+#define OUT_SESSION   handle_of
+#define OUT_WIN       handle_of
+#define OUT_MSG       handle_of
 /* files are pointers here, too: the object itself */
 #define IN_FILE(h)  ((h) == MPI_FILE_NULL ? predef[PRE_MPI_FILE_NULL] : (struct object *)(h))
 #define OUT_FILE(o) ((o) == predef[PRE_MPI_FILE_NULL] ? MPI_FILE_NULL : (MPI_File)(o))

@@ -36,6 +36,8 @@ _Static_assert(sizeof(MPI_Status) == sizeof(struct status), "nstatus has Open MP
 #define IN_WIN(h)                     ((struct object *)(h))
 #define IN_FILE(h)                    ((struct object *)(h))
 #define IN_MSG(h)                     ((struct object *)(h))
+#define IN_SESSION(h)                 ((struct object *)(h))
+#define OUT_SESSION(o)                ((MPI_Session)(o))
 #define OUT_WIN(o)                    ((MPI_Win)(o))
 #define OUT_FILE(o)                   ((MPI_File)(o))
 #define OUT_MSG(o)                    ((MPI_Message)(o))
@@ -83,6 +85,7 @@ PREDEF_STRUCT(info_t, 256)
 PREDEF_STRUCT(win_t, 512)
 PREDEF_STRUCT(file_t, 1536)
 PREDEF_STRUCT(message_t, 256)
+PREDEF_STRUCT(instance_t, 512)
 #define TYPE_OF_COMM                            struct ompi_predefined_communicator_t
 #define TYPE_OF_TYPE                            struct ompi_predefined_datatype_t
 #define TYPE_OF_OP                              struct ompi_predefined_op_t
@@ -93,6 +96,7 @@ PREDEF_STRUCT(message_t, 256)
 #define TYPE_OF_WIN                             struct ompi_predefined_win_t
 #define TYPE_OF_MSG                             struct ompi_predefined_message_t
 #define TYPE_OF_FILE                            struct ompi_predefined_file_t
+#define TYPE_OF_SESSION                         struct ompi_predefined_instance_t
 #define PREDEFINED(kind, symbol, name, fortran) TYPE_OF_##kind symbol;
 #include "table/predefined.def"
 #undef PREDEFINED
@@ -106,11 +110,6 @@ void face_init(void)
 #include "table/predefined.def"
 #undef PREDEFINED
 }
-
-/* MPI_SESSION_NULL: sessions are refused, but programs name it. At Open MPI's size. */
-struct ompi_predefined_instance_t {
-    char nothing[512];
-} ompi_mpi_instance_null;
 
 /* Those that are written by hand (fast.h) have another one behind them, made from the table. */
 #define PMPI_Send      slow_Send
@@ -174,6 +173,7 @@ F2C(Request, MPI_Request, KIND_REQ)
 F2C(Group, MPI_Group, KIND_GROUP)
 F2C(Info, MPI_Info, KIND_INFO)
 F2C(Errhandler, MPI_Errhandler, KIND_ERRH)
+F2C(Session, MPI_Session, KIND_SESSION)
 F2C(Win, MPI_Win, KIND_WIN) F2C(File, MPI_File, KIND_FILE) F2C(Message, MPI_Message, KIND_MSG)
 
 #include "faces/openmpi_by_hand.h"

@@ -149,16 +149,11 @@ int PMPI_Status_f2f08(const MPI_Fint *f, MPI_F08_status *f08)
     return MPI_SUCCESS;
 }
 WEAK(Status_f2f08)
-/* sessions are refused: there is only the null one */
-MPI_Fint PMPI_Session_c2f(MPI_Session s)
+/* no part of the standard */
+int PMPI_Session_set_info(MPI_Session session, MPI_Info info)
 {
-    (void)s;
-    return 0;
+    object *s = IN_SESSION(session);
+    int rc = no_holder(s) ?: INSIDE(core_Session_set_info(s, IN_INFO(info)));
+    return FACE_RAISE(rc, s, Session_set_info);
 }
-WEAK(Session_c2f)
-MPI_Session PMPI_Session_f2c(MPI_Fint f)
-{
-    (void)f;
-    return NULL;
-}
-WEAK(Session_f2c)
+WEAK(Session_set_info)

@@ -1,6 +1,7 @@
 /* env.c - environment: start, end, clocks, errors, predefined attributes. */
 #include "comm/comm.h"
 #include "core/face.h"
+#include "life/life.h"
 #include "messages/messages.h"
 #include "os/os.h"
 #include "windows/windows.h"
@@ -10,7 +11,9 @@
 #include <string.h>
 #include <time.h>
 static struct {
+    int begun, ended; /* the lower half */
     int initialized, finalized, provided_level;
+    int open_sessions, with_sessions;
     /* Values of attributes: the program gets their addresses. */
     int tag_ub, global, last, universe, appnum;
 } life;
@@ -33,7 +36,7 @@ static int let_several_in(int required, int *provided)
     return rc;
 }
 
-int core_Init_thread(int required, int *provided)
+static int begin(int required, int *provided)
 {
     int below = required < SERIALIZED ? required : SERIALIZED; /* one thread pointer there */
     int rc = LOWER(Init_thread, below, provided);
@@ -50,7 +53,7 @@ int core_Init_thread(int required, int *provided)
     life.tag_ub = LOWER(tag_ub);
     if (life.tag_ub > 0x7ffff)
         life.tag_ub = 0x7ffff; /* a promise that any later lower half can keep */
-    life.initialized = 1;
+    life.begun = 1;
     if (!rc)
         rc = open_channels();
     if (!rc)
@@ -60,6 +63,53 @@ int core_Init_thread(int required, int *provided)
         rc = LOWER(agent_start, &upper);
     files_of_lower_half();
     return rc;
+}
+
+/* MPI below begins with MPI_Init or with the first session, whichever is first. All ranks meet there. */
+static int begin_once(int required, int *provided)
+{
+    if (!life.begun)
+        return begin(required, provided);
+    *provided = life.provided_level;
+    return 0;
+}
+int core_Init_thread(int required, int *provided)
+{
+    int rc = begin_once(required, provided);
+    life.initialized = 1;
+    return rc;
+}
+
+/* It cannot begin twice. A program with sessions may open another one at any time, also after MPI_Finalize: there the end
+ * below is that of the process. */
+static int end_below(void)
+{
+    int rc = pieces_all_sent();
+    collective_enter(COMM_WORLD); /* whoever is in there takes no part in checkpoints any more */
+    LOWER_VOID(agent_end);
+    life.ended = 1;
+    int ended = LOWER(Finalize);
+    return rc ? rc : ended;
+}
+static void end_with_process(void)
+{
+    int in_use = life.open_sessions || (life.initialized && !life.finalized);
+    if (life.begun && !life.ended && !in_use && !is_forked_child())
+        (void)INSIDE(end_below());
+}
+int session_begins(int required, int *provided)
+{
+    if (life.ended)
+        return refuse("MPI_Session_init", "the first session began after MPI_Finalize");
+    int rc = begin_once(required, provided);
+    if (!rc && !life.with_sessions++ && atexit(end_with_process))
+        rc = NEUTRAL_MPI_ERR_NO_MEM;
+    life.open_sessions += !rc;
+    return rc;
+}
+void session_ends(void)
+{
+    life.open_sessions--;
 }
 
 int core_Initialized(int *flag)
@@ -88,12 +138,8 @@ int core_Is_thread_main(int *flag)
 int core_Finalize(void)
 {
     attributes_delete_all(COMM_SELF);
-    int rc = pieces_all_sent();
-    collective_enter(COMM_WORLD); /* whoever is in there takes no part in checkpoints any more */
-    LOWER_VOID(agent_end);
     life.finalized = 1;
-    int ended = LOWER(Finalize);
-    return rc ? rc : ended;
+    return life.with_sessions ? pieces_all_sent() : end_below();
 }
 
 /* Not below: may be called by several threads at once, and by many programs is. An image between the

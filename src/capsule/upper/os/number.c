@@ -23,6 +23,11 @@ void number_resumed(void)
     number.now = (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
+int is_forked_child(void)
+{
+    return raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != number.now;
+}
+
 /* At a checkpoint: a part of the library. The first one begins it. */
 void number_note(uintptr_t from, uintptr_t to, int first)
 {

@@ -52,6 +52,7 @@ void note_maps(void); /* os/maps.c */
 void map_files_again(void);
 void number_init(void); /* os/number.c */
 void number_resumed(void);
+int is_forked_child(void);
 void number_note(uintptr_t from, uintptr_t to, int first);
 void note_timers(void); /* os/timers.c */
 void timers_again(void);
