@@ -324,7 +324,7 @@ void delta_committed(mend_store *store, struct job *job, enum base_kind kind, un
 void delta_reset(mend_store *store);
 void delta_free(mend_store *store);
 
-/* ---- track.c ---- */
+/* ---- pages.c ---- */
 bool pages_work(void); /* self-test, once */
 
 /* ---- restore.c ---- */

@@ -7,7 +7,6 @@
  * not used: system calls into protected memory fail.
  */
 #include "copies/pages.h"
-#include "copies/track.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include <base/copy.h>
+#include <base/track.h>
 
 #define SMALL     (16 * PAGE)
 #define PAUSE_MAX 16
@@ -29,7 +29,7 @@ struct pages {
     int uffd, pagemap;
     bool armed; /* everything is write-protected since the last save */
     int pause, pause_left;
-    struct range *ranges; /* disjoint, ascending */
+    struct mend_range *ranges; /* disjoint, ascending */
     int range_count;
     struct seen *regions; /* what the ranges were made from */
     int region_count;
@@ -38,7 +38,7 @@ struct pages {
 
 /* ---- what is watched ------------------------------------------------------------------------- */
 
-static bool inner_pages(const struct region *r, struct range *out)
+static bool inner_pages(const struct region *r, struct mend_range *out)
 {
     out->start = ((uintptr_t)r->address + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
     out->end = ((uintptr_t)r->address + r->bytes) & ~(uintptr_t)(PAGE - 1);
@@ -47,14 +47,14 @@ static bool inner_pages(const struct region *r, struct range *out)
 
 static int compare_ranges(const void *a, const void *b)
 {
-    const struct range *x = a, *y = b;
+    const struct mend_range *x = a, *y = b;
     return (x->start > y->start) - (x->start < y->start);
 }
 
 static void forget_ranges(struct pages *p)
 {
     for (int i = 0; i < p->range_count; i++)
-        track_unwatch(p->uffd, &p->ranges[i]);
+        mend_track_unwatch(p->uffd, &p->ranges[i]);
     p->range_count = p->region_count = 0;
     p->armed = false;
 }
@@ -75,7 +75,7 @@ static bool same_regions(const mend_store *store, const struct pages *p)
 static bool watch_regions(mend_store *store, struct pages *p)
 {
     size_t n = (size_t)store->region_count + 1;
-    struct range *ranges = realloc(p->ranges, n * sizeof *ranges);
+    struct mend_range *ranges = realloc(p->ranges, n * sizeof *ranges);
     struct seen *seen = realloc(p->regions, n * sizeof *seen);
     int count = 0, merged = 0;
 
@@ -100,7 +100,7 @@ static bool watch_regions(mend_store *store, struct pages *p)
         }
     }
     for (int i = 0; i < merged; i++)
-        if (track_watch(p->uffd, &ranges[i])) { /* some kinds of mappings cannot be watched */
+        if (mend_track_watch(p->uffd, &ranges[i])) { /* some kinds of mappings cannot be watched */
             p->range_count = i;
             forget_ranges(p);
             return false;
@@ -126,8 +126,9 @@ struct marking {
 };
 
 /* A run of changed pages, in the numbering of the stream, for every region that it touches. */
-static void mark_run(void *context, uintptr_t start, uintptr_t end)
+static int mark_run(void *context, uintptr_t start, uintptr_t end, unsigned is)
 {
+    (void)is;
     struct marking *m = context;
     for (uint32_t i = 0; i < m->head->region_count; i++) {
         const mend_image_region *to = &m->head->regions[i];
@@ -138,6 +139,7 @@ static void mark_run(void *context, uintptr_t start, uintptr_t end)
             set_run(m->bits, (to->offset + (a - from)) / PAGE,
                     (to->offset + (b - from) + PAGE - 1) / PAGE);
     }
+    return 0;
 }
 
 /* Edges and small regions, which are not watched. */
@@ -147,7 +149,7 @@ static void mark_unwatched(struct marking *m)
         const mend_image_region *to = &m->head->regions[i];
         const struct region *r = region_find(m->store, to->id);
         uint64_t first = to->offset / PAGE, end = (to->offset + to->bytes + PAGE - 1) / PAGE;
-        struct range inner;
+        struct mend_range inner;
         if (!to->bytes)
             continue;
         if (!inner_pages(r, &inner)) {
@@ -183,7 +185,7 @@ static struct pages *make_pages(mend_store *store)
     struct pages *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    p->uffd = track_open();
+    p->uffd = mend_track_open();
     p->pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     store->pages = p;
     return p;
@@ -193,7 +195,7 @@ static struct pages *make_pages(mend_store *store)
 static bool arm(struct pages *p)
 {
     for (int i = 0; i < p->range_count; i++)
-        if (track_protect(p->uffd, &p->ranges[i], true)) {
+        if (mend_track_protect(p->uffd, &p->ranges[i], true)) {
             forget_ranges(p);
             return false;
         }
@@ -206,7 +208,7 @@ static bool arm(struct pages *p)
 static void give_up_for_now(struct pages *p)
 {
     for (int i = 0; i < p->range_count; i++)
-        track_protect(p->uffd, &p->ranges[i], false);
+        mend_track_protect(p->uffd, &p->ranges[i], false);
     p->armed = false;
     p->pause = p->pause ? p->pause * 2 : 1;
     if (p->pause > PAUSE_MAX)
@@ -254,7 +256,7 @@ uint64_t *pages_take(mend_store *store, const mend_image_head *head)
     struct marking m = {store, head, calloc(words, sizeof(uint64_t))};
     int failed = m.bits == NULL;
     for (int i = 0; !failed && i < p->range_count; i++)
-        failed = track_scan(p->pagemap, &p->ranges[i], mark_run, &m);
+        failed = mend_track_changed(p->pagemap, &p->ranges[i], mark_run, &m);
     if (failed) { /* a mapping was replaced: start again */
         free(m.bits);
         forget_ranges(p);
@@ -332,4 +334,9 @@ void pages_free(mend_store *store)
     free(p->ranges);
     free(p->regions);
     free(p);
+}
+
+bool pages_work(void)
+{
+    return sysconf(_SC_PAGESIZE) == PAGE && mend_track_works();
 }
