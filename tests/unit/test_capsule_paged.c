@@ -21,9 +21,9 @@ enum { PAGES = 1000 };
 static char *memory, *stage;
 static struct upper *upper;
 
-int survey_take(struct survey *s, struct upper *u) /* not the process of this test */
+int survey_take(struct survey *s, struct upper *u, int tracked) /* not the process of this test */
 {
-    (void)s, (void)u;
+    (void)s, (void)u, (void)tracked;
     return MEND_ERR_UNSUPPORTED;
 }
 

@@ -1,14 +1,17 @@
 /* capture.c - an image of the upper half in memory, which shares with the one before what has not changed.
  *
- *   1. The pages that were touched are listed (images/survey.c).
- *   2. Each is compared with the page that the base has at this address (images/compare.c). If they are the same, the new image has that
- *      one, too; if not, it is copied to a slot of its own, with its sum. Zero pages are left out.
+ *   1. The pages that were touched are listed, and those that were written since the last image (images/survey.c).
+ *   2. A page that was not written is as the base has it: the new image has that one, too; if the base has none, it is
+ *      zero. All others are compared with the page that the base has at this address (images/compare.c). If they are the
+ *      same, it is shared; if not, it is copied to a slot of its own, with its sum. Zero pages are left out.
  *   3. The tables are made.
- * The base stays as it is whatever happens: a slot that somebody has is never written to.
+ * The base stays as it is whatever happens: a slot that somebody has is never written to. Only if the base is the image
+ * that memory was like when writes began to be noted (images/track.h) is step 2 right: else every page is compared.
  */
 #include "images/paged.h"
 #include "images/image.h"
 #include "images/pool.h"
+#include "images/track.h"
 
 #include <base/fail.h>
 #include <base/fault.h>
@@ -24,9 +27,9 @@ struct capture {
     uint64_t run_count, run_room;
     const char *new; /* pages that follow each other and are to be copied: */
     uint64_t first, count;
-    char *scratch;   /* a page */
-    uint8_t *same;   /* [pages of the survey]: as in the base */
-    uint64_t number; /* of the page in the survey */
+    char *scratch; /* a page */
+    struct pieces pieces;
+    size_t piece; /* the next one */
 };
 
 static int flush(struct capture *c)
@@ -49,10 +52,10 @@ static int flush(struct capture *c)
     return rc;
 }
 
-static int add_run(struct capture *c, uint64_t at, int continues)
+static int add_run(struct capture *c, uint64_t from, uint64_t to, int continues)
 {
-    if (continues && c->run_count && c->runs[c->run_count - 1].to == at) {
-        c->runs[c->run_count - 1].to += ground.page_size;
+    if (continues && c->run_count && c->runs[c->run_count - 1].to == from) {
+        c->runs[c->run_count - 1].to = to;
         return 0;
     }
     if (c->run_count == c->run_room) {
@@ -62,7 +65,7 @@ static int add_run(struct capture *c, uint64_t at, int continues)
             return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the table of pages");
         c->runs = more;
     }
-    c->runs[c->run_count++] = (struct run){at, at + ground.page_size, 0};
+    c->runs[c->run_count++] = (struct run){from, to, 0};
     return 0;
 }
 
@@ -83,33 +86,72 @@ static int add_new(struct capture *c, const char *bytes, uint64_t page)
     return rc == 0 && moving ? flush(c) : rc;
 }
 
-static int add_shared(struct capture *c, uint64_t page, uint64_t in_base)
+static int add_shared(struct capture *c, uint64_t in_base, uint64_t count)
 {
     int rc = flush(c);
+    uint64_t page = c->p->pages;
     if (rc)
         return rc;
-    c->p->slot[page] = c->base.p->slot[in_base];
-    c->p->sum[page] = c->base.p->sum[in_base];
-    pool_share(&c->p->slot[page], 1);
-    c->p->pages = page + 1;
+    memcpy(c->p->slot + page, c->base.p->slot + in_base, count * sizeof *c->p->slot);
+    memcpy(c->p->sum + page, c->base.p->sum + in_base, count * sizeof *c->p->sum);
+    pool_share(c->p->slot + page, count);
+    c->p->pages = page + count;
     return 0;
 }
 
-static int add_page(struct capture *c, const struct stretch *t, uint64_t at)
+static int add_changed(struct capture *c, const struct stretch *t, uint64_t at)
 {
     const char *bytes = (const char *)(at + (uint64_t)t->shift);
     int of_file =
         c->survey->mappings[t->mapping].file != 0; /* where no run is, its bytes would be */
-    int64_t in_base = c->same[c->number++] ? paged_find(&c->base, at) : -1;
     uint64_t page = c->count ? c->first + c->count : c->p->pages;
-    int rc;
-    if (in_base >= 0)
-        rc = add_shared(c, page, (uint64_t)in_base);
-    else if (!of_file && page_is_zero(bytes))
+    if (!of_file && page_is_zero(bytes))
         return 0;
-    else
-        rc = add_new(c, bytes, page);
-    return rc ? rc : add_run(c, at, at != t->from);
+    int rc = add_new(c, bytes, page);
+    return rc ? rc : add_run(c, at, at + ground.page_size, at != t->from);
+}
+
+/* [from, to) is as the base has it. */
+static int add_unchanged(struct capture *c, const struct stretch *t, uint64_t from, uint64_t to)
+{
+    int rc = 0, of_file = c->survey->mappings[t->mapping].file != 0;
+    for (uint64_t end; from < to && rc == 0; from = end) {
+        int64_t in_base = paged_find(&c->base, from);
+        end = paged_find_end(&c->base, from, to);
+        for (uint64_t at = from; in_base < 0 && of_file && at < end && rc == 0; at += ground.page_size)
+            rc = add_changed(c, t, at);
+        if (in_base >= 0)
+            rc = add_shared(c, (uint64_t)in_base, (end - from) / ground.page_size);
+        if (in_base >= 0 && rc == 0)
+            rc = add_run(c, from, end, from != t->from);
+    }
+    return rc;
+}
+
+static int add_piece(struct capture *c, const struct stretch *t, const struct piece *p)
+{
+    const uint8_t *same = c->pieces.same + p->number;
+    int rc = 0;
+    for (uint64_t at = p->from; at < p->to && rc == 0; at += ground.page_size)
+        rc = *same++ ? add_unchanged(c, t, at, at + ground.page_size) : add_changed(c, t, at);
+    return rc;
+}
+
+static int add_stretch(struct capture *c, const struct stretch *t)
+{
+    uint64_t at = t->from;
+    int rc = 0;
+    while (at < t->to && rc == 0) {
+        const struct piece *p = c->piece < c->pieces.count ? &c->pieces.list[c->piece] : NULL;
+        if (!p || p->from >= t->to)
+            return add_unchanged(c, t, at, t->to);
+        rc = add_unchanged(c, t, at, p->from);
+        if (rc == 0)
+            rc = add_piece(c, t, p);
+        at = p->to;
+        c->piece++;
+    }
+    return rc;
 }
 
 static int add_pages(struct capture *c)
@@ -119,9 +161,7 @@ static int add_pages(struct capture *c)
     for (size_t i = 0; i < s->count && rc == 0; i++) {
         if (i == s->count / 2)
             MEND_FAULT_POINT(recover_save_pages);
-        for (uint64_t at = s->stretches[i].from; at < s->stretches[i].to && rc == 0;
-             at += ground.page_size)
-            rc = add_page(c, &s->stretches[i], at);
+        rc = add_stretch(c, &s->stretches[i]);
     }
     return rc ? rc : flush(c);
 }
@@ -146,30 +186,49 @@ static int make_head(struct capture *c)
     return 0;
 }
 
+static void was_changed(uint64_t address)
+{
+    track_wrong(address, "while an image was taken");
+}
+
+static int look_and_add(struct capture *c)
+{
+    const struct paged *base = c->base.p;
+    int known = base && c->survey->tracked && base->serial && base->serial == track_image();
+    int rc = pieces_make(&c->pieces, c->survey, !known);
+    if (rc)
+        return rc;
+    survey_reveal(c->survey, 1);
+    if (base)
+        pieces_compare(&c->pieces, base, c->survey->meta.size);
+    rc = add_pages(c);
+    if (rc == 0)
+        rc = make_head(c);
+    if (rc == 0 && track_is_checked())
+        survey_check(c->survey, c->p, was_changed);
+    survey_reveal(c->survey, 0);
+    return rc;
+}
+
 int paged_of_survey(struct paged *p, struct survey *s, const struct paged *base)
 {
     struct capture c = {
         .survey = s, .p = p, .base = {base, 0, 0}, .scratch = malloc(ground.page_size)};
     *p = (struct paged){0};
-    c.same = calloc(s->pages + 1, 1);
-    int rc = c.scratch && c.same ? paged_make_room(p, s->pages)
-                                 : mend_fail(MEND_ERR_NO_MEMORY, "no memory for a page");
-    if (rc == 0) {
-        survey_reveal(s, 1);
-        if (base)
-            paged_compare(s, base, c.same);
-        rc = add_pages(&c);
-        survey_reveal(s, 0);
-    }
+    int rc = c.scratch ? paged_make_room(p, s->pages)
+                       : mend_fail(MEND_ERR_NO_MEMORY, "no memory for a page");
     if (rc == 0)
-        rc = make_head(&c);
+        rc = look_and_add(&c);
     if (rc == 0)
         rc = paged_check(p);
     free(c.runs);
     free(c.scratch);
-    free(c.same);
+    pieces_free(&c.pieces);
     if (rc)
         paged_free(p);
+    else
+        p->serial = track_new_serial();
+    track_memory_is(rc || !s->tracked ? 0 : p->serial);
     return rc;
 }
 
@@ -177,9 +236,11 @@ int paged_capture(struct paged *p, struct upper *upper, const struct paged *base
 {
     struct survey s;
     *p = (struct paged){0};
-    int rc = survey_take(&s, upper);
+    int rc = survey_take(&s, upper, 1);
     if (rc == 0)
         rc = paged_of_survey(p, &s, base);
+    else
+        track_memory_is(0);
     survey_free(&s);
     return rc;
 }

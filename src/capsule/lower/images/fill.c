@@ -6,8 +6,8 @@
  *   2. several threads do that where there are cores for them, each a part of the runs of its own, into huge pages
  *      where the system has them: touching new pages takes longer than reading them;
  *   3. pages that were made ahead of time are moved to where they are needed (start/ahead.c);
- *   4. a process that goes back to an image that it has written or verified itself compares its pages with those of
- *      the image, and writes only those that differ.
+ *   4. a process that goes back to an image that it has written or verified itself writes only pages that differ: those
+ *      that it has not written to since are not looked at (images/clean.c), the others are compared.
  */
 #include "images/load.h"
 #include "start/start.h"
@@ -32,6 +32,7 @@ struct cursor { /* in one image of the chain; asked for ascending addresses */
     const struct loaded *l;
     mend_image *image;
     uint64_t run, at; /* this run's bytes are there in its memory */
+    struct paged_cursor was;
 };
 
 struct reader {
@@ -64,7 +65,7 @@ static int reader_open(struct reader *r, struct loaded *l, int first)
     if (r->own)
         image = r->own;
     for (int i = 0; l; l = l->base, image = image ? mend_image_base(image) : NULL)
-        r->chain[i++] = (struct cursor){l, image, 0, 0};
+        r->chain[i++] = (struct cursor){l, image, 0, 0, {l->was, 0, 0}};
     return 0;
 }
 
@@ -73,6 +74,21 @@ static void reader_close(struct reader *r)
     if (r->own)
         mend_image_close(r->own);
     free(r->chain);
+}
+
+/* Pages of an image in memory, from number `page` on. */
+static int put_pages(struct cursor *c, uint64_t page, uint64_t from, uint64_t to, int kept)
+{
+    const struct loaded *l = c->l;
+    int rc = 0, there = 0;
+    for (uint64_t end; from < to && rc == 0; from = end) {
+        end = kept ? clean_until(l, &c->was, from, to, page, &there) : to;
+        uint64_t count = (end - from) / ground.page_size;
+        if (!there)
+            rc = paged_put(l->paged, page, (char *)from, count, l->checked, kept);
+        page += count;
+    }
+    return rc;
 }
 
 /* The content of [from, to), which lies in runs of this image. */
@@ -91,8 +107,7 @@ static int fill_run(struct cursor *c, uint64_t from, uint64_t to, int kept)
         if (r->in_base)
             rc = fill_run(c + 1, from, end, kept);
         else if (c->l->paged)
-            rc = paged_put(c->l->paged, (c->at + from - r->from) / ground.page_size, (char *)from,
-                           (end - from) / ground.page_size, c->l->checked, kept);
+            rc = put_pages(c, (c->at + from - r->from) / ground.page_size, from, end, kept);
         else
             rc = mend_image_read(c->image, place, (void *)from, end - from);
         from = end;
@@ -255,6 +270,8 @@ int loaded_fill(struct loaded *l)
     }
     if (rc == 0)
         rc = fill_all(l);
+    if (rc == 0)
+        clean_check(l);
     for (uint32_t i = 0; i < l->meta.mappings && rc == 0; i++)
         rc = protect(&l->mappings[i], l->mappings[i].prot);
     ahead_free();

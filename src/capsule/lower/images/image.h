@@ -12,6 +12,7 @@
 #define CAPSULE_IMAGE_H
 #include "start/start.h"
 
+#include <base/track.h>
 #include <mend/types.h>
 #include <image/image.h>
 
@@ -74,8 +75,13 @@ struct survey {
     struct named_file *files;
     char *names;
     size_t file_room, name_room;
+    int last_anonymous;         /* of the mappings */
+    int tracked;                /* the following is known */
+    struct mend_range *written; /* since the last tracked survey, or perhaps; ascending */
+    size_t written_count, written_room;
 };
-int survey_take(struct survey *s, struct upper *upper);
+/* tracked: find out what was written, too (images/track.c). */
+int survey_take(struct survey *s, struct upper *upper, int tracked);
 void survey_free(struct survey *s);
 void survey_store_all(int yes); /* from now on: no page is left to a file */
 

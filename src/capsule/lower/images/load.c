@@ -175,6 +175,7 @@ void loaded_free(struct loaded *l)
         free(at->files);
         free(at->names);
         free(at->kept);
+        free(at->clean);
         if (at != l)
             free(at);
     }
@@ -221,9 +222,9 @@ struct upper *loaded_become(struct loaded *l)
     return loaded.upper;
 }
 
-void image_load(const struct paged *image, int checked, const char *name)
+int image_load(const struct paged *image, int checked, const struct paged *was, const char *name)
 {
-    struct loaded l = {.paged = image, .checked = checked};
+    struct loaded l = {.paged = image, .checked = checked, .was = was};
     int rc = loaded_tables(&l, name); /* pages are verified as they are put to their places */
     if (rc == 0)
         rc = files_open(&l, 1);
@@ -232,9 +233,12 @@ void image_load(const struct paged *image, int checked, const char *name)
     l.kept = calloc(l.meta.mappings + 1, 1);
     upper_silence();
     upper_unmap(l.kept ? &l : NULL);
+    clean_find(&l);
     if (loaded_fill(&l))
         die("%s", mend_error_text());
+    int known = l.was != NULL;
     loaded_become(&l);
+    return known;
 }
 
 static const int never_blocked[] = {SIGSYS, SIGNAL_LEAVE, SIGSEGV, SIGBUS, SIGILL,

@@ -43,6 +43,15 @@ int64_t paged_find(struct paged_cursor *c, uint64_t address)
     return (int64_t)(c->before + (address - runs[c->run].from) / ground.page_size);
 }
 
+uint64_t paged_find_end(const struct paged_cursor *c, uint64_t address, uint64_t to)
+{
+    if (!c->p || !c->p->head || c->run == c->p->head->runs)
+        return to;
+    const struct run *run = &paged_runs(c->p)[c->run];
+    uint64_t end = address < run->from ? run->from : run->to;
+    return end < to ? end : to;
+}
+
 int paged_make_room(struct paged *p, uint64_t pages)
 {
     p->slot = malloc(pages * sizeof *p->slot + 1);

@@ -23,6 +23,7 @@ struct paged {
     uint32_t *slot; /* [pages], those of all runs, in order */
     uint64_t *sum;  /* [pages] */
     uint64_t pages;
+    uint64_t serial; /* of an image of this process' memory, see images/track.h; else 0 */
 };
 struct paged_prefix {
     uint64_t magic, head_bytes, tail_bytes, pages, sum;
@@ -40,8 +41,24 @@ int paged_of_survey(struct paged *p, struct survey *survey, const struct paged *
 int paged_set_tail(struct paged *p, const void *parts[], const size_t bytes[], int count);
 
 /* --- images/compare.c --- */
-/* same[]: of every page of the survey, whether `base` has this page with this content. */
-void paged_compare(const struct survey *survey, const struct paged *base, uint8_t *same);
+struct piece { /* of a stretch of a survey: pages that must be looked at */
+    uint64_t from, to;
+    uint64_t number; /* of the first, in same[] */
+    ptrdiff_t shift; /* to where the bytes can be read */
+};
+struct pieces { /* ascending */
+    struct piece *list;
+    size_t count;
+    uint64_t pages;
+    uint8_t *same; /* [pages]: whether the base has this page with this content */
+};
+/* What the survey knows to be written, or all of it. */
+int pieces_make(struct pieces *p, const struct survey *survey, int all);
+void pieces_free(struct pieces *p);
+void pieces_compare(const struct pieces *p, const struct paged *base, uint64_t ranks);
+/* Is memory as the image has it? For tests: that takes as long as comparing all. */
+void survey_check(const struct survey *survey, const struct paged *p,
+                  void (*wrong)(uint64_t address));
 /* How many threads may work on so many bytes while as many ranks do the same. */
 int threads_for(uint64_t bytes, uint64_t ranks);
 
@@ -53,6 +70,8 @@ struct paged_cursor {
     uint64_t run, before; /* pages before this run */
 };
 int64_t paged_find(struct paged_cursor *c, uint64_t address);
+/* How far from there on it has all pages; if it has none there, how far it has none. `to` at most. */
+uint64_t paged_find_end(const struct paged_cursor *c, uint64_t address, uint64_t to);
 /* Bytes of its pages, as if they followed each other. */
 void paged_copy(const struct paged *p, uint64_t at, void *to, size_t count);
 /* Pages of a run to where they belong, if their sums are right (checked: known to be). there: they may be there. */

@@ -12,29 +12,46 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-static void add_range(struct paged_delta *d, uint32_t page)
+static void add_range(struct paged_delta *d, uint64_t page, uint64_t count)
 {
     struct page_range *last = d->offer.ranges ? &d->ranges[d->offer.ranges - 1] : NULL;
-    d->offer.new_pages++;
+    d->offer.new_pages += count;
     if (last && last->first + last->count == page)
-        last->count++;
+        last->count += (uint32_t)count;
     else
-        d->ranges[d->offer.ranges++] = (struct page_range){page, 1};
+        d->ranges[d->offer.ranges++] = (struct page_range){(uint32_t)page, (uint32_t)count};
+}
+
+/* Slots that follow each other in both: those that are not the same. */
+static void add_different(struct paged_delta *d, uint64_t page, const uint32_t *slot,
+                          const uint32_t *old, uint64_t count)
+{
+    for (uint64_t i = 0, same; i < count; i = same) {
+        while (i < count && slot[i] == old[i])
+            i++;
+        for (same = i; same < count && slot[same] != old[same]; same++)
+            ;
+        if (same > i)
+            add_range(d, page + i, same - i);
+    }
 }
 
 static int find_new_pages(struct paged_delta *d, const struct paged *p, const struct paged *base)
 {
     struct paged_cursor old = {base, 0, 0};
     const struct run *runs = paged_runs(p);
-    uint32_t page = 0;
+    uint64_t page = 0, count;
     d->ranges = malloc(p->pages * sizeof *d->ranges + 1);
     if (!d->ranges)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the list of changes");
     for (uint64_t i = 0; i < p->head->runs; i++)
-        for (uint64_t at = runs[i].from; at < runs[i].to; at += ground.page_size, page++) {
+        for (uint64_t at = runs[i].from; at < runs[i].to; at += count * ground.page_size, page += count) {
             int64_t there = paged_find(&old, at);
-            if (there < 0 || base->slot[there] != p->slot[page])
-                add_range(d, page);
+            count = (paged_find_end(&old, at, runs[i].to) - at) / ground.page_size;
+            if (there < 0)
+                add_range(d, page, count);
+            else
+                add_different(d, page, p->slot + page, base->slot + there, count);
         }
     return 0;
 }
@@ -117,28 +134,46 @@ static int check_ranges(const struct paged_delta *d)
                : mend_fail(MEND_ERR_DAMAGED, "changes of an image do not fit");
 }
 
-/* Those that are not told are as in the base, and shared with it. *missing: how many of those are not there. */
+/* Pages [page, page + count), at addresses from `at` on, are as in the base, and shared with it. */
+static uint64_t take_others(struct paged *p, struct paged_cursor *old, uint64_t at, uint64_t page,
+                            uint64_t count)
+{
+    uint64_t missing = 0;
+    for (uint64_t n; count; count -= n, page += n, at += n * ground.page_size) {
+        int64_t there = paged_find(old, at);
+        n = (paged_find_end(old, at, at + count * ground.page_size) - at) / ground.page_size;
+        if (there < 0) {
+            missing += n;
+            continue;
+        }
+        memcpy(p->slot + page, old->p->slot + there, n * sizeof *p->slot);
+        memcpy(p->sum + page, old->p->sum + there, n * sizeof *p->sum);
+    }
+    return missing;
+}
+
+/* Those that are not told. *missing: how many of them the base has not. */
 static void find_others(const struct paged_delta *d, struct paged *p, const struct paged *base,
                         uint64_t *missing)
 {
     struct paged_cursor old = {base, 0, 0};
     const struct run *runs = paged_runs(p);
-    uint64_t page = 0, range = 0;
-    for (uint64_t i = 0; i < p->head->runs; i++)
-        for (uint64_t at = runs[i].from; at < runs[i].to; at += ground.page_size, page++) {
+    uint64_t first = 0, range = 0, end; /* of the run's pages */
+    for (uint64_t i = 0; i < p->head->runs; i++, first = end) {
+        uint64_t page = first;
+        end = first + (runs[i].to - runs[i].from) / ground.page_size;
+        while (page < end) {
             while (range < d->offer.ranges &&
                    page >= (uint64_t)d->ranges[range].first + d->ranges[range].count)
                 range++;
-            if (range < d->offer.ranges && page >= d->ranges[range].first)
-                continue;
-            int64_t there = paged_find(&old, at);
-            if (there < 0) {
-                (*missing)++;
-                continue;
-            }
-            p->slot[page] = base->slot[there];
-            p->sum[page] = base->sum[there];
+            const struct page_range *told = range < d->offer.ranges ? &d->ranges[range] : NULL;
+            uint64_t stop = told && told->first < end ? told->first : end;
+            if (stop > page)
+                *missing += take_others(p, &old, runs[i].from + (page - first) * page_size, page,
+                                        stop - page);
+            page = stop < end ? (uint64_t)told->first + told->count : end;
         }
+    }
 }
 
 /* Slots of its own for the pages that will come. */

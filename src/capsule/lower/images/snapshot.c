@@ -159,7 +159,7 @@ static int prepare(struct upper *u)
             : NULL;
     int rc = snapshot_refused();
     if (rc == 0)
-        rc = survey_take(&now.survey, u);
+        rc = survey_take(&now.survey, u, 0);
     if (rc == 0 && s->background)
         rc = copy_shared(&now.survey);
     if (rc == 0)

@@ -1,5 +1,6 @@
 /* survey.c - what there is to save: the upper half's mappings, and the pages that were touched. */
 #include "images/image.h"
+#include "images/track.h"
 
 #include <base/fail.h>
 #include <errno.h>
@@ -20,8 +21,22 @@ void survey_store_all(int yes)
     surveying.store_all = yes;
 }
 
-static int add_mapping(struct survey *s, struct mapping m)
+/* Memory that is watched is a mapping of its own to the kernel, but not to us. */
+static int continues_last(const struct survey *s, const struct mapping *m, int anonymous)
 {
+    const struct mapping *last = s->meta.mappings ? &s->mappings[s->meta.mappings - 1] : NULL;
+    return last && anonymous && s->last_anonymous && last->to == m->from && last->prot == m->prot &&
+           !last->shared && !m->shared;
+}
+
+static int add_mapping(struct survey *s, struct mapping m, int anonymous)
+{
+    int continues = continues_last(s, &m, anonymous);
+    s->last_anonymous = anonymous;
+    if (continues) {
+        s->mappings[s->meta.mappings - 1].to = m.to;
+        return 0;
+    }
     if (s->meta.mappings == s->mapping_room) {
         s->mapping_room = 2 * s->mapping_room + 64;
         void *more = realloc(s->mappings, s->mapping_room * sizeof *s->mappings);
@@ -44,6 +59,20 @@ static int add_stretch(struct survey *s, uint64_t from, uint64_t to)
     }
     s->stretches[s->count++] = (struct stretch){from, to, s->meta.mappings - 1, 0};
     s->pages += (to - from) / ground.page_size;
+    return 0;
+}
+
+static int add_written(void *context, uint64_t from, uint64_t to)
+{
+    struct survey *s = context;
+    if (s->written_count == s->written_room) {
+        s->written_room = 2 * s->written_room + 256;
+        void *more = realloc(s->written, s->written_room * sizeof *s->written);
+        if (!more)
+            return mend_fail(MEND_ERR_NO_MEMORY, "no memory to list what was written");
+        s->written = more;
+    }
+    s->written[s->written_count++] = (struct mend_range){from, to};
     return 0;
 }
 
@@ -76,10 +105,36 @@ static int add_found(void *s, uint64_t from, uint64_t to)
     return add_stretch(s, from, to);
 }
 
+/* By what the kernel has noted; 0: it has not, and nothing was added. */
+static int add_tracked(struct survey *s, const struct mapping *m, enum pages which, int pagemap)
+{
+    struct survey before = *s;
+    if (!s->tracked)
+        return 0;
+    if (!track_pages(pagemap, m->from, m->to, which, add_found, add_written, s))
+        return 1;
+    s->count = before.count;
+    s->pages = before.pages;
+    s->written_count = before.written_count;
+    return 0;
+}
+
+/* The pages of a private mapping that were touched, or written. */
+static int add_some(struct survey *s, const struct mapping *m, enum pages which, int pagemap)
+{
+    if (add_tracked(s, m, which, pagemap))
+        return 0;
+    int rc = add_written(s, m->from, m->to);
+    return rc ? rc : pagemap_pages(pagemap, m->from, m->to, which, add_found, s);
+}
+
 /* The whole of it but what lies behind the end of its file. Behind PROT_NONE mostly nothing is (gaps between the
  * segments of a library), but what was written there before is. */
 static int add_all_of_file(struct survey *s, const struct mapping *m, int pagemap)
 {
+    int rc = add_written(s, m->from, m->to);
+    if (rc)
+        return rc;
     if (!(m->prot & PROT_READ))
         return pagemap < 0 || m->shared
                    ? 0
@@ -95,22 +150,22 @@ static int add_private(struct survey *s, const struct mapped_file *file, int pag
     int named = pagemap >= 0 && !surveying.store_all ? files_name(s, m, file) : 0;
     if (named < 0)
         return named;
-    return named ? pagemap_pages(pagemap, m->from, m->to, PAGES_WRITTEN, add_found, s)
-                 : add_all_of_file(s, m, pagemap);
+    return named ? add_some(s, m, PAGES_WRITTEN, pagemap) : add_all_of_file(s, m, pagemap);
 }
 
-/* The pages of the last mapping that may have content. Those of an anonymous one that were never touched are
+/* The pages of the last mapping, or of the piece `m` by which it grew, that may have content. Those of an anonymous one that were never touched are
  * zero and are left out. */
-static int add_pages(struct survey *s, const struct mapped_file *file, int pagemap)
+static int add_pages(struct survey *s, const struct mapping *m, const struct mapped_file *file,
+                     int pagemap)
 {
-    const struct mapping *m = &s->mappings[s->meta.mappings - 1];
     if (file->inode && m->shared) /* pages that others have touched have content, too */
         return add_all_of_file(s, m, pagemap);
     if (file->inode)
         return add_private(s, file, pagemap);
-    if (pagemap < 0)
-        return add_stretch(s, m->from, m->to);
-    return pagemap_pages(pagemap, m->from, m->to, PAGES_TOUCHED, add_found, s);
+    if (pagemap >= 0)
+        return add_some(s, m, PAGES_TOUCHED, pagemap);
+    int rc = add_written(s, m->from, m->to);
+    return rc ? rc : add_stretch(s, m->from, m->to);
 }
 
 static int open_pagemap(uint32_t rank)
@@ -149,10 +204,10 @@ static int walk(struct survey *s)
         struct mapped_file file = {inode, offset, end ? line + path : ""};
         if (end)
             *end = 0;
-        rc = add_mapping(s, m);
+        rc = add_mapping(s, m, !inode);
         /* anonymous shared memory has an inode, too, but its untouched pages read as zero */
         if (rc == 0)
-            rc = add_pages(s, &file, pagemap);
+            rc = add_pages(s, &m, &file, pagemap);
     }
     if (f)
         fclose(f);
@@ -161,7 +216,7 @@ static int walk(struct survey *s)
     return rc;
 }
 
-int survey_take(struct survey *s, struct upper *u)
+int survey_take(struct survey *s, struct upper *u, int tracked)
 {
     *s = (struct survey){.meta = {.border_version = BORDER_VERSION,
                                   .rank = (uint32_t)u->rank,
@@ -171,11 +226,14 @@ int survey_take(struct survey *s, struct upper *u)
                                   .upper = u,
                                   .steering = steering,
                                   .tid_address = lower.tid_address,
-                                  .thread_level = u->thread_level}};
+                                  .thread_level = u->thread_level},
+                         .tracked = tracked && track_start()};
     files_look_again();
     machine_describe(s->meta.machine);
     syscall(SYS_get_robust_list, 0, &s->meta.robust_list, &s->meta.robust_length);
-    return walk(s);
+    int rc = walk(s);
+    track_end();
+    return rc;
 }
 
 void survey_free(struct survey *s)
@@ -184,5 +242,6 @@ void survey_free(struct survey *s)
     free(s->stretches);
     free(s->files);
     free(s->names);
+    free(s->written);
     *s = (struct survey){0};
 }

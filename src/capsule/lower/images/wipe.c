@@ -53,9 +53,9 @@ void upper_silence(void)
     syscall(SYS_set_robust_list, NULL, sizeof(void *) * 3);
 }
 
-struct piece { /* of the old upper half's memory */
+struct old_mapping { /* of the old upper half's memory */
     uint64_t from, to, inode, offset;
-    int private;
+    int private, prot;
     char *path;
 };
 
@@ -95,7 +95,7 @@ static int forget_gaps(void *context, uint64_t from, uint64_t to)
 
 /* This very mapping is in the image, too: filling pages that are there is several times faster than
  * faulting in new ones. What the image has no content for becomes zero again. */
-static int keep_anonymous(struct loaded *l, const struct piece *p)
+static int keep_anonymous(struct loaded *l, const struct old_mapping *p)
 {
     uint32_t i = mapping_at(l, p->from);
     const struct mapping *m = &l->mappings[i];
@@ -112,7 +112,7 @@ static int as_in_file(uint64_t from, size_t bytes)
 }
 
 /* The same for a mapping of a file: what was written there and is not in the image becomes again what the file has. */
-static int keep_file(struct loaded *l, const struct piece *p, int pagemap)
+static int keep_file(struct loaded *l, const struct old_mapping *p, int pagemap)
 {
     uint32_t i = mapping_at(l, p->from);
     const struct mapping *m = &l->mappings[i];
@@ -131,10 +131,17 @@ static int keep_file(struct loaded *l, const struct piece *p, int pagemap)
     return l->kept[i] = rc == 0;
 }
 
-/* What lies below UPPER_END. */
-static struct piece *pieces(size_t *count)
+/* As in images/survey.c: what the kernel has apart because only some of it is watched is one mapping. */
+static int continues(const struct old_mapping *last, const struct old_mapping *p)
 {
-    struct piece *piece = NULL;
+    return last->to == p->from && last->private && p->private && !last->inode && !p->inode &&
+           last->prot == p->prot;
+}
+
+/* What lies below UPPER_END. */
+static struct old_mapping *pieces(size_t *count)
+{
+    struct old_mapping *piece = NULL;
     size_t n = 0;
     char line[4352], perm[8];
     unsigned long from, to, offset, inode;
@@ -148,9 +155,20 @@ static struct piece *pieces(size_t *count)
                   &inode, &path) == 7 &&
            from < UPPER_END) {
         line[strcspn(line, "\n")] = 0;
+        struct old_mapping p = {from,
+                                to,
+                                inode,
+                                offset,
+                                perm[3] == 'p',
+                                (perm[0] == 'r') | (perm[1] == 'w') << 1 | (perm[2] == 'x') << 2,
+                                NULL};
+        if (n && continues(&piece[n - 1], &p)) {
+            piece[n - 1].to = to;
+            continue;
+        }
+        p.path = inode ? need(strdup(line + path)) : NULL;
         piece = need(realloc(piece, (n + 1) * sizeof *piece));
-        piece[n++] = (struct piece){
-            from, to, inode, offset, perm[3] == 'p', inode ? need(strdup(line + path)) : NULL};
+        piece[n++] = p;
     }
     fclose(f);
     *count = n;
@@ -161,11 +179,11 @@ static struct piece *pieces(size_t *count)
 void upper_unmap(struct loaded *l)
 {
     size_t n;
-    struct piece *piece = pieces(&n);
+    struct old_mapping *piece = pieces(&n);
     int pagemap = l ? pagemap_open() : -1;
     discard_wait();
     for (size_t i = 0; i < n; i++) {
-        const struct piece *p = &piece[i];
+        const struct old_mapping *p = &piece[i];
         int anonymous = p->private && !p->inode;
         if (!l || !p->private || !(anonymous ? keep_anonymous(l, p) : keep_file(l, p, pagemap))) {
             if (anonymous)

@@ -9,6 +9,7 @@
 #include "online/online.h"
 #include "images/load.h"
 #include "images/pool.h"
+#include "images/track.h"
 #include "output/output.h"
 
 #include <mend/error.h>
@@ -82,6 +83,15 @@ size_t held_write(struct held_image *image, struct upper *upper, const struct he
     return image->size = paged_bytes(&image->pages);
 }
 
+/* What this process' memory was like when writes began to be noted. */
+static const struct paged *held_in_memory(void)
+{
+    for (int i = 0; i < IMAGES_HELD && track_image(); i++)
+        if (held[i].pages.serial == track_image())
+            return &held[i].pages;
+    return NULL;
+}
+
 void held_load(struct held_image *image)
 {
     struct trailer t;
@@ -94,6 +104,8 @@ void held_load(struct held_image *image)
     if (t.magic != TRAILER_MAGIC || out + err != p->tail_bytes - sizeof t)
         die("an image in memory is incomplete");
     output_restore(&t.output, end - err - out, end - err);
-    image_load(p, image->checked, "an image in memory");
+    int known = image_load(p, image->checked, held_in_memory(), "an image in memory");
     image->checked = 1;
+    image->pages.serial = track_new_serial();
+    track_memory_is(known ? image->pages.serial : 0);
 }
