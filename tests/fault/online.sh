@@ -46,6 +46,7 @@ sparse=(./sparse ./enough 8 3)
 
 case $case in
 rank) # one rank, then the one that replaced it
+    export MEND_ONLINE_TRACK=check # pages that the kernel says are unchanged are compared all the same
     start --spares 2 --every 200ms -- "${steady[@]}"
     more 2; kill_ranks 1; await '"how":"resumed"' 4
     more 1; kill_ranks 1; await '"how":"resumed"' 8
@@ -174,6 +175,7 @@ during) # deaths at every step of a recovery and of a save, of the process that 
         echo "ok: death at recover.$place of process $victim"
     done ;;
 saving) # deaths at every step of a version that writes only what changed: the last one must be whole
+    export MEND_ONLINE_TRACK=check # and nothing that changed is taken for unchanged
     for place in pages told moved agreed; do
         victim=$((3 - ${victim:-0}))
         export MEND_FAULT="recover.save.$place:rank=$victim:hit=3:kill"

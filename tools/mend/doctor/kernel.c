@@ -123,7 +123,8 @@ void doctor_check_kernel(doctor *d)
         doctor_find(d, "userfaultfd", DOCTOR_MISSING,
                     "needs Linux 6.7 or newer and sysctl vm.unprivileged_userfaultfd or a free "
                     "seccomp profile",
-                    "no write tracking: Mend finds changed blocks by hashing, which always works");
+                    "no write tracking: Mend finds what changed by hashing and comparing, which "
+                    "always works");
     if (in_child(try_seccomp) == 0)
         doctor_find(d, "seccomp", DOCTOR_GOOD, NULL,
                     "filters can be installed: unmodified programs can be protected");
