@@ -10,6 +10,7 @@
 #include "images/image.h"
 #include "images/paged.h"
 #include "images/pool.h"
+#include "images/track.h"
 
 #include <mend/error.h>
 #include <stdlib.h>
@@ -37,6 +38,19 @@ static char *page(int i)
     return memory + (size_t)i * ground.page_size;
 }
 
+/* What a survey knows of writes, if it does. */
+static struct {
+    int tracked;
+    struct mend_range *written;
+    size_t count;
+    uint64_t wrong; /* address that the checker has found */
+} known;
+
+static void note_wrong(uint64_t address)
+{
+    known.wrong = address;
+}
+
 static struct paged image_of_memory(const struct paged *base)
 {
     struct mapping map = {
@@ -50,11 +64,15 @@ static struct paged image_of_memory(const struct paged *base)
                             .mappings = &map,
                             .stretches = &stretch,
                             .count = 1,
-                            .pages = PAGES};
+                            .pages = PAGES,
+                            .tracked = known.tracked,
+                            .written = known.written,
+                            .written_count = known.count};
     struct paged p;
     const void *tail[] = {"what was", " printed"};
     const size_t bytes[] = {8, 8};
     assert_int_equal(paged_of_survey(&p, &survey, base), 0);
+    survey_check(&survey, &p, note_wrong);
     assert_int_equal(paged_set_tail(&p, tail, bytes, 2), 0);
     return p;
 }
@@ -255,10 +273,49 @@ static int setup(void **state)
     return memory == MAP_FAILED || !stage || !upper;
 }
 
+/* Pages that were not written are not looked at, but only if the base is what memory was like; the checker finds one that
+ * was written unseen. */
+static void only_what_was_written(void **state)
+{
+    (void)state;
+    struct mend_range written[] = {
+        {UPPER_ARENA + 5 * page_size, UPPER_ARENA + 7 * page_size},
+        {UPPER_ARENA + 900 * page_size, UPPER_ARENA + PAGES * page_size}};
+    if (!track_start())
+        skip();
+    fill(4);
+    known.tracked = 1;
+    struct paged first = image_of_memory(NULL);
+    page(5)[3]++;
+    memset(page(8), 66, page_size); /* it was zero */
+    page(998)[0]++;
+    known.written = written;
+    known.count = 2;
+    known.wrong = 0;
+    struct paged blind = image_of_memory(&first); /* 8 is not among them */
+    assert_int_equal(known.wrong, UPPER_ARENA + 8 * page_size);
+    assert_int_equal(shared(&blind, &first), first.pages - 2);
+    known.wrong = 0;
+    struct paged seen = image_of_memory(&first); /* memory was like `blind` then: all is compared */
+    assert_int_equal(known.wrong, 0);
+    assert_is_memory(&seen);
+    known.count = 0;
+    struct paged again = image_of_memory(&seen);
+    assert_int_equal(shared(&again, &seen), seen.pages);
+    assert_is_memory(&again);
+    known.tracked = 0;
+    known.written = NULL;
+    paged_free(&first);
+    paged_free(&blind);
+    paged_free(&seen);
+    paged_free(&again);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_page_more), cmocka_unit_test(versions_in_a_row),
-        cmocka_unit_test(through_a_stream), cmocka_unit_test(wrong_notes)};
+        cmocka_unit_test(one_page_more), cmocka_unit_test(only_what_was_written),
+        cmocka_unit_test(versions_in_a_row), cmocka_unit_test(through_a_stream),
+        cmocka_unit_test(wrong_notes)};
     return cmocka_run_group_tests(tests, setup, NULL);
 }
