@@ -105,7 +105,8 @@ static void measure(MPI_Comm comm, int mode, const char *what, double time_targe
         }
     }
     double held = memory("VmHWM:") - before;
-    if (mode == 5) /* own file and parity are files in memory, two versions of each */
+    if (mode == 5) /* own file and parity are files in memory, two versions of each: the oldest goes
+                      before the next one is written */
         held += 2 * (double)bytes * (1 + 1.0 / (policy[2] - 1));
     snprintf(name, sizeof name, "fenix: store + commit, %s, 32 MiB x %d", what, size);
     row(name, median(saves, ROUNDS) * 1e3, "ms", median(copies, ROUNDS) * 1e3, time_target);

@@ -41,6 +41,8 @@ struct fenix_member {
     struct fenix_blocks present;
     char *staged;
     size_t staged_room;
+    char *place; /* of the whole member in the group's draft; NULL: none */
+    size_t place_bytes;
     struct fenix_member *next;
 };
 
@@ -57,6 +59,9 @@ struct fenix_group {
     int stamp_count;
     int open_stamp,
         open_rank; /* part of which snapshot, of whom, is open for reading; stamp < 0: none */
+    /* the newest snapshot has all of every member, on all ranks: older ones add nothing to it */
+    bool newest_is_whole;
+    bool drafted; /* the store's next copy is being filled, see fenix_stage.c */
     int member_count;
     struct fenix_member *members; /* in the order of creation */
     struct fenix_group *next;
@@ -69,6 +74,15 @@ struct fenix_member *mend_fenix_member(struct fenix_group *group, int member_id)
 int mend_fenix_data_result(int code, int fenix_code);
 /* All ranks of the group: does everyone say yes? Errors: MEND_ERR_PEER_FAILED. */
 int mend_fenix_all(struct fenix_group *group, bool yes, bool *all);
+/* fenix_stage.c: copy the subset of a member, or of all; a Fenix code. */
+int mend_fenix_stage(struct fenix_group *group, int member_id, const Fenix_Data_subset *subset,
+                     bool prestaged_allowed);
+/* Is all of every member staged? */
+bool mend_fenix_is_whole(const struct fenix_group *group);
+/* What is staged becomes the next snapshot; it stays staged. Collective and agreed. */
+int mend_fenix_save(struct fenix_group *group);
+void mend_fenix_unstage(struct fenix_group *group); /* nothing is staged any more */
+void mend_fenix_forget_member(struct fenix_member *member);
 /* Close what is open for reading. */
 void mend_fenix_close_part(struct fenix_group *group);
 

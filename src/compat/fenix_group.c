@@ -82,8 +82,7 @@ void mend_fenix_close_part(struct fenix_group *group)
 
 static void free_member(struct fenix_member *member)
 {
-    mend_fenix_blocks_free(&member->present);
-    free(member->staged);
+    mend_fenix_forget_member(member);
     free(member);
 }
 
@@ -279,9 +278,9 @@ static int bind_store(struct fenix_group *group, MPI_Comm comm)
 static int create(struct fenix_group *group, MPI_Comm comm, bool existed)
 {
     mend_fenix_close_part(group);
+    group->newest_is_whole = false; /* a replacement cannot know */
     /* what was stored before a failure and not committed belongs to a past that is given up */
-    for (struct fenix_member *m = group->members; m; m = m->next)
-        mend_fenix_blocks_clear(&m->present);
+    mend_fenix_unstage(group);
     if (group->comm != MPI_COMM_NULL)
         MPI_Comm_free(&group->comm);
     group->comm = MPI_COMM_NULL;
@@ -319,6 +318,7 @@ static void remove_group(struct fenix_group *group)
         link = &(*link)->next;
     *link = group->next;
     mend_fenix_close_part(group);
+    mend_fenix_unstage(group);
     close_store(group);
     if (group->comm != MPI_COMM_NULL)
         MPI_Comm_free(&group->comm);

@@ -1,7 +1,6 @@
-/* Fenix data members: what is stored, its attributes, staging and committing. */
+/* Fenix data members: what is stored, its attributes, committing. */
 #include "fenix_data.h"
 
-#include <device/device.h>
 #include <base/fail.h>
 
 #include <limits.h>
@@ -75,8 +74,7 @@ int Fenix_Data_member_delete(int group_id, int member_id)
     while (*link != member)
         link = &(*link)->next;
     *link = member->next;
-    mend_fenix_blocks_free(&member->present);
-    free(member->staged);
+    mend_fenix_forget_member(member);
     free(member);
     group->member_count--;
     return FENIX_SUCCESS;
@@ -184,84 +182,18 @@ int Fenix_Data_member_attr_set(int group_id, int member_id, int attribute_name,
 
 /* ---- storing --------------------------------------------------------------------------------- */
 
-static int reserve(struct fenix_member *member, long elements)
-{
-    size_t bytes;
-    if (__builtin_mul_overflow((size_t)elements, member->element, &bytes))
-        return mend_fail(MEND_ERR_ARGUMENT, "%ld elements of %zu bytes", elements, member->element);
-    if (bytes <= member->staged_room)
-        return MEND_OK;
-    char *more = realloc(member->staged, bytes);
-    if (!more)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for member %d (%zu bytes)", member->id,
-                         bytes);
-    member->staged = more;
-    member->staged_room = bytes;
-    return MEND_OK;
-}
-
-static int stage_range(struct fenix_member *member, long first, long last)
-{
-    if (member->count != FENIX_RESIZEABLE && last >= member->count)
-        return mend_fail(MEND_ERR_ARGUMENT, "member %d has %d elements, not %ld", member->id,
-                         member->count, last + 1);
-    int code = reserve(member, last + 1);
-    if (!code)
-        code = mend_device_copy(member->staged + (size_t)first * member->element,
-                                (char *)member->buffer + (size_t)first * member->element,
-                                (size_t)(last - first + 1) * member->element);
-    if (!code)
-        code = mend_fenix_blocks_add(&member->present, first, last);
-    return code;
-}
-
-static int stage_subset(struct fenix_member *member, const Fenix_Data_subset *subset)
-{
-    if (!member->buffer)
-        return mend_fail(MEND_ERR_ARGUMENT, "member %d has no buffer", member->id);
-    if (mend_fenix_subset_kind(subset) == SUBSET_FULL) {
-        if (member->count == FENIX_RESIZEABLE)
-            return mend_fail(MEND_ERR_ARGUMENT, "member %d is resizeable: its full size is unknown",
-                             member->id);
-        return stage_range(member, 0, member->count - 1);
-    }
-    const struct fenix_blocks *blocks = mend_fenix_subset_blocks(subset);
-    int code = MEND_OK;
-    for (long i = 0; i < blocks->count && !code; i++)
-        code = stage_range(member, blocks->block[i].first, blocks->block[i].last);
-    return code;
-}
-
-static int stage(struct fenix_group *group, int member_id, const Fenix_Data_subset *subset,
-                 bool prestaged_allowed)
-{
-    enum fenix_subset_kind kind = mend_fenix_subset_kind(subset);
-    int found = 0, code = MEND_OK;
-    if (kind == SUBSET_PRESTAGED && !prestaged_allowed)
-        return FENIX_ERROR_INVALID_LOGIC_CALL;
-    for (struct fenix_member *m = group->members; m && !code; m = m->next) {
-        if (member_id != FENIX_DATA_MEMBER_ALL && m->id != member_id)
-            continue;
-        found++;
-        m->stored = true;
-        if (kind == SUBSET_FULL || kind == SUBSET_BLOCKS)
-            code = stage_subset(m, subset);
-    }
-    if (!found)
-        return FENIX_ERROR_INVALID_MEMBERID;
-    return mend_fenix_data_result(code, FENIX_ERROR_SUBSET_END_OFFSET);
-}
-
 int Fenix_Data_member_stage(int group_id, int member_id, const Fenix_Data_subset subset_specifier)
 {
     struct fenix_group *group = mend_fenix_group(group_id);
-    return group ? stage(group, member_id, &subset_specifier, false) : FENIX_ERROR_INVALID_GROUPID;
+    return group ? mend_fenix_stage(group, member_id, &subset_specifier, false)
+                 : FENIX_ERROR_INVALID_GROUPID;
 }
 
 int Fenix_Data_member_store(int group_id, int member_id, const Fenix_Data_subset subset_specifier)
 {
     struct fenix_group *group = mend_fenix_group(group_id);
-    return group ? stage(group, member_id, &subset_specifier, true) : FENIX_ERROR_INVALID_GROUPID;
+    return group ? mend_fenix_stage(group, member_id, &subset_specifier, true)
+                 : FENIX_ERROR_INVALID_GROUPID;
 }
 
 /* Each rank's subset is its own business here: storev is store. */
@@ -303,48 +235,6 @@ int Fenix_Data_test(Fenix_Request request, int *flag)
 
 /* ---- committing ------------------------------------------------------------------------------ */
 
-/* A member in a snapshot: the number of blocks, their ends, then the bytes of each. */
-static size_t packed_size(const struct fenix_member *member)
-{
-    return sizeof(uint64_t) * (size_t)(1 + 2 * member->present.count) +
-           (size_t)mend_fenix_blocks_elements(&member->present) * member->element;
-}
-
-static int produce(mend_store_sink *sink, void *arg)
-{
-    const struct fenix_member *member = arg;
-    uint64_t count = (uint64_t)member->present.count;
-    int code = mend_store_put(sink, &count, sizeof count);
-    for (long i = 0; i < member->present.count && !code; i++) {
-        const struct fenix_block *block = &member->present.block[i];
-        uint64_t ends[2] = {(uint64_t)block->first, (uint64_t)block->last};
-        code = mend_store_put(sink, ends, sizeof ends);
-    }
-    for (long i = 0; i < member->present.count && !code; i++) {
-        const struct fenix_block *block = &member->present.block[i];
-        code = mend_store_put(sink, member->staged + (size_t)block->first * member->element,
-                              (size_t)(block->last - block->first + 1) * member->element);
-    }
-    return code;
-}
-
-static int save(struct fenix_group *group)
-{
-    mend_store_stream *streams = calloc((size_t)group->member_count + 1, sizeof *streams);
-    if (!streams)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d members", group->member_count);
-    int n = 0;
-    for (struct fenix_member *m = group->members; m; m = m->next)
-        streams[n++] =
-            (mend_store_stream){.id = m->id, .bytes = packed_size(m), .produce = produce, .arg = m};
-    mend_save_options options = {
-        .sync = 1, .full = 1, .ids = (const int[]){0}, .streams = streams, .stream_count = n};
-    mend_fenix_close_part(group);
-    int code = mend_store_save_with(group->store, group->next_stamp, &options);
-    free(streams);
-    return code;
-}
-
 /* The store's save is agreed: it is on all ranks, or on none. */
 static int commit(int group_id, int *time_stamp, int failure)
 {
@@ -357,14 +247,17 @@ static int commit(int group_id, int *time_stamp, int failure)
     int code = more ? MEND_OK : mend_fail(MEND_ERR_NO_MEMORY, "no memory for a time stamp");
     if (more)
         group->stamps = more;
-    bool all;
+    bool all, whole = mend_fenix_is_whole(group);
     int agreed = mend_fenix_all(group, code == MEND_OK, &all);
+    if (!agreed)
+        agreed = mend_fenix_all(group, whole, &whole);
     if (agreed || !all)
         code = agreed ? agreed : MEND_ERR_NO_MEMORY;
     if (!code)
-        code = save(group);
+        code = mend_fenix_save(group);
     if (code)
         return mend_fenix_data_result(code, failure);
+    group->newest_is_whole = whole;
     group->stamps[group->stamp_count++] = group->next_stamp;
     int keep = group->depth < 0 ? INT_MAX : group->depth + 1;
     if (group->stamp_count > keep) {
@@ -372,8 +265,7 @@ static int commit(int group_id, int *time_stamp, int failure)
         memmove(group->stamps, group->stamps + gone, (size_t)keep * sizeof *group->stamps);
         group->stamp_count = keep;
     }
-    for (struct fenix_member *m = group->members; m; m = m->next)
-        mend_fenix_blocks_clear(&m->present);
+    mend_fenix_unstage(group);
     if (time_stamp)
         *time_stamp = group->next_stamp;
     group->next_stamp++;

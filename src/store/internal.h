@@ -108,6 +108,12 @@ void slot_release(struct mend_store *store, struct slot *slot);
 /* May a copy that the memory level keeps be overwritten before its successor is committed? Called
  * with the lock held. */
 bool slots_tight(const struct mend_store *store);
+struct draft {         /* see draft.c */
+    struct slot *slot; /* NULL: none */
+    mend_image_head layout;
+};
+/* The draft, if it is one of this layout; with one user more. */
+struct slot *draft_for(struct mend_store *store, const mend_image_head *head);
 struct slot *slot_find(const struct slots *slots, mend_version_t version, uint64_t id, int rank);
 
 /* ---- versions that this process knows of ----------------------------------------------------- */
@@ -204,6 +210,7 @@ struct mend_store {
     int region_count, region_room;
 
     struct slots own, held;
+    struct draft draft;
     struct {
         uint64_t serial;       /* layout of mine that the partner has last seen; 0: none */
         uint64_t head, stream; /* and what came back then */
@@ -226,6 +233,7 @@ struct mend_store {
     struct job *queue;
     struct job *current;
     int pending;
+    bool oldest_may_go;  /* see draft.h */
     int result;          /* of the last save */
     struct known *known; /* ascending versions */
     int known_count;
@@ -285,10 +293,15 @@ void known_abandon(mend_store *store, mend_version_t version);
 bool known_kept(const mend_store *store, mend_version_t version, uint64_t id, unsigned levels);
 bool known_any(const mend_store *store,
                unsigned levels); /* some version is committed at one of them */
+/* The version that this level will drop when its next one is committed, if it may go before that (store_let_oldest_go)
+ * and a newer one stays; NULL: none. Called with the lock held. */
+struct known *known_due(const mend_store *store, mend_level level);
 /* Is it this rank's task to remove the file? */
 bool version_is_mine(const mend_store *store, const mend_file *file);
 /* After a commit at `level`: drop what is beyond its count, remove files. Called without the lock. */
 void prune_level(mend_store *store, mend_level level);
+/* Before files of a new version are written: drop what is due. Called without the lock. */
+void prune_due(mend_store *store, mend_level level);
 void prune_files(mend_store *store);
 
 /* ---- levels ---- */

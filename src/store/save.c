@@ -228,7 +228,7 @@ static int prepare(mend_store *store, const mend_save_options *o, struct making 
         rc = note_layout(store, &m->head);
     if (rc == 0 && !(m->job = calloc(1, sizeof *m->job)))
         rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for a save");
-    if (rc == 0)
+    if (rc == 0 && !(m->slot = draft_for(store, &m->head)))
         rc = slot_acquire(store, m->head.stream_bytes, &m->slot);
     if (rc == 0)
         rc = device_prepare(store, &m->head, (int)m->head.region_count - o->stream_count,

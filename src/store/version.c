@@ -214,6 +214,29 @@ static void prune_folder(mend_store *store, const char *folder)
     free(files);
 }
 
+struct known *known_due(const mend_store *store, mend_level level)
+{
+    struct known *oldest = NULL;
+    int kept = 0, keep = store->options.level[level].keep;
+    for (int i = store->known_count - 1; i >= 0; i--)
+        if (store->known[i].reached & MEND_LEVEL_BIT(level)) {
+            oldest = &store->known[i];
+            kept++;
+        }
+    return store->oldest_may_go && keep > 1 && kept >= keep ? oldest : NULL;
+}
+
+void prune_due(mend_store *store, mend_level level)
+{
+    pthread_mutex_lock(&store->lock);
+    struct known *due = known_due(store, level);
+    if (due)
+        due->reached &= ~MEND_LEVEL_BIT(level);
+    pthread_mutex_unlock(&store->lock);
+    if (due)
+        prune_folder(store, store->local);
+}
+
 void prune_files(mend_store *store)
 {
     prune_folder(store, store->local);

@@ -115,6 +115,55 @@ static void test_blocks(int group)
     CHECK(Fenix_Data_member_delete(group, BLOCKS) == FENIX_SUCCESS);
 }
 
+static void check_member(int group, int member, int first, int count)
+{
+    int copy[20] = {0};
+    CHECK(Fenix_Data_member_restore(group, member, copy, count, FENIX_DATA_SNAPSHOT_LATEST, NULL) ==
+          FENIX_SUCCESS);
+    for (int i = 0; i < count; i++)
+        CHECK(copy[i] == first + i);
+}
+
+static void fill(int *numbers, int first)
+{
+    for (int i = 0; i < 20; i++)
+        numbers[i] = first + i;
+}
+
+/* Whole members lie where the commit keeps them as soon as they are stored. Whatever changes between the two calls, the
+ * snapshot has what was stored: the buffers, a member's length, another member. */
+static void test_places(int group)
+{
+    enum { FIRST = 10, SECOND, THIRD };
+    int a[20], b[20], c[20], longer = 20, flag, base = 100 * rank;
+    fill(a, base), fill(b, base + 20), fill(c, base + 40);
+    CHECK(Fenix_Data_member_create(group, FIRST, a, 20, MPI_INT) == FENIX_SUCCESS);
+    CHECK(Fenix_Data_member_create(group, SECOND, b, 4, MPI_INT) == FENIX_SUCCESS);
+    CHECK(Fenix_Data_member_store(group, FIRST, FENIX_DATA_SUBSET_FULL) == FENIX_SUCCESS);
+    CHECK(Fenix_Data_member_attr_set(group, SECOND, FENIX_DATA_MEMBER_ATTRIBUTE_COUNT, &longer,
+                                     &flag) == FENIX_SUCCESS);
+    CHECK(Fenix_Data_member_create(group, THIRD, c, 20, MPI_INT) == FENIX_SUCCESS);
+    CHECK(Fenix_Data_member_store(group, SECOND, FENIX_DATA_SUBSET_FULL) == FENIX_SUCCESS);
+    CHECK(Fenix_Data_member_store(group, THIRD, FENIX_DATA_SUBSET_FULL) == FENIX_SUCCESS);
+    for (int round = 0; round < 3; round++) { /* the second time everything has its place */
+        fill(a, -1), fill(b, -1), fill(c, -1);
+        CHECK(Fenix_Data_commit(group, NULL) == FENIX_SUCCESS);
+        check_member(group, FIRST, base, 20);
+        check_member(group, SECOND, base + 20, 20);
+        check_member(group, THIRD, base + 40, 20);
+        base += 1000;
+        fill(a, base), fill(b, base + 20), fill(c, base + 40);
+        for (int m = FIRST; m <= THIRD; m++)
+            CHECK(Fenix_Data_member_store(group, m, FENIX_DATA_SUBSET_FULL) == FENIX_SUCCESS);
+    }
+    CHECK(Fenix_Data_member_delete(group, SECOND) == FENIX_SUCCESS);
+    CHECK(Fenix_Data_commit(group, NULL) == FENIX_SUCCESS);
+    check_member(group, FIRST, base, 20);
+    check_member(group, THIRD, base + 40, 20);
+    CHECK(Fenix_Data_member_delete(group, FIRST) == FENIX_SUCCESS);
+    CHECK(Fenix_Data_member_delete(group, THIRD) == FENIX_SUCCESS);
+}
+
 /* Calls that have nothing to do with data; message logs say that they are missing. */
 static void test_other_calls(MPI_Comm comm)
 {
@@ -214,6 +263,8 @@ static void test_calls(MPI_Comm comm, int mode)
     CHECK(Fenix_Data_member_delete(OTHER, GROWING) == FENIX_SUCCESS);
     CHECK(Fenix_Data_subset_delete(&odd) == FENIX_SUCCESS);
     test_blocks(OTHER);
+    CHECK(Fenix_Data_member_delete(OTHER, ODD) == FENIX_SUCCESS);
+    test_places(OTHER);
     CHECK(Fenix_Data_group_delete(OTHER) == FENIX_SUCCESS);
     CHECK(Fenix_Data_group_delete(OTHER) == FENIX_ERROR_INVALID_GROUPID);
 }

@@ -28,6 +28,7 @@ static int agree(mend_store *store, int rc)
 }
 
 /* Commit of one version at one level:
+ *   0. a version that 5 will remove goes already, if the caller of the save has said that nobody needs it;
  *   1. every rank does its local work (writes its file);
  *   2. all agree that it is done: otherwise nobody goes on with this level;
  *   3. copies or parity are exchanged and written;
@@ -157,6 +158,8 @@ static void run_job(mend_store *store, struct job *job)
             rc = before_files(store, job);
             noted = true;
         }
+        if (rc == 0 && !job->rebuild && (LEVELS_OWN_FILE & MEND_LEVEL_BIT(level)))
+            prune_due(store, (mend_level)level);
         if (rc == 0)
             rc = run_level(store, job, (mend_level)level);
         note_result(store, job, (mend_level)level, rc);

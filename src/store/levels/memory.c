@@ -12,16 +12,25 @@ struct sizes {
     uint64_t head, stream;
 };
 
-/* A held slot whose version need not be kept; tight: the only copy is given up while another level
- * has a version. Called with the lock held. */
+/* A copy of the version that goes when the next one is committed. Its owner has it still. */
+static bool is_due(const mend_store *store, const struct slot *s)
+{
+    const struct known *due = known_due(store, MEND_LEVEL_MEMORY);
+    return due && s->head.version == due->version && s->head.save_id == due->id;
+}
+
+/* A held slot whose version need not be kept, or not for long; tight: the only copy is given up while
+ * another level has a version. Called with the lock held. */
 static struct slot *free_held(const mend_store *store)
 {
-    for (int pass = 0; pass < 2; pass++)
+    for (int pass = 0; pass < 3; pass++)
         for (int i = 0; i < store->held.count; i++) {
             struct slot *s = store->held.list[i];
             bool kept =
                 s->complete && known_kept(store, s->head.version, s->head.save_id, MEMORY_BIT);
-            if (!s->poisoned && !s->users && (!kept || (pass && slots_tight(store))))
+            if (s->poisoned || s->users)
+                continue;
+            if (!kept || (pass == 1 && is_due(store, s)) || (pass == 2 && slots_tight(store)))
                 return s;
         }
     return NULL;
