@@ -48,7 +48,7 @@ pair)
 steps) # each process that comes to the point ends there, new ones, too: the job goes on all the same
     native 1000
     for fault in recover.join_ask:rank=3:hit=3 recover.join_connect:rank=3 recover.join_merge:rank=3 recover.join_welcome:rank=0 \
-        recover.join_wait recover.join_joined; do
+        recover.join_wait recover.join_accepted recover.join_merged recover.join_joined; do
         export MEND_FAULT="$fault:kill"
         start 1000
         victim=1; [[ $fault != *rank=0 ]] || victim=2 # both may die in one recovery: they do not keep each other's image

@@ -31,7 +31,7 @@ struct answer {
 
 static struct {
     MPI_Comm comm; /* MPI_COMM_NULL: no call of ours */
-    double limit;
+    double limit, ask_at;
     int (*gone)(void);
 } watched = {.comm = MPI_COMM_NULL};
 
@@ -39,6 +39,7 @@ void connect_begin(MPI_Comm comm, double seconds, int (*gone)(void))
 {
     watched.comm = comm;
     watched.limit = seconds_now() + seconds;
+    watched.ask_at = seconds_now() + 1e-3 * ASK_EVERY;
     watched.gone = gone;
 }
 
@@ -55,9 +56,8 @@ static void on_answer(int code, void *arg)
     __atomic_store_n(&answer->come, 1, __ATOMIC_RELEASE);
 }
 
-static const char *reason_to_leave(double *ask_at)
+const char *connect_reason(void)
 {
-    mend_ulfm_progress(MPI_COMM_SELF);
     double now = seconds_now();
     if (mend_ulfm_is_revoked(watched.comm))
         return "revoke";
@@ -65,9 +65,9 @@ static const char *reason_to_leave(double *ask_at)
         return "failure";
     if (now > watched.limit)
         return "time";
-    if (now < *ask_at || !watched.gone)
+    if (now < watched.ask_at || !watched.gone)
         return NULL;
-    *ask_at = now + 1e-3 * ASK_EVERY;
+    watched.ask_at = now + 1e-3 * ASK_EVERY;
     return watched.gone() ? "other side" : NULL;
 }
 
@@ -83,12 +83,12 @@ static int connect_unless_left(const void *processes, size_t count, const void *
         connect_nb_function *call;
     } library = {dlsym(RTLD_DEFAULT, "PMIx_Connect_nb")};
     struct answer *answer = calloc(1, sizeof *answer);
-    double ask_at = seconds_now() + 1e-3 * ASK_EVERY;
     if (!answer || !library.symbol)
         die("%s", answer ? "this Open MPI has no PMIx_Connect_nb" : "no memory for an answer");
     int rc = library.call(processes, count, info, n, on_answer, answer);
     while (!rc && !__atomic_load_n(&answer->come, __ATOMIC_ACQUIRE)) {
-        const char *why = reason_to_leave(&ask_at);
+        mend_ulfm_progress(MPI_COMM_SELF);
+        const char *why = connect_reason();
         if (why) {
             mend_event("recover.unjoined", ev_str("how", why));
             return PMIX_LEFT;

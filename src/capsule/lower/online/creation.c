@@ -22,7 +22,8 @@
  *      it twice: after such a failure the process ends without.
  * In a meeting, no call can be left. There are no such communicators either; but some processes may fail where
  * others go on to the next call, and wait for them: there, step 3 is to revoke what the call is for. When a meeting takes
- * in a new process (online/join.c), there are such communicators: its calls are left as in step 3, by a jump.
+ * in a new process (online/join.c), there are such communicators: its calls are left as in step 3, by a jump, also when
+ * the new process is gone, or does not come to an end.
  */
 #include "online/online.h"
 
@@ -152,6 +153,16 @@ void creation_settle(void)
         }
 }
 
+static void leave_join(void)
+{
+    const char *why = connect_reason();
+    if (!why)
+        return;
+    making.call++;
+    mend_event("recover.unjoined", ev_str("how", why));
+    siglongjmp(*making.way_out, 1);
+}
+
 void creation_hear(MPI_Comm base)
 {
     static int turns;
@@ -160,8 +171,12 @@ void creation_hear(MPI_Comm base)
         ++turns < HEAR_EVERY)
         return;
     turns = 0;
+    if (making.way_out) {
+        leave_join();
+        return;
+    }
     revoked = mend_ulfm_is_revoked(base);
-    int died = making.way_out ? mend_ulfm_failed(base, NULL) > 0 : a_player_died();
+    int died = a_player_died();
     if (!revoked && !died)
         return;
     if (making.in_meeting != MPI_COMM_NULL) {
@@ -169,10 +184,6 @@ void creation_hear(MPI_Comm base)
         return;
     }
     making.call++;
-    if (making.way_out) {
-        mend_event("recover.unjoined", ev_str("how", died ? "failure" : "revoke"));
-        siglongjmp(*making.way_out, 1);
-    }
     mend_event("recover.noticed", ev_str("how", died ? "failure" : "revoke"),
                ev_str("call", "making a communicator"));
     leave_now();

@@ -1,6 +1,6 @@
 /* online/join.c - new processes in place of those that died, so that the tenth failure is survived like the first.
  *
- * Mend's launcher starts a new process when one has died and there is room (launcher/head_fill.c). It is a world of its
+ * Mend's launcher starts a new process when one has died and there is room (launcher/head/fill.c). It is a world of its
  * own. A meeting (meeting.c) takes it in, between its steps 1 and 2:
  *   1. The new process opens a port, publishes it, and waits for somebody to connect.
  *   2. At the end of a checkpoint rank 0 asks the launcher whether one waits; if so, and all can, all leave for
@@ -17,7 +17,8 @@
  * Until the end of the meeting all images stay where they were: however often it is begun again, it goes back to
  * the newest version of which all are left.
  *
- * A death between any two steps. Of the new one: the launcher ends all waiting for it, 4 fails, 5 is a no. Of an old
+ * A death between any two steps. Of the new one: the launcher ends all waiting for its port; process 0, which asks
+ * the launcher for it all through 4, leaves that; 5 is a no. Of an old
  * one: 3 or 4 fails for some, who revoke the old communicator; the others see that, or the death, wherever they
  * are in 4 (connect.c, creation.c); 5 is a no, and the launcher ends the new one when somebody asks for a port again, or
  * after a while. Of process 0 in 5: the new one sees it and ends; the others begin again without it, on the merged
@@ -41,8 +42,8 @@
 enum {
     TAG_WELCOME = 5,
     COMING_LIMIT = 60,  /* seconds: for a process that the launcher is starting */
-    CONNECT_LIMIT = 15, /* the launcher's: it ends the new one then */
-    JOIN_LIMIT = 30     /* whoever is not through then has hung */
+    CONNECT_LIMIT = 30, /* the launcher's: it ends the new one then */
+    JOIN_LIMIT = 120    /* who is not through then, and has not left, has hung */
 };
 static struct {
     int joined; /* processes that came later: two worlds cannot be finalized any more */
@@ -217,9 +218,13 @@ void join_them(const char *number, MPI_Comm *base, int *world_size)
         die("cannot open a port");
     tell("port", number, port);
     MEND_FAULT_POINT(recover_join_wait);
-    if (!TRY(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter)) ||
-        !merge(inter, 1, world_size, base) ||
-        !TRY(MPI_Recv(&yes, 1, MPI_INT, 0, TAG_WELCOME, inter, MPI_STATUS_IGNORE)))
+    if (!TRY(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &inter)))
+        _exit(115);
+    MEND_FAULT_POINT(recover_join_accepted);
+    if (!merge(inter, 1, world_size, base))
+        _exit(115);
+    MEND_FAULT_POINT(recover_join_merged);
+    if (!TRY(MPI_Recv(&yes, 1, MPI_INT, 0, TAG_WELCOME, inter, MPI_STATUS_IGNORE)))
         _exit(115);
     agree_adopt_next();
     tell("joined", number, "yes");

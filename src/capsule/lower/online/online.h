@@ -155,6 +155,7 @@ void agree_to_end(MPI_Comm base, int *flag);
 /* Until the end: it is left when `comm` is revoked, has lost a member, `gone` says so, or after so many seconds. */
 void connect_begin(MPI_Comm comm, double seconds, int (*gone)(void));
 void connect_end(void);
+const char *connect_reason(void); /* to leave now; NULL: none */
 
 /* --- online/times.c: of a recovery, for the event that ends it --- */
 double wall(void);
