@@ -279,21 +279,21 @@ static void only_what_was_written(void **state)
 {
     (void)state;
     struct mend_range written[] = {
-        {UPPER_ARENA + 5 * page_size, UPPER_ARENA + 7 * page_size},
-        {UPPER_ARENA + 900 * page_size, UPPER_ARENA + PAGES * page_size}};
+        {UPPER_ARENA + 5 * ground.page_size, UPPER_ARENA + 7 * ground.page_size},
+        {UPPER_ARENA + 900 * ground.page_size, UPPER_ARENA + PAGES * ground.page_size}};
     if (!track_start())
         skip();
     fill(4);
     known.tracked = 1;
     struct paged first = image_of_memory(NULL);
     page(5)[3]++;
-    memset(page(8), 66, page_size); /* it was zero */
+    memset(page(8), 66, ground.page_size); /* it was zero */
     page(998)[0]++;
     known.written = written;
     known.count = 2;
     known.wrong = 0;
     struct paged blind = image_of_memory(&first); /* 8 is not among them */
-    assert_int_equal(known.wrong, UPPER_ARENA + 8 * page_size);
+    assert_int_equal(known.wrong, UPPER_ARENA + 8 * ground.page_size);
     assert_int_equal(shared(&blind, &first), first.pages - 2);
     known.wrong = 0;
     struct paged seen = image_of_memory(&first); /* memory was like `blind` then: all is compared */

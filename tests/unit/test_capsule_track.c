@@ -25,8 +25,8 @@ static char touched[PAGES + 1], written[PAGES + 1]; /* of the last look: 1 or 0 
 static int note(char *where, uint64_t from, uint64_t to)
 {
     uint64_t first = (uint64_t)memory;
-    assert_true(from >= first && to <= first + PAGES * page_size);
-    memset(where + (from - first) / page_size, 1, (to - from) / page_size);
+    assert_true(from >= first && to <= first + PAGES * ground.page_size);
+    memset(where + (from - first) / ground.page_size, 1, (to - from) / ground.page_size);
     return 0;
 }
 static int note_touched(void *none, uint64_t from, uint64_t to)
@@ -46,7 +46,7 @@ static int look(void)
     memset(touched, 0, sizeof touched);
     memset(written, 0, sizeof written);
     assert_int_equal(track_start(), 1);
-    int rc = track_pages(pagemap, (uint64_t)memory, (uint64_t)memory + PAGES * page_size,
+    int rc = track_pages(pagemap, (uint64_t)memory, (uint64_t)memory + PAGES * ground.page_size,
                          PAGES_TOUCHED, note_touched, note_written, NULL);
     track_end();
     return rc;
@@ -62,17 +62,17 @@ static int count(const char *where)
 
 static char *page(int i)
 {
-    return memory + (size_t)i * page_size;
+    return memory + (size_t)i * ground.page_size;
 }
 
 static int begin(void **state) /* all pages there, looked at once */
 {
     (void)state;
     if (!memory)
-        memory = mmap(NULL, PAGES * page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+        memory = mmap(NULL, PAGES * ground.page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                       -1, 0);
     assert_ptr_not_equal(memory, MAP_FAILED);
-    madvise(memory, PAGES * page_size, MADV_NOHUGEPAGE); /* pages are counted here */
+    madvise(memory, PAGES * ground.page_size, MADV_NOHUGEPAGE); /* pages are counted here */
     for (int i = 0; i < PAGES; i++)
         page(i)[7] = (char)(1 + i % 100);
     assert_int_equal(look(), 0);
@@ -87,7 +87,7 @@ static int begin(void **state) /* all pages there, looked at once */
 static int end(void **state)
 {
     (void)state;
-    munmap(memory, PAGES * page_size);
+    munmap(memory, PAGES * ground.page_size);
     memory = NULL;
     return 0;
 }
@@ -114,7 +114,7 @@ static void by_a_system_call(void **state)
     close(two[0]);
     close(two[1]);
     int file = open("/proc/self/exe", O_RDONLY);
-    assert_int_equal(read(file, page(30), 2 * page_size), 2 * page_size);
+    assert_int_equal(read(file, page(30), 2 * ground.page_size), 2 * ground.page_size);
     close(file);
     assert_int_equal(look(), 0);
     assert_int_equal(count(written), 4);
@@ -128,7 +128,7 @@ static void by_another_process(void **state)
     pid_t us = getpid(), child = fork();
     if (child == 0) {
         char bytes[] = "from outside";
-        struct iovec here = {bytes, sizeof bytes}, there = {page(77) + page_size - 4, sizeof bytes};
+        struct iovec here = {bytes, sizeof bytes}, there = {page(77) + ground.page_size - 4, sizeof bytes};
         _exit(process_vm_writev(us, &here, 1, &there, 1, 0) == sizeof bytes ? 0 : 77);
     }
     int status = 0;
@@ -144,7 +144,7 @@ static void by_another_process(void **state)
 static void given_back_and_zero(void **state)
 {
     (void)state;
-    assert_int_equal(madvise(page(40), 10 * page_size, MADV_DONTNEED), 0);
+    assert_int_equal(madvise(page(40), 10 * ground.page_size, MADV_DONTNEED), 0);
     page(45)[0] = 1;
     volatile char zero = page(47)[0];
     (void)zero;
@@ -158,7 +158,7 @@ static void given_back_and_zero(void **state)
 static void mapped_anew(void **state)
 {
     (void)state;
-    void *at = mmap(page(100), 50 * page_size, PROT_READ | PROT_WRITE,
+    void *at = mmap(page(100), 50 * ground.page_size, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     assert_ptr_equal(at, page(100));
     page(120)[0] = 1;
@@ -168,8 +168,8 @@ static void mapped_anew(void **state)
     memset(written, 0, sizeof written);
     assert_int_equal(track_start(), 1);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(track_pages(pagemap, first + edge[i] * page_size,
-                                     first + edge[i + 1] * page_size, PAGES_TOUCHED, note_touched,
+        assert_int_equal(track_pages(pagemap, first + edge[i] * ground.page_size,
+                                     first + edge[i + 1] * ground.page_size, PAGES_TOUCHED, note_touched,
                                      note_written, NULL),
                          0);
     track_end();
@@ -182,9 +182,9 @@ static void mapped_anew(void **state)
 static void moved_here(void **state)
 {
     (void)state;
-    char *place = mmap(NULL, PAGES * page_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *place = mmap(NULL, PAGES * ground.page_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_equal(
-        mremap(memory, PAGES * page_size, PAGES * page_size, MREMAP_MAYMOVE | MREMAP_FIXED, place),
+        mremap(memory, PAGES * ground.page_size, PAGES * ground.page_size, MREMAP_MAYMOVE | MREMAP_FIXED, place),
         place);
     memory = place;
     assert_int_equal(look(), 0);
@@ -197,8 +197,8 @@ static void moved_here(void **state)
 static void with_other_rights_and_a_child(void **state)
 {
     (void)state;
-    assert_int_equal(mprotect(memory, PAGES * page_size, PROT_NONE), 0);
-    assert_int_equal(mprotect(memory, PAGES * page_size, PROT_READ | PROT_WRITE), 0);
+    assert_int_equal(mprotect(memory, PAGES * ground.page_size, PROT_NONE), 0);
+    assert_int_equal(mprotect(memory, PAGES * ground.page_size, PROT_READ | PROT_WRITE), 0);
     pid_t child = fork();
     if (child == 0) {
         page(1)[0] = 50; /* its own copy */
@@ -215,7 +215,7 @@ static uint64_t clean_pages;
 static int add_clean(void *none, uint64_t from, uint64_t to)
 {
     (void)none;
-    clean_pages += (to - from) / page_size;
+    clean_pages += (to - from) / ground.page_size;
     return 0;
 }
 
@@ -223,17 +223,17 @@ static void what_is_clean(void **state)
 {
     (void)state;
     page(9)[0] = 2;
-    assert_int_equal(madvise(page(40), 10 * page_size, MADV_DONTNEED), 0);
-    uint64_t from = (uint64_t)memory, to = from + PAGES * page_size;
+    assert_int_equal(madvise(page(40), 10 * ground.page_size, MADV_DONTNEED), 0);
+    uint64_t from = (uint64_t)memory, to = from + PAGES * ground.page_size;
     for (int twice = 0; twice < 2; twice++) { /* asking changes nothing */
         clean_pages = 0;
         assert_int_equal(track_clean(pagemap, from, to, add_clean, NULL), 0);
         assert_int_equal(clean_pages, PAGES - 11);
     }
     end(NULL);
-    memory = mmap((void *)from, PAGES * page_size, PROT_READ | PROT_WRITE,
+    memory = mmap((void *)from, PAGES * ground.page_size, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    memset(memory, 1, PAGES * page_size);
+    memset(memory, 1, PAGES * ground.page_size);
     clean_pages = 0;
     assert_true(track_clean(pagemap, from, to, add_clean, NULL) || clean_pages == 0);
 }
@@ -244,7 +244,7 @@ static void pauses(void **state)
     (void)state;
     int told[8];
     for (int i = 0; i < 8; i++) {
-        memset(memory, i, PAGES * page_size);
+        memset(memory, i, PAGES * ground.page_size);
         told[i] = !look();
         if (told[i])
             assert_int_equal(count(written), PAGES);
@@ -272,7 +272,7 @@ static void devices(void **state)
 
 int main(void)
 {
-    page_size = (size_t)sysconf(_SC_PAGESIZE);
+    ground.page_size = (size_t)sysconf(_SC_PAGESIZE);
     pagemap = pagemap_open();
     if (pagemap < 0 || !track_start())
         return 77; /* this kernel does not tell */

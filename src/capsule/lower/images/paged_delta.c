@@ -169,7 +169,7 @@ static void find_others(const struct paged_delta *d, struct paged *p, const stru
             const struct page_range *told = range < d->offer.ranges ? &d->ranges[range] : NULL;
             uint64_t stop = told && told->first < end ? told->first : end;
             if (stop > page)
-                *missing += take_others(p, &old, runs[i].from + (page - first) * page_size, page,
+                *missing += take_others(p, &old, runs[i].from + (page - first) * ground.page_size, page,
                                         stop - page);
             page = stop < end ? (uint64_t)told->first + told->count : end;
         }

@@ -87,8 +87,8 @@ size_t held_write(struct held_image *image, struct upper *upper, const struct he
 static const struct paged *held_in_memory(void)
 {
     for (int i = 0; i < IMAGES_HELD && track_image(); i++)
-        if (held[i].pages.serial == track_image())
-            return &held[i].pages;
+        if (online.held[i].pages.serial == track_image())
+            return &online.held[i].pages;
     return NULL;
 }
 
