@@ -69,8 +69,8 @@ static int begin(void **state) /* all pages there, looked at once */
 {
     (void)state;
     if (!memory)
-        memory = mmap(NULL, PAGES * ground.page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                      -1, 0);
+        memory = mmap(NULL, PAGES * ground.page_size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(memory, MAP_FAILED);
     madvise(memory, PAGES * ground.page_size, MADV_NOHUGEPAGE); /* pages are counted here */
     for (int i = 0; i < PAGES; i++)
@@ -128,7 +128,8 @@ static void by_another_process(void **state)
     pid_t us = getpid(), child = fork();
     if (child == 0) {
         char bytes[] = "from outside";
-        struct iovec here = {bytes, sizeof bytes}, there = {page(77) + ground.page_size - 4, sizeof bytes};
+        struct iovec here = {bytes, sizeof bytes},
+                     there = {page(77) + ground.page_size - 4, sizeof bytes};
         _exit(process_vm_writev(us, &here, 1, &there, 1, 0) == sizeof bytes ? 0 : 77);
     }
     int status = 0;
@@ -169,8 +170,8 @@ static void mapped_anew(void **state)
     assert_int_equal(track_start(), 1);
     for (int i = 0; i < 3; i++)
         assert_int_equal(track_pages(pagemap, first + edge[i] * ground.page_size,
-                                     first + edge[i + 1] * ground.page_size, PAGES_TOUCHED, note_touched,
-                                     note_written, NULL),
+                                     first + edge[i + 1] * ground.page_size, PAGES_TOUCHED,
+                                     note_touched, note_written, NULL),
                          0);
     track_end();
     assert_int_equal(count(touched), PAGES - 49);
@@ -182,10 +183,11 @@ static void mapped_anew(void **state)
 static void moved_here(void **state)
 {
     (void)state;
-    char *place = mmap(NULL, PAGES * ground.page_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_ptr_equal(
-        mremap(memory, PAGES * ground.page_size, PAGES * ground.page_size, MREMAP_MAYMOVE | MREMAP_FIXED, place),
-        place);
+    char *place =
+        mmap(NULL, PAGES * ground.page_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_equal(mremap(memory, PAGES * ground.page_size, PAGES * ground.page_size,
+                            MREMAP_MAYMOVE | MREMAP_FIXED, place),
+                     place);
     memory = place;
     assert_int_equal(look(), 0);
     assert_int_equal(count(written), PAGES);

@@ -118,7 +118,8 @@ static int add_unchanged(struct capture *c, const struct stretch *t, uint64_t fr
     for (uint64_t end; from < to && rc == 0; from = end) {
         int64_t in_base = paged_find(&c->base, from);
         end = paged_find_end(&c->base, from, to);
-        for (uint64_t at = from; in_base < 0 && of_file && at < end && rc == 0; at += ground.page_size)
+        for (uint64_t at = from; in_base < 0 && of_file && at < end && rc == 0;
+             at += ground.page_size)
             rc = add_changed(c, t, at);
         if (in_base >= 0)
             rc = add_shared(c, (uint64_t)in_base, (end - from) / ground.page_size);

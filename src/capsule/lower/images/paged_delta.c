@@ -45,7 +45,8 @@ static int find_new_pages(struct paged_delta *d, const struct paged *p, const st
     if (!d->ranges)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the list of changes");
     for (uint64_t i = 0; i < p->head->runs; i++)
-        for (uint64_t at = runs[i].from; at < runs[i].to; at += count * ground.page_size, page += count) {
+        for (uint64_t at = runs[i].from; at < runs[i].to;
+             at += count * ground.page_size, page += count) {
             int64_t there = paged_find(&old, at);
             count = (paged_find_end(&old, at, runs[i].to) - at) / ground.page_size;
             if (there < 0)
@@ -169,8 +170,8 @@ static void find_others(const struct paged_delta *d, struct paged *p, const stru
             const struct page_range *told = range < d->offer.ranges ? &d->ranges[range] : NULL;
             uint64_t stop = told && told->first < end ? told->first : end;
             if (stop > page)
-                *missing += take_others(p, &old, runs[i].from + (page - first) * ground.page_size, page,
-                                        stop - page);
+                *missing += take_others(p, &old, runs[i].from + (page - first) * ground.page_size,
+                                        page, stop - page);
             page = stop < end ? (uint64_t)told->first + told->count : end;
         }
     }
