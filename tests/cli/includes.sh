@@ -106,7 +106,7 @@ check_path() { # NAME FILE
     [ -n "$file" ] || { complain "docs/guide/layers.md names $2, which is not there"; return; }
     [ -z "$name" ] || grep -qE "\b($name\(|${name%%_*}_##)" "$file" || complain "docs/guide/layers.md: $2 has no $name"
 }
-paths=$(sed -n '/^Four paths/,$p' docs/guide/layers.md | tr -s '\n ' ' ')
+paths=$(sed -n '/these four paths:/,$p' docs/guide/layers.md | tr -s '\n ' ' ')
 named=0
 while read -r file; do check_path "" "$file"; named=$((named + 1)); done < <(grep -oE '`[a-z_/]+\.(c|h|def)`' <<<"$paths" | tr -d '`')
 while read -r name file; do check_path "$name" "$file"; named=$((named + 1)); done < <(grep -oE '`[a-zA-Z_]+` \(`[a-z_/]+\.[ch]`' <<<"$paths" | tr -d '`(')
