@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 find_driver() {
     local version folder
-    version=$(sed -n 's/.*Module[^0-9]*\([0-9][0-9.]*\).*/\1/p' /proc/driver/nvidia/version 2>/dev/null | head -n 1)
+    version=$(grep -oE -m 1 '[0-9]{3}\.[0-9]+(\.[0-9]+)?' /proc/driver/nvidia/version 2>/dev/null | head -n 1)
     for folder in ${LD_LIBRARY_PATH//:/ } /usr/local/nvidia/lib64 /usr/lib/*-linux-gnu /usr/lib64 /usr/local/cuda/compat; do
         [ -e "$folder/libcuda.so.1" ] && [ -e "$folder/libcuda.so.$version" ] && { echo "$folder/libcuda.so.1"; return; }
     done

@@ -31,7 +31,7 @@ changes() { # RANK BYTES: until so much is noted of what it changed since the ne
 }
 finish() { # as a native run that is over, or that is made now
     tell; wait $runner || fail "mend run ended with $?"
-    [ -e want ] || reference; cmp got want || fail "the output differs from the native run"
+    [ -e want ] || reference; cmp got want || fail "the output differs from the native run: $(diff got want | head -n 4)"
 }
 launches() { [ "$(count run.launch)" -ge "$1" ] || fail "launched $(count run.launch) times, not $1"; }
 steady=(./steady ./enough 4096)
