@@ -8,34 +8,45 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SLOTS_MAX = 65536, HOSTS_MAX = 65536 };
+enum { HOSTS_MAX = 65536 };
 
 /* Nothing that a shell on the way, or a terminal that shows it, would take for more than a name. */
 static const char name_letters[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:@%";
 
-static bool add(struct hosts *h, const char *name, size_t length, const char *slots)
+static uint32_t append(struct hosts *h, const char *name, size_t length, uint32_t slots)
 {
-    char *end;
-    long n = slots ? strtol(slots, &end, 10) : 1;
-    if (length == 0 || length > 255 || name[0] == '-' || n < 1 || n > SLOTS_MAX ||
-        (slots && (end == slots || *end)) || strspn(name, name_letters) < length)
-        return false;
-    for (uint32_t i = 0; i < h->count; i++)
-        if (strlen(h->name[i]) == length && strncmp(h->name[i], name, length) == 0) {
-            h->slots[i] += (uint32_t)n;
-            return h->slots[i] <= SLOTS_MAX;
-        }
-    if (h->count == HOSTS_MAX)
-        return false;
     h->name = launcher_memory(h->name, (h->count + 2) * sizeof *h->name);
     h->slots = launcher_memory(h->slots, (h->count + 1) * sizeof *h->slots);
     char *copy = launcher_memory(NULL, length + 1);
     memcpy(copy, name, length);
     copy[length] = 0;
     h->name[h->count] = copy;
-    h->slots[h->count] = (uint32_t)n;
+    h->slots[h->count] = slots;
     h->name[++h->count] = NULL;
+    return h->count - 1;
+}
+
+uint32_t hosts_append(struct hosts *h, const char *name, uint32_t slots)
+{
+    return append(h, name, strlen(name), slots);
+}
+
+static bool add(struct hosts *h, const char *name, size_t length, const char *slots)
+{
+    char *end;
+    long n = slots ? strtol(slots, &end, 10) : 1;
+    if (length == 0 || length > 255 || name[0] == '-' || n < 1 || n > HOSTS_SLOTS_MAX ||
+        (slots && (end == slots || *end)) || strspn(name, name_letters) < length)
+        return false;
+    for (uint32_t i = 0; i < h->count; i++)
+        if (strlen(h->name[i]) == length && strncmp(h->name[i], name, length) == 0) {
+            h->slots[i] += (uint32_t)n;
+            return h->slots[i] <= HOSTS_SLOTS_MAX;
+        }
+    if (h->count == HOSTS_MAX)
+        return false;
+    append(h, name, length, (uint32_t)n);
     return true;
 }
 

@@ -51,15 +51,16 @@ static bool get(struct wire_reader *r, struct job *job)
            job->timeout_ms > 0;
 }
 
-void job_add(struct job *job, uint32_t node, const char *name)
+void job_add(struct job *job, uint32_t node)
 {
     job->node_of = launcher_memory(job->node_of, (job->processes + 1) * sizeof *job->node_of);
     job->node_of[job->processes++] = node;
-    if (node < job->nodes)
-        return;
-    job->node_names = launcher_memory(job->node_names, (node + 2) * sizeof *job->node_names);
-    for (; job->nodes <= node; job->nodes++)
-        job->node_names[job->nodes] = copy(name);
+}
+
+void job_add_node(struct job *job, const char *name)
+{
+    job->node_names = launcher_memory(job->node_names, (job->nodes + 2) * sizeof *job->node_names);
+    job->node_names[job->nodes++] = copy(name);
     job->node_names[job->nodes] = NULL;
 }
 

@@ -20,8 +20,8 @@ struct job {
 };
 
 void job_put(struct wire *w, const struct job *job);
-/* One more process, there; `name`: of that node, which may be new. */
-void job_add(struct job *job, uint32_t node, const char *name);
+void job_add(struct job *job, uint32_t node); /* one more process, there */
+void job_add_node(struct job *job, const char *name);
 bool job_get(struct wire_reader *r, struct job *job); /* false: not one; then it is empty */
 void job_free(struct job *job);
 #endif

@@ -1,6 +1,6 @@
 /* mend-node: the launcher of `mend run`. `mend-node head …` is started by it, once a launch; `mend-node daemon` by the
  * head, once a machine. */
-#include "head.h"
+#include "head/head.h"
 #include "node.h"
 
 #include <stdio.h>

@@ -35,8 +35,37 @@
 extern char **environ;
 
 static const double last_words = 0.5; /* seconds between SIGTERM and SIGKILL */
+enum { END_LIMIT = 10 };              /* seconds that an end in order may take */
 
 /* ---- messages of the head -------------------------------------------------------------------- */
+
+/* The user's, as it is where `mend run` was called: MPI's libraries read it before we start them. */
+static void take_environment(char **list)
+{
+    clearenv();
+    for (char **e = list; *e; e++)
+        putenv(*e);
+}
+
+/* A daemon that hangs, or was stopped, cannot end its ranks when its lease is over. Then the kernel ends it, and them with
+ * it (PR_SET_PDEATHSIG), before the head believes so. */
+static void fence_at(struct node *n, double until)
+{
+    struct itimerspec at = {.it_value = {(time_t)until, (long)(1e9 * (until - (time_t)until))}};
+    if (n->job.name)
+        timer_settime(n->fence, TIMER_ABSTIME, &at, NULL);
+}
+
+static void extend_lease(struct node *n, double since)
+{
+    static const double a_moment = 0.1; /* to do it ourselves; the head's is longer */
+    double until = since + 1e-3 * n->job.timeout_ms;
+    if (until <= n->lease)
+        return;
+    n->lease = until;
+    if (!n->ending)
+        fence_at(n, until + a_moment);
+}
 
 static void refuse(struct node *n, const char *why)
 {
@@ -45,15 +74,8 @@ static void refuse(struct node *n, const char *why)
     link_send(&n->head, SAY_REFUSED, &w);
     wire_free(&w);
     n->ending = true;
+    fence_at(n, launcher_clock() + END_LIMIT);
     n->kill_at = 0;
-}
-
-/* The user's, as it is where `mend run` was called: MPI's libraries read it before we start them. */
-static void take_environment(char **list)
-{
-    clearenv();
-    for (char **e = list; *e; e++)
-        putenv(*e);
 }
 
 static void begin_job(struct node *n, struct wire_reader *r)
@@ -64,7 +86,13 @@ static void begin_job(struct node *n, struct wire_reader *r)
         return;
     }
     take_environment(n->job.environment);
-    n->lease = launcher_clock() + 1e-3 * n->job.timeout_ms;
+    struct sigevent kill_us = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+    if (timer_create(CLOCK_BOOTTIME, &kill_us, &n->fence)) {
+        snprintf(why, sizeof why, "cannot make a timer: %s", strerror(errno));
+        refuse(n, why);
+        return;
+    }
+    extend_lease(n, launcher_clock());
     /* the name of a socket has 108 bytes, with all that comes behind the folder */
     enum { LONGEST = 90 };
     const char *tmp = getenv("TMPDIR");
@@ -91,6 +119,14 @@ static void tell_dead(struct wire_reader *r)
     free(ranks);
 }
 
+static void hear_of_node(struct node *n, struct wire_reader *r)
+{
+    uint32_t number = wire_get_u32(r);
+    const char *name = wire_get_text(r);
+    if (wire_ended(r) && number == n->job.nodes)
+        job_add_node(&n->job, name);
+}
+
 static void take_input(struct node *n, struct wire_reader *r)
 {
     size_t size;
@@ -111,6 +147,7 @@ static void begin_end(struct node *n, bool at_once)
         ranks_signal(n, SIGCONT);
     }
     n->ending = true;
+    fence_at(n, launcher_clock() + END_LIMIT);
     n->kill_at = launcher_clock() + (at_once ? 0 : last_words);
 }
 
@@ -123,12 +160,7 @@ static void hear(struct node *n, uint32_t kind, struct wire_reader *r)
     if (!n->job.name && kind != SAY_END)
         return;
     switch (kind) {
-    case SAY_ECHO: {
-        double until = 1e-6 * (double)wire_get_u64(r) + 1e-3 * n->job.timeout_ms;
-        if (until > n->lease)
-            n->lease = until;
-        break;
-    }
+    case SAY_ECHO: extend_lease(n, 1e-6 * (double)wire_get_u64(r)); break;
     case SAY_DEAD:
         if (!n->pmi)
             tell_dead(r);
@@ -149,6 +181,7 @@ static void hear(struct node *n, uint32_t kind, struct wire_reader *r)
     }
     case SAY_INPUT: take_input(n, r); break;
     case SAY_SIGNAL: ranks_signal(n, (int)wire_get_u32(r)); break;
+    case SAY_NODE: hear_of_node(n, r); break;
     case SAY_ADD: ranks_add(n, r); break;
     case SAY_KILL: ranks_kill(n, wire_get_u32(r)); break;
     case SAY_END: begin_end(n, false); break;

@@ -7,6 +7,7 @@
 
 #include <poll.h>
 #include <sys/types.h>
+#include <time.h>
 
 struct node_rank {
     uint32_t rank;
@@ -25,6 +26,7 @@ struct node {
     struct node_rank *ranks;
     uint32_t count, left, places; /* places: of those that were started first */
     double lease, next_beat;      /* see protocol.h, 6 */
+    timer_t fence;                /* set to a moment after the end of the lease */
     size_t ahead;                 /* bytes of output that the head has not taken yet */
     int input;                    /* of rank 0, to write; -1: none, or closed */
     struct wire waiting_input;    /* and how much of it was written */

@@ -191,14 +191,13 @@ static bool start_later(struct node *n, uint32_t process, char **added)
 void ranks_add(struct node *n, struct wire_reader *r)
 {
     uint32_t process = wire_get_u32(r), node = wire_get_u32(r);
-    const char *name = wire_get_text(r);
     char **added = wire_get_list(r);
-    if (!wire_ended(r) || !added || process != n->job.processes || node > n->job.nodes ||
+    if (!wire_ended(r) || !added || process != n->job.processes || node >= n->job.nodes ||
         n->ending) {
         wire_free_list(added);
         return;
     }
-    job_add(&n->job, node, name);
+    job_add(&n->job, node);
     bool ok = server_add(process, n->folder);
     if (ok && node == n->index)
         ok = start_later(n, process, added);

@@ -17,9 +17,11 @@
  *              node that is given up has ended its ranks before the others hear of it, without synchronous clocks.
  *  7. streams  OUTPUT, not more than a window ahead of TAKEN; INPUT the same way with INPUT_TAKEN.
  *     warning  WARNED: Slurm has sent SIGTERM to a node that it lent us. The ranks ignore it; mend run decides.
- *     refill   ADD: a new process, a world of one, to take a place that a death has left (head_fill.c). All nodes hear of
+ *     refill   ADD: a new process, a world of one, to take a place that a death has left (head/fill.c). All nodes hear of
  *              it and say ADDED, before it is offered to anybody; its own node starts it. KILL ends it, if it was not
  *              taken in.
+ *     later    NODE: a machine was added, or one that was lost answers again, as a node of a new number (head/later.c).
+ *              It gets JOB and all ADDs so far.
  *  8. the end  END: the node ends what is left of its ranks, removes what they leave, says BYE and ends. A closed
  *              connection means the same.
  *
@@ -32,7 +34,7 @@
 
 #include "wire.h"
 
-enum { PROTOCOL_MAGIC = 0x646e656d, PROTOCOL_VERSION = 2, SECRET_SIZE = 32 };
+enum { PROTOCOL_MAGIC = 0x646e656d, PROTOCOL_VERSION = 3, SECRET_SIZE = 32 };
 enum { STREAM_WINDOW = 1 << 18, STREAM_CHUNK = 1 << 14 };
 
 enum { NAME_TAKE = 1, NAME_WAIT = 2 };
@@ -66,8 +68,9 @@ enum message {
     SAY_END,         /* head */
     SAY_BYE,         /* node */
     SAY_WARNED,      /* node: whoever gave us this machine wants it back soon (SIGTERM of Slurm) */
-    SAY_ADD, /* head: u32 process, u32 node, text its name, list of what its environment has in addition */
-    SAY_ADDED, /* node: u32 process, u32 well */
-    SAY_KILL   /* head: u32 process */
+    SAY_NODE,        /* head: u32 number, text name: a node that comes later */
+    SAY_ADD,         /* head: u32 process, u32 node, list of what its environment has in addition */
+    SAY_ADDED,       /* node: u32 process, u32 well */
+    SAY_KILL         /* head: u32 process */
 };
 #endif

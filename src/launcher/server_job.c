@@ -51,11 +51,13 @@ static uint32_t ranks_on(const struct job *job, uint32_t node)
     return n;
 }
 
-/* "0,1;2,3" as the library wants it, and those of one node. */
-static void list_ranks(const struct job *job, uint32_t node, struct wire *all, struct wire *here)
+/* "0,1;2,3" as the library wants it, and those of one node. Nodes without ranks, which come last, are none of its
+ * business. */
+static void list_ranks(const struct job *job, uint32_t nodes, uint32_t node, struct wire *all,
+                       struct wire *here)
 {
     char text[16];
-    for (uint32_t n = 0; n < job->nodes; n++) {
+    for (uint32_t n = 0; n < nodes; n++) {
         const char *comma = "";
         if (n)
             wire_put_bare(all, ";", 1);
@@ -70,6 +72,14 @@ static void list_ranks(const struct job *job, uint32_t node, struct wire *all, s
     }
     wire_put_bare(all, "", 1);
     wire_put_bare(here, "", 1);
+}
+
+static uint32_t nodes_with_ranks(const struct job *job)
+{
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < job->ranks; r++)
+        n = job->node_of[r] < n ? n : job->node_of[r] + 1;
+    return n;
 }
 
 static void load_rank(pmix_info_t *info, const struct job *job, uint32_t rank)
@@ -98,9 +108,9 @@ static pmix_status_t register_job(const struct job *job, uint32_t node, const ch
     enum { FACTS = 15 };
     struct wire all = {0}, here = {0}, names = {0};
     char *nodes = NULL, *ranks = NULL;
-    uint32_t mine = ranks_on(job, node);
-    list_ranks(job, node, &all, &here);
-    for (uint32_t n = 0; n < job->nodes; n++) {
+    uint32_t mine = ranks_on(job, node), node_count = nodes_with_ranks(job);
+    list_ranks(job, node_count, node, &all, &here);
+    for (uint32_t n = 0; n < node_count; n++) {
         wire_put_bare(&names, ",", n > 0);
         wire_put_bare(&names, job->node_names[n], strlen(job->node_names[n]));
     }
@@ -114,7 +124,7 @@ static pmix_status_t register_job(const struct job *job, uint32_t node, const ch
     load_u32(&info[3], PMIX_JOB_SIZE, job->ranks);
     load_u32(&info[4], PMIX_UNIV_SIZE, job->ranks);
     load_u32(&info[5], PMIX_MAX_PROCS, job->ranks);
-    load_u32(&info[6], PMIX_NUM_NODES, job->nodes);
+    load_u32(&info[6], PMIX_NUM_NODES, node_count);
     load_u32(&info[7], PMIX_NODE_SIZE, mine);
     load_u32(&info[8], PMIX_LOCAL_SIZE, mine);
     PMIx_Info_load(&info[9], PMIX_LOCAL_PEERS, here.bytes, PMIX_STRING);

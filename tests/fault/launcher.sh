@@ -5,6 +5,7 @@
 #   daemon  the only node's daemon is killed: launched again
 #   door    who may connect: garbage, guesses, a replay, a flood, another user; the job does not notice
 #   streams exit codes, signals, input and output as they should be
+#   later   nodes that are added, lost and back again while the job runs; the job does not depend on them
 #   count   messages of a start and of a fence: no worse than N log N
 #   many    64 ranks on one machine
 set -uo pipefail
@@ -81,7 +82,7 @@ AGENT
     [ "$address" = 127.0.0.1 ] || fail "it listens at $address"
     for f in cmdline environ; do grep -lasF "$secret" /proc/[0-9]*/$f && fail "the secret is in a $f"; done
     half=$(sed 's/../\\x&/g' <<<"${secret:0:32}")
-    hello() { printf '\x20\0\0\0\1\0\0\0mend\2\0\0\0\0\0\0\0\x10\0\0\0'"$1"; }
+    hello() { printf '\x20\0\0\0\1\0\0\0mend\3\0\0\0\0\0\0\0\x10\0\0\0'"$1"; }
     cut_off() { # WHAT BYTES: the connection is closed, within a while
         exec 7<>"/dev/tcp/$address/$port" || fail "$1: cannot connect"
         printf "$2" >&7 2>/dev/null
@@ -95,14 +96,14 @@ AGENT
     cut_off "a guess" "$(hello AAAAAAAAAAAAAAAA | sed 's/\\/\\\\/g' | od -An -v -tx1 | tr -d '\n' | sed 's/ /\\x/g')"
     for i in $(seq 200); do exec 8<>"/dev/tcp/$address/$port" || fail "flood"; done # each one closes the one before
     if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
-        setpriv --reuid=65534 --regid=65534 --clear-groups bash -c "exec 7<>/dev/tcp/$address/$port && printf '\x20\0\0\0\1\0\0\0mend\2\0\0\0\0\0\0\0\x10\0\0\0BBBBBBBBBBBBBBBB' >&7 && timeout 8 cat <&7" >answer 2>/dev/null
+        setpriv --reuid=65534 --regid=65534 --clear-groups bash -c "exec 7<>/dev/tcp/$address/$port && printf '\x20\0\0\0\1\0\0\0mend\3\0\0\0\0\0\0\0\x10\0\0\0BBBBBBBBBBBBBBBB' >&7 && timeout 8 cat <&7" >answer 2>/dev/null
         [ $? != 124 ] && [ ! -s answer ] || fail "another user was not refused"
         setpriv --reuid=65534 --regid=65534 --clear-groups cat "/proc/$runner/environ" "$PWD/line" >answer 2>/dev/null
         [ ! -s answer ] || fail "another user reads our secrets"
     else echo "(another user: not tried, this user may not become one)"; fi
     : >go
     until grep -q started report; do kill -0 $runner || fail "it ended"; sleep 0.02; done
-    cut_off "a replay" "$(printf '\\x20\\0\\0\\0\\1\\0\\0\\0mend\\2\\0\\0\\0\\0\\0\\0\\0\\x10\\0\\0\\0%s' "$half")"
+    cut_off "a replay" "$(printf '\\x20\\0\\0\\0\\1\\0\\0\\0mend\\3\\0\\0\\0\\0\\0\\0\\0\\x10\\0\\0\\0%s' "$half")"
     wait $runner || fail "code $?"
     sort got >sorted; printf '%s\n' "a line of input" "rank 0" "rank 1" | cmp - sorted || fail "the output: $(cat got)" ;;
 streams)
@@ -122,6 +123,16 @@ streams)
     "$node" head -n 2 -- sh -c 'sleep 1000 & setsid sleep 1000 & exit 0'; for _ in $(seq 50); do pgrep -P 1 -x sleep >/dev/null || break; sleep 0.1; done
     mkdir here; cd here; umask 027; V=value "$node" head -n 1 -- sh -c 'pwd; umask; echo $V' >../got; cd ..
     printf '%s\n' "$PWD/here" 0027 value | cmp - got || fail "folder, mask, environment: $(cat got)" ;;
+later)
+    printf '#!/bin/sh\n[ ! -e "away.$1" ] || exit 255\nshift; exec "$@"\n' >agent; chmod +x agent
+    said() { until [ "$(grep -c "$1" report)" -ge "$2" ]; do kill -0 $runner || fail "it ended before $2 x $1: $(cat report)"; sleep 0.02; done; }
+    "$node" head -n 2 --host 127.0.1.1:2 --agent ./agent --added added --retry 0.2 --report 3 -- sh -c 'until [ -e go ]; do sleep 0.05; done' 3>report >got 2>err </dev/null & runner=$!
+    said started 2; echo "127.0.1.1 slots=1" >added; echo "127.0.1.2 slots=3" >>added; : >away.127.0.1.3; echo 127.0.1.3 >>added
+    kill -HUP $runner; said '^added 127.0.1.1 3' 1; said '^added 127.0.1.2 3' 1; said '^unadded 127.0.1.3 ' 2; rm away.127.0.1.3; said '^added 127.0.1.3 1' 1
+    kill -9 "$(pgrep -P $runner | sed -n 2p)" || fail "no daemon" # the first has the ranks
+    said '^lost 127.0.1.[23] 0 ' 1; said '^added' 4; : >go
+    wait $runner || fail "code $?"
+    [ "$(grep -c '^ended . exit 0' report)" = 2 ] || fail "the ranks: $(cat report)" ;;
 count) # the nodes are daemons on this machine: what they say is the same
     printf '#!/bin/sh\nshift; exec "$@"\n' >agent; chmod +x agent
     export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_mpi_add_procs_cutoff=4096

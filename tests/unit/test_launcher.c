@@ -65,6 +65,12 @@ static void cut_fields_are_bad(void **state)
     assert_int_equal(back.nodes, 2);
     assert_int_equal(back.node_of[2], 1);
     assert_string_equal(back.program[1], "q");
+    job_add_node(&back, "three"); /* it comes later, with a process */
+    job_add(&back, 2);
+    assert_int_equal(back.ranks, 3);
+    assert_int_equal(back.processes, 4);
+    assert_string_equal(back.node_names[back.node_of[3]], "three");
+    assert_null(back.node_names[back.nodes]);
     job_free(&back);
     wire_free(&w);
 }
@@ -118,6 +124,10 @@ static void hosts_have_slots(void **state)
     assert_int_equal(h.count, 2);
     assert_string_equal(h.name[0], "b");
     assert_null(h.name[2]);
+    assert_int_equal(hosts_append(&h, "b", 4), 2); /* it comes back, as another one */
+    assert_int_equal(h.slots[0], 1);
+    assert_string_equal(h.name[2], "b");
+    assert_null(h.name[3]);
     static const char *const wrong[] = {"",    "a:0", "a:x", "a,,b", "-oProxyCommand=x",
                                         "a;b", "a b", "$(x)"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)

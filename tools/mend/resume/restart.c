@@ -156,8 +156,7 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
     w.word[w.count++] = online ? "--online" : "--no-online";
     if (json_is_true(json_object_get(job, "full_images")))
         w.word[w.count++] = "--full-images";
-    if (refills(job, wish))
-        w.word[w.count++] = "--refill";
+    w.word[w.count++] = refills(job, wish) ? "--refill" : "--no-refill";
     add(&w, "-n", ranks);
     add(&w, "--spares", spares);
     add(&w, "--retries", json_object_get(job, "retries") ? retries : NULL);

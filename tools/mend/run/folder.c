@@ -120,6 +120,8 @@ int run_prepare_folder(struct run_job *job)
         }
         snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
         unlink(path);
+        run_added_path(job->dir, path, sizeof path);
+        unlink(path);
     }
     rc = job->resume ? TOOL_OK : find_input(job);
     if (rc)

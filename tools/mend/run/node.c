@@ -2,6 +2,7 @@
 #include "launch.h"
 #include "run.h"
 
+#include <base/config.h>
 #include <base/event.h>
 #include <base/fail.h>
 
@@ -135,6 +136,10 @@ bool run_node_command(const struct run_job *job, struct run_words *w)
         run_add_option(w, "--keep", processes);
     run_add_option(w, "--host", job->host);
     run_add_option(w, "--hostfile", job->hostfile);
+    run_added_path(job->dir, path, sizeof path);
+    run_add_option(w, "--added", path);
+    snprintf(number, sizeof number, "%g", mend_setting_seconds(MEND_KEY_RUN_NODE_RETRY));
+    run_add_option(w, "--retry", number);
     run_add_option(w, "--avoid", job->avoid);
     run_add_option(w, "--bind", job->bind);
     run_add_option(w, "--interface", job->interface);
@@ -148,18 +153,48 @@ bool run_node_command(const struct run_job *job, struct run_words *w)
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
+/* The next launch leaves it out. */
+static void avoid(struct run_job *job, const char *host)
+{
+    char *list = NULL;
+    if (asprintf(&list, "%s%s%s", job->avoid ? job->avoid : "", job->avoid ? "," : "", host) < 0)
+        abort();
+    free(job->avoid);
+    job->avoid = list;
+}
+
+static void avoid_no_more(struct run_job *job, const char *host)
+{
+    char *list = job->avoid, *rest = list;
+    job->avoid = NULL;
+    for (char *name; list && (name = strsep(&rest, ","));)
+        if (strcmp(name, host) != 0)
+            avoid(job, name);
+    free(list);
+}
+
+static void note_added(struct run_job *job, const char *host, int slots)
+{
+    mend_event("launch.added", ev_str("host", host), ev_int("slots", slots));
+    if (!job->quiet)
+        fprintf(stderr, "\nmend: node %s is part of the job now, with %d slots\n", host, slots);
+    avoid_no_more(job, host);
+}
+
+static void note_unadded(struct run_job *job, const char *host, const char *how)
+{
+    mend_event("launch.unadded", ev_str("host", host), ev_str("how", how));
+    avoid_no_more(job, host); /* not twice */
+    avoid(job, host);
+}
+
 static void note_lost(struct run_job *job, const char *host, int count, const char *how)
 {
-    char *all = NULL;
     mend_event("launch.lost", ev_str("host", host), ev_int("processes", count), ev_str("how", how));
     if (!job->quiet)
         fprintf(stderr, "\nmend: node %s is lost (%s), with %d processes\n", host, how, count);
-    if (asprintf(&all, "%s%s%s", job->avoid ? job->avoid : "", job->avoid ? "," : "", host) < 0) {
-        fprintf(stderr, "mend: no memory: a relaunch may use node %s again\n", host);
-        return;
-    }
-    free(job->avoid);
-    job->avoid = all;
+    avoid_no_more(job, host); /* not twice */
+    avoid(job, host);
 }
 
 static void note(struct run_job *job, struct run_follower *f, const char *line)
@@ -169,6 +204,10 @@ static void note(struct run_job *job, struct run_follower *f, const char *line)
     double seconds;
     if (sscanf(line, "lost %255s %d %n", host, &n, &used) == 2 && used)
         note_lost(job, host, n, line + used);
+    else if (sscanf(line, "added %255s %d", host, &n) == 2)
+        note_added(job, host, n);
+    else if (sscanf(line, "unadded %255s %n", host, &used) == 1 && used)
+        note_unadded(job, host, line + used);
     else if (sscanf(line, "ended %d %15s %d", &rank, how, &n) == 3) {
         bool badly = n != 0;
         if (badly)

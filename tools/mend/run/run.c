@@ -31,6 +31,7 @@
 
 static const char help[] =
     "Usage: mend run [-n N] [OPTIONS] -- PROGRAM ARGS…\n"
+    "       mend run --add HOST[:SLOTS],… --dir DIR\n"
     "Run an unmodified MPI program; when processes die, the job repairs itself and continues.\n\n"
     "  -n N               number of ranks (default 1)\n"
     "  --spares S         number of spare processes (default 1)\n"
@@ -55,6 +56,9 @@ static const char help[] =
     "  --mpi openmpi|mpich\n"
     "  --online, --no-online   repair in place (default, needs ULFM), or by relaunch only\n"
     "  --host LIST, --hostfile FILE, --launcher-args \"…\"   for the launcher\n"
+    "  --add LIST         add machines to the job that runs in --dir DIR: its new processes and\n"
+    "                     its next launch use them; so do machines that were added to its\n"
+    "                     --hostfile, after SIGHUP to its mend run\n"
     "  --launcher L       mend: Mend's own, which survives the loss of nodes (default with Open\n"
     "                     MPI); \"ssh -x\", \"srun …\": the same, and how it reaches other\n"
     "                     machines; mpirun: the MPI library's (default with MPICH)\n"
@@ -77,16 +81,21 @@ static const char help[] =
 
 static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t passed_on; /* a signal for the ranks */
+static volatile sig_atomic_t hung_up;   /* SIGHUP came */
+static bool had_terminal;
 static void on_signal(int signal)
 {
     if (signal == SIGUSR1 || signal == SIGUSR2)
         passed_on = signal;
+    else if (signal == SIGHUP)
+        hung_up = 1;
     else
         stop_signal = signal;
 }
 
 static void catch_signals(void)
 {
+    had_terminal = run_has_terminal();
     static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
     for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
         struct sigaction action = {.sa_handler = on_signal}, old;
@@ -143,6 +152,8 @@ static int take_option(struct run_job *job, const char *name, const char *value)
         job->host = value;
     else if (strcmp(name, "--hostfile") == 0)
         job->hostfile = value;
+    else if (strcmp(name, "--add") == 0)
+        job->add = value;
     else if (strcmp(name, "--launcher-args") == 0)
         job->launcher_args = value;
     else if (strcmp(name, "--launcher") == 0)
@@ -202,6 +213,11 @@ static int parse(struct run_job *job, bool *json, int argc, char **argv)
                 return rc;
         }
     }
+    if (job->add)
+        return job->dir[0] && !job->program
+                   ? TOOL_OK
+                   : tool_wrong_use("run", "--add needs --dir DIR, the folder of a job that runs, "
+                                           "and no program");
     if (!job->program || !job->program[0])
         return tool_wrong_use("run", "name a program after --");
     return TOOL_OK;
@@ -245,12 +261,26 @@ static bool has_ended(pid_t launcher, int *status)
     return false;
 }
 
+/* The list of machines may have changed, or the terminal may be gone. */
+static void look_at_hosts(const struct run_job *job, pid_t launcher, long long *added)
+{
+    bool changed = hung_up;
+    if (hung_up && run_is_hung_up(job, had_terminal))
+        stop_signal = SIGHUP;
+    hung_up = 0;
+    long long size = run_is_ours(job) ? run_added_size(job) : *added;
+    if ((changed || size != *added) && !stop_signal)
+        kill(launcher, SIGHUP);
+    *added = size;
+}
+
 /* One launch. Ends when every rank has finished, the launcher is gone, or a signal came. */
 static enum outcome one_launch(struct run_follower *f, char **command, int *code)
 {
     struct run_job *job = f->job;
     follow_attempt(f);
     int report = -1;
+    long long added = run_added_size(job);
     pid_t launcher = run_start(command, job->raw, &report);
     double exited_at = 0, shown = 0;
     int status = 0;
@@ -266,6 +296,8 @@ static enum outcome one_launch(struct run_follower *f, char **command, int *code
         follow(f);
         if (!gone && slurm_leave(f, stop_signal == SIGTERM) && stop_signal == SIGTERM)
             stop_signal = 0; /* it leaves; another signal ends it at once */
+        if (!gone)
+            look_at_hosts(job, launcher, &added);
         if (passed_on && !gone) {
             kill(launcher, passed_on);
             passed_on = 0;
@@ -498,6 +530,7 @@ int mend_cmd_run(int argc, char **argv)
                           .disk_every = 5,
                           .levels = "memory,partner,global:5",
                           .node_timeout = 5,
+                          .refill = -1,
                           .stop_before = -1,
                           .mpi = "openmpi"};
     if (mend_setting_string(MEND_KEY_RUN_LAUNCHER)[0])
@@ -505,6 +538,8 @@ int mend_cmd_run(int argc, char **argv)
     int rc = parse(&job, &json, argc, argv);
     if (rc)
         return rc;
+    if (job.add)
+        return run_add_hosts(&job);
     if (!parse_share(mend_setting_string(MEND_KEY_RUN_SHARE), &job.share))
         return tool_failed("run", "run.share \"%s\" is not a share of the time, as 1%%",
                            mend_setting_string(MEND_KEY_RUN_SHARE));
@@ -529,7 +564,10 @@ int mend_cmd_run(int argc, char **argv)
                 "mend: MPICH has no ULFM: the job survives failures by relaunch, not in place\n");
         job.online = false;
     }
-    if (job.refill && (!run_is_ours(&job) || !job.online || job.spares == 0))
+    bool can_refill = run_is_ours(&job) && job.online && job.spares > 0;
+    if (job.refill < 0)
+        job.refill = can_refill && mend_setting_boolean(MEND_KEY_RUN_REFILL);
+    if (job.refill && !can_refill)
         return tool_wrong_use("run", "--refill needs %s",
                               !run_is_ours(&job) ? "--launcher mend, which starts the new processes"
                               : !job.online      ? "--online"

@@ -20,7 +20,7 @@
 struct run_job {
     int ranks, spares, retries;
     bool online, raw, quiet, automatic, resume, detach, full;
-    bool refill;         /* new processes in place of spares that were used */
+    int refill;          /* new processes in place of spares that were used; -1: nobody has said */
     mend_version_t from; /* resume this version; -1: the newest */
     double every;        /* seconds between versions */
     double mtbf;         /* believed, for --every auto; 0: nobody has said */
@@ -49,6 +49,7 @@ struct run_job {
     bool placed;         /* nodes and launcher are those of Slurm's allocation */
     const char *metrics; /* a file for Prometheus; NULL: none */
     double stop_before;  /* seconds before the allocation ends; 0: not; < 0: nobody has said */
+    const char *add;     /* machines for the job that runs in dir; NULL: this starts a job */
     char *avoid;         /* nodes that were lost, with commas; NULL: none */
     char **program;      /* and its arguments, NULL at the end */
 };
@@ -258,6 +259,14 @@ void follow_torn_down(struct run_follower *f); /* it will be launched again */
 /* The job does not come back: print what its ranks had printed since the last version. */
 void follow_last_words(struct run_follower *f);
 void follow_end(struct run_follower *f);
+
+/* add.c: machines for a job that runs */
+int run_add_hosts(const struct run_job *job); /* mend run --add: an exit code */
+void run_added_path(const char *dir, char *path, size_t size);
+long long run_added_size(const struct run_job *job);
+bool run_has_terminal(void);
+/* SIGHUP came: does it mean that the terminal is gone, or that the host file has changed? */
+bool run_is_hung_up(const struct run_job *job, bool had_terminal);
 
 int run_detach(const struct run_job *job);   /* -1 in the process that goes on, else an exit code */
 int run_prepare_folder(struct run_job *job); /* takes it, or says why not */

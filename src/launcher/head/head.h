@@ -1,5 +1,5 @@
-/* Inside the head: its loop (head.c), starting nodes (head_start.c), fences, data and names (head_gather.c), streams
- * (head_streams.c). */
+/* Inside the head: its loop (head.c), starting nodes (start.c), nodes that come later (later.c), new processes (fill.c),
+ * fences, data and names (gather.c), streams (streams.c). */
 #ifndef MEND_LAUNCHER_HEAD_H
 #define MEND_LAUNCHER_HEAD_H
 
@@ -18,14 +18,16 @@ enum node_state {
 struct head_node {
     enum node_state state;
     bool here;
+    bool late; /* it came while the job ran, which does not depend on it: see later.c */
     struct link link;
-    pid_t agent;  /* on this machine: the daemon, or what has started it on another */
-    double heard; /* when */
+    pid_t agent;         /* on this machine: the daemon, or what has started it on another */
+    double began, heard; /* when */
 };
 
 enum rank_state { RANK_WAITS, RANK_RUNS, RANK_DONE, RANK_DEAD };
 
-struct fill;   /* a process that came later: head_fill.c */
+struct absent; /* a node that is to come, or to come back: later.c */
+struct fill;   /* a process that came later: fill.c */
 struct wanted; /* a name that was not published yet */
 struct fence;  /* not complete yet */
 struct asked;  /* a modex that was not answered */
@@ -53,8 +55,11 @@ struct head {
     uint32_t left;     /* ranks that have not ended */
     bool tell;         /* a death is told to the others; else it ends the job */
     double start_time; /* seconds until a daemon must have said hello */
-    double began;
     const char *agent, *interface;
+    const char *host_list, *host_file, *added_file; /* who may be in hosts; NULL: nobody says */
+    struct absent *absent;
+    double retry; /* seconds until a node that is absent is tried again; 0: never */
+    bool reread;  /* these files may have changed */
     unsigned char secret[SECRET_SIZE];
     int listener;
     char address[64], port[16];
@@ -89,6 +94,7 @@ void head_lose(struct head *h, uint32_t node, const char *how);
 void head_end(struct head *h); /* ask all nodes to end their ranks */
 
 bool start_all(struct head *h);
+bool start_later(struct head *h, uint32_t node); /* one of hosts */
 void start_accept(struct head *h);
 void start_hear(struct head *h, struct newcomer *c); /* of one who has just come */
 void start_tick(struct head *h, double now);
@@ -96,6 +102,7 @@ void start_tick(struct head *h, double now);
 void gather_fence(struct head *h, uint32_t node, struct wire_reader *r);
 void gather_check(struct head *h); /* after a death: some may be complete now */
 void gather_lost(struct head *h, uint32_t node);
+void gather_grow(struct head *h); /* there are more nodes */
 void gather_modex(struct head *h, uint32_t node, struct wire_reader *r);
 void gather_give(struct head *h, uint32_t node, struct wire_reader *r);
 void gather_name(struct head *h, uint32_t node, uint32_t kind, struct wire_reader *r);
@@ -103,7 +110,18 @@ void gather_name(struct head *h, uint32_t node, uint32_t kind, struct wire_reade
 /* Who waits for names that begin with this port gets an error. */
 void gather_dropped(struct head *h, const char *port);
 
+/* All machines that the job may use now. False: one of the sources is not valid, which is said. */
+bool later_hosts(const struct head *h, struct hosts *all);
+/* It is not there; it is tried again after a while. */
+void later_absent(struct head *h, const char *name, uint32_t slots);
+void later_lost(struct head *h, uint32_t node); /* before or after it was up */
+void later_up(struct head *h, uint32_t node);
+void later_tick(struct head *h, double now);
+
 void fill_tick(struct head *h, double now);
+void fill_grow(struct head *h); /* there are more nodes */
+void fill_tell(struct head *h,
+               uint32_t node); /* all that came later, to a node that has just come */
 void fill_added(struct head *h, uint32_t node, struct wire_reader *r);
 bool fill_is_member(const struct head *h, uint32_t process); /* a part of the job */
 /* It is dead. False: nobody knows it yet. */

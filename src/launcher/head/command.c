@@ -1,6 +1,6 @@
 /* The head's command line, which only `mend run` writes, and what it begins with. */
 #include "binding.h"
-#include "head.h"
+#include "head/head.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,9 +44,13 @@ static bool take_option(struct head *h, const char *name, const char *value, cha
     if (!strcmp(name, "-n"))
         h->job.ranks = (uint32_t)atol(value);
     else if (!strcmp(name, "--host"))
-        return hosts_add_list(&h->hosts, value);
+        h->host_list = value;
     else if (!strcmp(name, "--hostfile"))
-        return hosts_add_file(&h->hosts, value);
+        h->host_file = value;
+    else if (!strcmp(name, "--added"))
+        h->added_file = value;
+    else if (!strcmp(name, "--retry"))
+        h->retry = atof(value);
     else if (!strcmp(name, "--avoid"))
         *avoid = launcher_text(value);
     else if (!strcmp(name, "--agent"))
@@ -74,26 +78,23 @@ static bool take_option(struct head *h, const char *name, const char *value, cha
     return true;
 }
 
-/* Nodes that were lost before are left out, unless there are no others. */
-static void avoid_hosts(struct hosts *hosts, char *list)
+/* Nodes that were lost before are left out, unless there are no others. They are tried again later. */
+static void avoid_hosts(struct head *h, char *list)
 {
     char *rest = list;
     for (char *name; list && (name = strsep(&rest, ","));)
-        if (hosts->count > 1)
-            hosts_remove(hosts, name);
+        for (uint32_t i = 0; i < h->hosts.count && h->hosts.count > 1; i++)
+            if (strcmp(h->hosts.name[i], name) == 0) {
+                later_absent(h, name, h->hosts.slots[i]);
+                hosts_remove(&h->hosts, name);
+            }
 }
 
 static bool begin(struct head *h, char *avoid)
 {
-    char here[256] = "localhost", name[64];
+    char name[64];
     uint64_t random;
-    if (h->hosts.count == 0) {
-        gethostname(here, sizeof here - 1);
-        char one[320];
-        snprintf(one, sizeof one, "%s:%u", here, h->job.ranks < 65536 ? h->job.ranks : 65536);
-        hosts_add_list(&h->hosts, one);
-    }
-    avoid_hosts(&h->hosts, avoid);
+    avoid_hosts(h, avoid);
     if (getrandom(&random, sizeof random, 0) != sizeof random)
         return false;
     snprintf(name, sizeof name, "mend-%016llx", (unsigned long long)random);
@@ -136,6 +137,8 @@ int head_main(int argc, char **argv)
         return 2;
     }
     h.job.program = argv + i + 1;
+    if (!later_hosts(&h, &h.hosts))
+        return 2;
     if (h.report >= 0)
         fcntl(h.report, F_SETFD, FD_CLOEXEC);
     if (!begin(&h, avoid)) {

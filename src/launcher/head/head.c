@@ -1,5 +1,5 @@
 /* The head: one process beside `mend run`, with a connection to each node. See protocol.h for what is said. */
-#include "head.h"
+#include "head/head.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -70,7 +70,7 @@ static void tell_others(struct head *h, uint32_t except, const struct wire *dead
 void head_lose(struct head *h, uint32_t node, const char *how)
 {
     struct head_node *n = &h->nodes[node];
-    bool was_up = n->state == NODE_UP;
+    bool was_up = n->state == NODE_UP, awaited = !was_up && !n->late;
     uint32_t count = 0;
     struct wire list = {0}, dead = {0};
     if (n->state > NODE_UP)
@@ -88,7 +88,10 @@ void head_lose(struct head *h, uint32_t node, const char *how)
             wire_put_u32(&list, r);
             count++;
         }
-    head_report(h, "lost %s %u %s", h->hosts.name[node], count, how);
+    if (was_up || (awaited && !h->ending)) /* else the launch has failed by another's fault */
+        head_report(h, "lost %s %u %s", h->hosts.name[node], count, how);
+    else if (!awaited && !h->ending)
+        head_report(h, "unadded %s %s", h->hosts.name[node], how);
     wire_put_u32(&dead, count);
     wire_put_bare(&dead, list.bytes, list.size);
     if (count && !h->ending)
@@ -98,7 +101,8 @@ void head_lose(struct head *h, uint32_t node, const char *how)
     gather_lost(h, node);
     if (h->ending)
         return;
-    if (!was_up || !h->tell) {
+    later_lost(h, node);
+    if (awaited || (count && !h->tell)) {
         fprintf(stderr, "mend-node: node %s is lost: %s\n", h->hosts.name[node], how);
         fail_with(h, 1);
         head_end(h);
@@ -138,6 +142,8 @@ static void send_job(struct head *h, uint32_t node)
     free(kept);
     h->nodes[node].state = NODE_UP;
     h->nodes[node].heard = launcher_clock();
+    if (h->nodes[node].late)
+        later_up(h, node);
 }
 
 /* ---- what nodes say -------------------------------------------------------------------------- */
@@ -282,6 +288,8 @@ static void take_signal(struct head *h, int signals)
     while (read(signals, &s, sizeof s) == sizeof s) {
         if (s.ssi_signo == SIGCHLD)
             reap(h);
+        else if (s.ssi_signo == SIGHUP)
+            h->reread = true;
         else if (s.ssi_signo == SIGUSR1 || s.ssi_signo == SIGUSR2) {
             struct wire w = {0};
             wire_put_u32(&w, s.ssi_signo);
@@ -320,12 +328,11 @@ static void send_all(struct head *h)
 
 static void one_turn(struct head *h, struct pollfd *fd, int signals)
 {
-    send_all(h);
-    collect(h, fd, signals);
+    uint32_t nodes = h->hosts.count;
     int wait = h->ending ? 20 : h->job.timeout_ms < 1000 ? 50 : 200;
-    if (poll(fd, FROM_NODES + h->hosts.count, wait) < 0 && errno != EINTR)
+    if (poll(fd, FROM_NODES + nodes, wait) < 0 && errno != EINTR)
         return;
-    for (uint32_t i = 0; i < h->hosts.count; i++)
+    for (uint32_t i = 0; i < nodes; i++)
         if (h->nodes[i].link.fd >= 0 && fd[FROM_NODES + i].fd == h->nodes[i].link.fd &&
             fd[FROM_NODES + i].revents & (POLLIN | POLLHUP | POLLERR))
             listen_to_node(h, i);
@@ -349,6 +356,7 @@ static void one_turn(struct head *h, struct pollfd *fd, int signals)
     double now = launcher_clock();
     start_tick(h, now);
     check_silence(h, now);
+    later_tick(h, now);
     fill_tick(h, now);
     if (h->left == 0)
         head_end(h);
@@ -371,13 +379,17 @@ int head_serve(struct head *h)
     sigprocmask(SIG_BLOCK, &caught, NULL);
     signal(SIGPIPE, SIG_IGN);
     int signals = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
-    struct pollfd *fd = launcher_memory(NULL, (FROM_NODES + h->hosts.count) * sizeof *fd);
+    struct pollfd *fd = NULL;
     if (!start_all(h)) {
         fail_with(h, 1);
         head_end(h);
     }
-    while (!all_gone(h) && (!h->ending || launcher_clock() < h->end_limit))
+    while (!all_gone(h) && (!h->ending || launcher_clock() < h->end_limit)) {
+        send_all(h);
+        fd = launcher_memory(fd, (FROM_NODES + h->hosts.count) * sizeof *fd);
+        collect(h, fd, signals);
         one_turn(h, fd, signals);
+    }
     for (uint32_t i = 0; i < h->hosts.count; i++) /* those that have not ended in time */
         head_lose(h, i, "did not end");
     double limit = launcher_clock() + 2; /* a slow reader of our output */

@@ -15,7 +15,7 @@
  * others, or a meeting that fails for any reason: the next one who looks up "mend.join" ends whoever was offered
  * before and has not joined.
  */
-#include "head.h"
+#include "head/head.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct fill {
 };
 enum { FAILURES_MAX = 6 };            /* in a row */
 static const double start_limit = 60; /* seconds until a process must be ready */
-static const double join_limit = 15;  /* and taken in, once it was offered */
+static const double join_limit = 30;  /* and taken in, once it was offered */
 
 static struct fill *find(const struct head *h, uint32_t process)
 {
@@ -97,28 +97,46 @@ static uint32_t choose(const struct head *h)
     return best;
 }
 
+static void say_add(struct head *h, uint32_t process, uint32_t to)
+{
+    char text[64];
+    struct wire w = {0};
+    snprintf(text, sizeof text, "MEND_ONLINE_JOIN=%u", process);
+    wire_put_u32(&w, process);
+    wire_put_u32(&w, h->job.node_of[process]);
+    wire_put_list(&w, (char *[]){text, NULL});
+    link_send(&h->nodes[to].link, SAY_ADD, &w);
+    wire_free(&w);
+}
+
+void fill_tell(struct head *h, uint32_t node)
+{
+    for (uint32_t process = h->job.ranks; process < h->job.processes; process++)
+        say_add(h, process, node);
+}
+
+void fill_grow(struct head *h)
+{
+    for (uint32_t k = 0; k < h->job.processes - h->job.ranks; k++) {
+        struct fill *f = &h->fills[k];
+        f->added = launcher_memory(f->added, h->hosts.count * sizeof *f->added);
+        while (f->nodes < h->hosts.count)
+            f->added[f->nodes++] = false;
+    }
+}
+
 static void start(struct head *h, uint32_t node, double now)
 {
     uint32_t process = h->job.processes, k = process - h->job.ranks;
-    char text[64];
-    snprintf(text, sizeof text, "MEND_ONLINE_JOIN=%u", process);
-    job_add(&h->job, node, h->hosts.name[node]);
+    job_add(&h->job, node);
     h->ranks = launcher_memory(h->ranks, h->job.processes * sizeof *h->ranks);
     h->ranks[process] = RANK_WAITS;
     h->fills = launcher_memory(h->fills, (k + 1) * sizeof *h->fills);
-    h->fills[k] =
-        (struct fill){.state = FILL_STARTS, .began = now, .since = now, .nodes = h->hosts.count};
-    h->fills[k].added = launcher_memory(NULL, h->hosts.count * sizeof(bool));
-    memset(h->fills[k].added, 0, h->hosts.count * sizeof(bool));
-    struct wire w = {0};
-    wire_put_u32(&w, process);
-    wire_put_u32(&w, node);
-    wire_put_text(&w, h->hosts.name[node]);
-    wire_put_list(&w, (char *[]){text, NULL});
+    h->fills[k] = (struct fill){.state = FILL_STARTS, .began = now, .since = now};
+    fill_grow(h);
     for (uint32_t i = 0; i < h->hosts.count; i++)
         if (h->nodes[i].state == NODE_UP)
-            link_send(&h->nodes[i].link, SAY_ADD, &w);
-    wire_free(&w);
+            say_add(h, process, i);
     head_report(h, "filling %u %s", process, h->hosts.name[node]);
 }
 
@@ -137,7 +155,7 @@ static bool may_start(const struct head *h, double now)
     if (!h->keep || h->ending || now < h->fill_next || h->fills_failed > FAILURES_MAX)
         return false;
     for (uint32_t i = 0; i < h->hosts.count; i++)
-        if (h->nodes[i].state == NODE_STARTING)
+        if (h->nodes[i].state == NODE_STARTING && !h->nodes[i].late)
             return false;
     for (uint32_t r = 0; r < h->job.processes; r++)
         if (h->ranks[r] == RANK_DONE) /* the program ends */
@@ -182,7 +200,7 @@ static bool known_to_all(const struct head *h, const struct fill *f)
 static bool one_is(const struct head *h, enum fill_state state)
 {
     for (uint32_t k = 0; k < h->job.processes - h->job.ranks; k++)
-        if (h->fills[k].state == state && known_to_all(h, &h->fills[k]))
+        if (h->fills[k].state == state && (state > FILL_READY || known_to_all(h, &h->fills[k])))
             return true;
     return false;
 }

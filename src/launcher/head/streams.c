@@ -1,6 +1,6 @@
 /* Output of the ranks comes out here, whole pieces in the order in which they came; input goes to rank 0. A reader that
  * is slow stops the ranks that print, and nothing else. */
-#include "head.h"
+#include "head/head.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* Fences: what each node brings goes to all of them. Data of one rank for another's node. Published names. */
-#include "head.h"
+#include "head/head.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,8 @@ struct fence {
     unsigned char *who;
     size_t who_size;
     struct brought *brought; /* [nodes] */
-    uint32_t missing;        /* nodes */
+    uint32_t nodes;
+    uint32_t missing; /* nodes */
     bool lost, connects;
 };
 
@@ -105,6 +106,15 @@ void gather_check(struct head *h)
     sweep(h);
 }
 
+void gather_grow(struct head *h)
+{
+    for (struct fence *f = h->fences; f; f = f->next) {
+        f->brought = launcher_memory(f->brought, h->hosts.count * sizeof *f->brought);
+        for (; f->nodes < h->hosts.count; f->nodes++)
+            f->brought[f->nodes] = (struct brought){0};
+    }
+}
+
 /* The first one of these members to which the node has not come. */
 static struct fence *find(struct head *h, uint32_t node, const void *who, size_t size)
 {
@@ -114,7 +124,7 @@ static struct fence *find(struct head *h, uint32_t node, const void *who, size_t
             !(*p)->brought[node].come)
             return *p;
     struct fence *f = launcher_memory(NULL, sizeof *f);
-    *f = (struct fence){.who = copy_of(who, size), .who_size = size};
+    *f = (struct fence){.who = copy_of(who, size), .who_size = size, .nodes = h->hosts.count};
     f->brought = launcher_memory(NULL, h->hosts.count * sizeof *f->brought);
     memset(f->brought, 0, h->hosts.count * sizeof *f->brought);
     count_missing(h, f);

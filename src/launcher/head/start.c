@@ -7,7 +7,7 @@
  *  4. The daemon connects and says hello. Who says anything else, more than a few bytes, or nothing for a while is
  *     cut off; of too many, the oldest one is.
  */
-#include "head.h"
+#include "head/head.h"
 
 #include "node.h"
 
@@ -111,6 +111,9 @@ static bool start_here(struct head *h, uint32_t i)
         for (uint32_t k = 0; k < h->hosts.count; k++)
             if (h->nodes[k].link.fd >= 0)
                 close(h->nodes[k].link.fd);
+        for (int k = 0; k < NEWCOMERS; k++)
+            if (h->newcomers[k].link.fd >= 0)
+                close(h->newcomers[k].link.fd);
         if (h->listener >= 0)
             close(h->listener);
         if (h->report >= 0)
@@ -174,29 +177,40 @@ static bool start_there(struct head *h, uint32_t i)
     return ok && n->agent > 0;
 }
 
-bool start_all(struct head *h)
+/* Is it this machine? If not: can it be told where to find us? */
+static bool find_way(struct head *h, uint32_t i)
 {
     char own[4096];
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     own[length > 0 ? length : 0] = 0;
+    h->nodes[i].began = launcher_clock();
+    h->nodes[i].here = hosts_is_here(h->hosts.name[i]);
+    if (h->nodes[i].here)
+        return true;
+    if (own[strcspn(own, " \t\"'$`\\;&|<>()*?~#")]) {
+        fprintf(stderr, "mend-node: the path %s has characters that a remote shell would change\n",
+                own);
+        return false;
+    }
+    return h->listener >= 0 || listen_for(h, h->hosts.name[i]);
+}
+
+bool start_later(struct head *h, uint32_t i)
+{
+    return find_way(h, i) && (h->nodes[i].here ? start_here(h, i) : start_there(h, i));
+}
+
+bool start_all(struct head *h)
+{
     if (getrandom(h->secret, sizeof h->secret, 0) != sizeof h->secret) {
         fputs("mend-node: no random bytes for a secret\n", stderr);
         return false;
     }
-    for (uint32_t i = 0; i < h->hosts.count; i++) {
-        h->nodes[i].here = hosts_is_here(h->hosts.name[i]);
-        if (h->nodes[i].here)
-            continue;
-        if (own[strcspn(own, " \t\"'$`\\;&|<>()*?~#")]) {
-            fprintf(stderr,
-                    "mend-node: the path %s has characters that a remote shell would change\n",
-                    own);
+    for (uint32_t i = 0; i < h->hosts.count; i++)
+        if (!find_way(h, i)) {
+            head_lose(h, i, "there is no way to it");
             return false;
         }
-        if (h->listener < 0 && !listen_for(h, h->hosts.name[i]))
-            return false;
-    }
-    h->began = launcher_clock();
     for (uint32_t i = 0; i < h->hosts.count; i++) /* the others first: their agents take a while */
         if (!h->nodes[i].here && !start_there(h, i))
             return false;
@@ -275,6 +289,6 @@ void start_tick(struct head *h, double now)
         if (h->newcomers[i].link.fd >= 0 && now - h->newcomers[i].since > hello_time)
             link_close(&h->newcomers[i].link);
     for (uint32_t i = 0; i < h->hosts.count; i++)
-        if (h->nodes[i].state == NODE_STARTING && now - h->began > h->start_time)
+        if (h->nodes[i].state == NODE_STARTING && now - h->nodes[i].began > h->start_time)
             head_lose(h, i, "no answer");
 }
