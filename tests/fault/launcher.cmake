@@ -42,6 +42,7 @@ if(TARGET capsule-openmpi AND TARGET mend-node)
         string(REPLACE ":" "_" name ${loss})
         add_mpi_test(NAME online_lost_${name} SCRIPT online_lost.sh NP 8 NODES 4 TIMEOUT 300 LABELS launcher
             ENV MEND_BUILD=${CMAKE_BINARY_DIR} MEND_TEST_LOSS=${loss})
+        set_tests_properties(mpi.online_lost_${name} PROPERTIES PROCESSORS 4) # two jobs of four nodes starve each other's daemons
     endforeach()
     foreach(loss kill:2 stop:1 together:1,3)
         string(REGEX REPLACE "[:,]" "_" name ${loss})
