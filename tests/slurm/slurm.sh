@@ -114,11 +114,10 @@ requeue)
     job=$(submit -N3 -n3 "$script" "${play[@]}")
     await '"level":"global"' 9 "$job"
     scontrol requeue "$job" || fail "scontrol requeue"
-    until [ "$(restarts_of "$job")" -ge 1 ]; do sleep 0.1; done
-    enough
+    await run.launch 2 "$job"; enough # not before: what Slurm has not killed yet could see it, and be done
     ended "$job"
     right job.out
-    [ "$(count run.launch)" -ge 2 ] || fail "it did not begin again"
+    [ "$(restarts_of "$job")" -ge 1 ] || fail "never requeued"
     [ "$(count recover.fetched)" -ge 1 ] || fail "it began from the start"
     clean 1 2 3 ;;
 array)
