@@ -154,7 +154,7 @@ endfunction()
 # `make check` (at most 10, all together within MEND_FUZZ_BUDGET), for 30 times SECONDS (default 60) in `make campaign`.
 # CHECK: so many seconds in `make check` whatever the budget, for readers of what others may have written.
 # Seeds are taken from tests/fuzz/corpus/NAME/ and a dictionary from tests/fuzz/NAME.dict, if there.
-set(MEND_FUZZ_BUDGET 240 CACHE STRING "Seconds of one core that all fuzzers together take in make check")
+set(MEND_FUZZ_BUDGET 80 CACHE STRING "Seconds of one core that all fuzzers together take in make check")
 set_property(GLOBAL PROPERTY MEND_FUZZERS "")
 function(mend_fuzzer)
     cmake_parse_arguments(ARG "" "NAME;SECONDS;MAXLEN;CHECK" "SOURCES" ${ARGN})
