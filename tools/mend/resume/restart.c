@@ -189,9 +189,9 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
     add(&w, "--launcher", or_of(wish->launcher, same, "launcher"));
     add(&w, "--bind", or_of(NULL, job, "bind"));
     add(&w, "--interface", or_of(NULL, job, "interface"));
-    snprintf(silence, sizeof silence, "%.6g",
-             json_number_value(json_object_get(job, "node_timeout")));
-    add(&w, "--node-timeout", json_object_get(job, "node_timeout") ? silence : NULL);
+    double node_timeout = json_number_value(json_object_get(job, "node_timeout"));
+    snprintf(silence, sizeof silence, "%.6g", node_timeout);
+    add(&w, "--node-timeout", node_timeout > 0 ? silence : NULL);
     snprintf(input_at, sizeof input_at, "%lld",
              (long long)json_integer_value(json_object_get(job, "input_at")));
     add(&w, "--input", or_of(NULL, job, "input"));

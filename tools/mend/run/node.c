@@ -112,6 +112,15 @@ static bool add_flags(const struct run_job *job, struct run_words *command)
 static const char srun[] = "srun -Q --overlap --mpi=none --cpu-bind=none --kill-on-bad-exit=0 "
                            "--export=ALL -N1 -n1 -w";
 
+/* On one machine only a machine that stands still is silent, or a disk: then waiting is better than a relaunch. */
+static double silence_allowed(const struct run_job *job)
+{
+    enum { SEVERAL = 5, ONE = 60 }; /* machines; seconds */
+    if (job->node_timeout > 0)
+        return job->node_timeout;
+    return job->host || job->hostfile ? SEVERAL : ONE;
+}
+
 bool run_node_command(const struct run_job *job, struct run_words *w)
 {
     char path[4400], number[32], processes[32];
@@ -129,7 +138,7 @@ bool run_node_command(const struct run_job *job, struct run_words *w)
     run_add_option(w, "-n", processes);
     snprintf(number, sizeof number, "%d", RUN_REPORT_FD);
     run_add_option(w, "--report", number);
-    snprintf(number, sizeof number, "%g", job->node_timeout);
+    snprintf(number, sizeof number, "%g", silence_allowed(job));
     run_add_option(w, "--node-timeout", number);
     run_add_option(w, "--on-death", job->online ? "tell" : "end");
     if (job->refill)

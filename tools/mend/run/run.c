@@ -62,7 +62,8 @@ static const char help[] =
     "  --launcher L       mend: Mend's own, which survives the loss of nodes (default with Open\n"
     "                     MPI); \"ssh -x\", \"srun …\": the same, and how it reaches other\n"
     "                     machines; mpirun: the MPI library's (default with MPICH)\n"
-    "  --node-timeout T   a node that is silent for this long is lost (default 5s)\n"
+    "  --node-timeout T   a node that is silent for this long is lost (default\n"
+    "                     5s; 60s if all of the job is on this machine)\n"
     "  --bind auto|numa|core|none   processors of a rank: a NUMA domain (default), one core,\n"
     "                     or all; always all on a node with more ranks than cores\n"
     "  --interface NAME   where the launcher listens for its nodes\n"
@@ -529,7 +530,6 @@ int mend_cmd_run(int argc, char **argv)
                           .partner_every = 1,
                           .disk_every = 5,
                           .levels = "memory,partner,global:5",
-                          .node_timeout = 5,
                           .refill = -1,
                           .stop_before = -1,
                           .mpi = "openmpi"};

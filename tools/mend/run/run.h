@@ -44,7 +44,7 @@ struct run_job {
     const char *host, *hostfile, *launcher_args;
     /* "mpirun"; "mend": our own, see src/launcher; else our own, and this command starts it on other machines */
     const char *launcher, *bind, *interface;
-    double node_timeout; /* seconds of silence */
+    double node_timeout; /* seconds of silence; 0: nobody has said */
     struct slurm_allocation slurm;
     bool placed;         /* nodes and launcher are those of Slurm's allocation */
     const char *metrics; /* a file for Prometheus; NULL: none */
