@@ -175,6 +175,8 @@ static int make(int is_recv, void *buf, int partitions, long count, object *type
     int rc = core_Type_size_x(type, &size);
     if (!rc)
         rc = core_Type_get_extent(type, &lb, &extent);
+    if (!rc && size > INT_MAX / 2) /* a piece is at least one element, and goes in one message */
+        rc = NEUTRAL_MPI_ERR_TYPE;
     if (rc)
         return rc;
     object *r = new_special(SPECIAL_PARTITIONED);
