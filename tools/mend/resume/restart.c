@@ -3,7 +3,7 @@
  * A job of `mend run` (it has a job.json) is taken up again by that. Of all others (`mend exec`) the ranks are
  * launched, and each becomes the rank whose image it reads, in DIR/versions, bound to no MPI library.
  */
-#include "run/capsule.h"
+#include "run/check/capsule.h"
 #include "run/run.h"
 #include "jobfile.h"
 #include "launch.h"

@@ -8,11 +8,11 @@
  * The job has ended well when every rank says so in the events; the launcher's exit code alone is
  * not trusted.
  */
-#include "capsule.h"
-#include "identity.h"
+#include "run/check/capsule.h"
+#include "run/check/identity.h"
 #include "jobfile.h"
 #include "run.h"
-#include "startable.h"
+#include "run/check/startable.h"
 #include "tool.h"
 
 #include <base/config.h>

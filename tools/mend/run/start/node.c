@@ -1,6 +1,6 @@
 /* Our own launcher: its command line, and what it reports while the job runs. */
 #include "launch.h"
-#include "run.h"
+#include "run/run.h"
 
 #include <base/config.h>
 #include <base/event.h>

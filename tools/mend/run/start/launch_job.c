@@ -1,8 +1,8 @@
 /* Starting the job: the launcher's flags come from share/launch, the rest from the command line. */
-#include "capsule.h"
+#include "run/check/capsule.h"
 #include "launch.h"
 #include "mpi_paths.h"
-#include "run.h"
+#include "run/run.h"
 #include "session.h"
 #include "tool.h"
 

@@ -1,5 +1,5 @@
 /* mend run --metrics FILE. */
-#include "run.h"
+#include "run/run.h"
 
 #include <base/event.h>
 #include <mend/error.h>

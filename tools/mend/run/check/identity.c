@@ -2,7 +2,7 @@
  * and every log of changed files carries it, so that those of another job are never taken for this one's. It goes to the
  * ranks by MEND_CAPSULE_JOB, and from launch to launch by job.json (mend run) or DIR/identity (mend exec). */
 #include "identity.h"
-#include "run.h"
+#include "run/run.h"
 #include "tool.h"
 
 #include <base/fail.h>

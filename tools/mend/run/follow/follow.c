@@ -1,5 +1,5 @@
 /* Following a job: its output as it becomes final, its events, the status line. */
-#include "run.h"
+#include "run/run.h"
 
 #include <base/event.h>
 

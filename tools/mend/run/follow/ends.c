@@ -1,5 +1,5 @@
 /* How ranks have ended, from the table in DIR/ends: by themselves, by MPI_Abort, by a crash. */
-#include "run.h"
+#include "run/run.h"
 
 #include <base/ends.h>
 #include <base/event.h>
