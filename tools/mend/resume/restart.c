@@ -4,7 +4,7 @@
  * launched, and each becomes the rank whose image it reads, in DIR/versions, bound to no MPI library.
  */
 #include "run/check/capsule.h"
-#include "run/run.h"
+#include "run/start/start.h"
 #include "jobfile.h"
 #include "launch.h"
 #include "mpi_paths.h"

@@ -1,8 +1,8 @@
 /* mend exec: this process becomes a rank in a capsule. For launchers that Mend does not start: srun,
  * a site's own mpirun, a debugger.
  */
-#include "run/check/capsule.h"
-#include "run/check/identity.h"
+#include "check/capsule.h"
+#include "check/identity.h"
 #include "mpi_paths.h"
 #include "tool.h"
 

@@ -1,21 +1,16 @@
-/* Inside `mend run`: what was asked for (run.c, levels.c), its folder (folder.c), how it is launched (launch_job.c, node.c), what
- * it says while it runs (follow.c) and how it ends (ends.c, summary.c). */
+/* Inside `mend run`: the job that the command line asks for (options.c, levels.c), its folder (folder.c), its launches
+ * (launches.c). Rooms, each knows those named before it: check/ (can it run at all?), start/ (starts the launcher),
+ * follow/ (what the job says while it runs). */
 #ifndef MEND_TOOL_RUN_H
 #define MEND_TOOL_RUN_H
 
 #include "slurm/slurm.h"
 
-#include "metrics/metrics.h"
-
-#include <mend/types.h>
 #include <image/image.h>
+#include <mend/types.h>
 
-#include <mend/plan.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <sys/types.h>
-#include <time.h>
 
 struct run_job {
     int ranks, spares, retries;
@@ -54,211 +49,16 @@ struct run_job {
     char **program;      /* and its arguments, NULL at the end */
 };
 
-/* What names the present launch of the job, in its events; "": none yet. */
-const char *run_meeting(void);
+extern const char run_help[];
+/* The command line; an exit code. */
+int run_options(struct run_job *job, bool *json, int argc, char **argv);
+int run_parse_levels(struct run_job *job, const char *text); /* an exit code */
+bool run_parse_share(const char *text, double *share);       /* "1%", "0.5 %" */
+/* Launch the job until it has ended: an exit code. */
+int run_launches(struct run_job *job, bool json);
 
-/* What a job lost on its way (losses.c): work that was done again, and levels that could not be written. */
-enum { LOSSES_VERSIONS = 256, LOSSES_LEVELS = 8 };
-
-struct run_losses {
-    double began; /* the first event; 0: none yet */
-    struct {
-        mend_version_t version;
-        double at;
-    } saved[LOSSES_VERSIONS]; /* a ring of the newest */
-    long count;
-    double again;    /* seconds of work that were done again */
-    long from_start; /* recoveries that found no version */
-    struct {
-        char name[16];
-        long failures;
-    } level[LOSSES_LEVELS];
-};
-
-void losses_saved(struct run_losses *l, mend_version_t version, double at);
-/* The job went back at `failed` to `version`; 0: to its beginning. */
-void losses_rollback(struct run_losses *l, mend_version_t version, double failed);
-/* A level could not be written. True: for the first time. */
-bool losses_level(struct run_losses *l, const char *name);
-/* ", 1.2 s of work done again", ", level global failed 3 times": for the summary. */
-void losses_print(const struct run_losses *l, FILE *to);
-
-/* How far the job is, read from its events. */
-struct run_progress {
-    mend_version_t version;
-    long exited, left, playing, failures, recoveries, restarts, refilled;
-    double version_at, last_recovery, last_failure, checkpoint_seconds, longest_recovery;
-    bool gave_up, ended_by_program, refused;
-    bool windows;        /* it gave up because of them */
-    bool resumed;        /* a version that mend restart may have chosen */
-    double repair_since; /* the first notice of a failure that is not mended yet; 0: none */
-    int ended_rank;
-    char ended_how[16];
-    int program_code;
-    double every; /* in force */
-    pid_t *born;  /* processes of this launch on this machine, and how many are through MPI_Init */
-    bool *past;   /* [born_count]: it has ended */
-    int born_count, started;
-    double last_born;
-    long events_lost;      /* that ranks could not write */
-    int output_lost_rank;  /* whose last output could not be written; -1: none */
-    int output_lost_why;   /* errno */
-    bool fell;             /* our launcher says: a process died before all were through MPI_Init */
-    bool elsewhere;        /* some of them are on another machine (by --launcher-args) */
-    double deserted_since; /* all of them are dead, or have given up; 0: not so */
-    struct run_losses lost;
-};
-
-/* The last crash of the program, by itself. */
-struct run_crash {
-    int rank, signal;
-    unsigned long long at, process;
-    mend_version_t version; /* the newest when it came */
-    long survived;          /* recoveries until then */
-    int times;              /* at the same place, one after the other */
-    bool again;             /* without a new version in between, or for the third time */
-};
-
-/* Ranks that answer nobody (silence.c). */
-struct run_silence {
-    double limit;          /* seconds; 0: nobody is looked at */
-    pid_t *player;         /* [ranks]: its process; 0: not known */
-    struct timespec pulse; /* the time of DIR/pulse, and since when it is that; 0: there is none */
-    double pulse_at, looked_at;
-    bool told;         /* that rank 0 does not answer */
-    bool told_stopped; /* who is stopped, in this recovery */
-    bool must_end;     /* the job has to be launched again */
-};
-
-/* --every auto (interval.c). Its levels, the cheapest first; memory and partner are one. */
-enum run_level { RUN_MEMORY, RUN_LOCAL, RUN_ERASURE, RUN_GLOBAL, RUN_LEVELS };
-struct run_interval {
-    mend_plan_online planner;
-    bool planning;
-    int levels;                      /* that are planned */
-    enum run_level kind[RUN_LEVELS]; /* of each */
-    double cost[RUN_LEVELS];         /* seconds of a save there, smoothed, by kind */
-    double beside[RUN_LEVELS];       /* the same, of what is done in the background */
-    double told[RUN_LEVELS];         /* seconds between two, as DIR/every has them */
-    bool failed;                     /* something has */
-    bool fetched;                    /* from another level than memory, since the last recovery */
-    bool slow_told;                  /* that the interval cannot be kept */
-    bool core_to_spare;              /* for what is done in the background */
-    mend_version_t last[RUN_LEVELS]; /* the newest version there, by kind */
-};
-
-struct run_follower {
-    struct run_crash crash;
-    struct run_job *job;
-    struct run_silence silence;
-    struct run_progress now;
-    long long events_at;
-    char *part; /* of a line that is not whole yet */
-    size_t part_size;
-    char told[1024]; /* the same, of the launcher's reports */
-    size_t told_size;
-    long long *printed;      /* [ranks][2]: bytes of DIR/output that were printed */
-    int printed_fd;          /* where that is kept (printed.c) */
-    struct metrics *metrics; /* with --metrics, and when they are due */
-    double metrics_at;
-    bool warned;  /* by Slurm, on some node */
-    bool leaving; /* the job was asked to make a checkpoint and to stop */
-    bool *said;   /* [ranks]: that it has ended, in this launch */
-    int *waited;  /* the same: calls since an unfinished line stands there */
-    bool ending;
-    bool unprinted; /* some of the output could not be written to standard output */
-    struct run_interval interval;
-    mend_version_t *written; /* [ranks]: the newest version that the rank has on disk; -1: none */
-    mend_version_t on_disk;  /* the same, of all ranks: what a relaunch resumes from */
-    double torn_at;          /* the failure that a launch is to mend; 0: none */
-    bool line_shown;         /* the status line is on the terminal */
-    ino_t folder;            /* DIR, as it was at the start */
-    double looked_at;        /* whether it is still there */
-    int missed;              /* times in a row that it was not */
-};
-
-struct run_words { /* an argument list */
-    char **word;
-    int count;
-};
-void run_add(struct run_words *w, const char *text);
-void run_add_option(struct run_words *w, const char *name,
-                    const char *value);                    /* unless it is NULL or "" */
-void run_add_split(struct run_words *w, const char *text); /* at blanks */
-/* The words of share/launch/NAME. */
-int run_add_flags(struct run_words *w, const char *name);
-
-/* The launcher's command line, ended by NULL; false with a sentence in mend_error_text(). */
-bool run_command(const struct run_job *job, bool resume, char ***command);
-/* mixed: its output and the program's are one. *report: what our own launcher has to tell, to read. */
-pid_t run_start(char **command, bool mixed, int *report);
-
-/* Our own launcher (node.c). */
-enum { RUN_REPORT_FD = 3 };
+/* It is started by our own launcher, not by mpirun. */
 bool run_is_ours(const struct run_job *job);
-const char *run_usual_launcher(const struct run_job *job); /* when nobody has named one */
-bool run_is_binding(const char *value);                    /* of --bind */
-bool run_node_command(const struct run_job *job, struct run_words *w);
-void run_node_reports(struct run_job *job, struct run_follower *f, int report);
-/* End the launcher and what is left of its ranks. */
-void run_end(pid_t launcher);
-/* The end of a pipe that standard input comes by when it is a terminal; -1: it is none. */
-int run_input_start(void);
-/* A thread that passes on to standard error what is written to the descriptor returned, less Open MPI's noise (-1:
- * there is none); and wait for the last of it. */
-int run_noise_start(void);
-void run_noise_end(void);
-void run_adopt(void); /* processes that lose their launcher become ours */
-void run_clear(void); /* end what is left of a launch */
-void run_tidy(void);  /* remove the launcher's folder */
-
-/* interval.c: how long until the next version (--every), at each level. */
-void interval_begin(struct run_follower *f);
-/* A version was saved at this level, from began to ended; global: in the background. */
-void interval_saved(struct run_follower *f, const char *level, mend_version_t version, double began,
-                    double ended);
-void interval_fetched(struct run_follower *f); /* a version, from another level than memory */
-/* A failure was survived, in place or (relaunched) by a new launch. */
-void interval_failed(struct run_follower *f, bool relaunched, double failed, double resumed);
-void interval_tell(struct run_follower *f); /* those who save */
-
-/* The last line. */
-void run_summary(const struct run_follower *f, int launches, double seconds, int code, bool json);
-int run_parse_levels(struct run_job *job, const char *text); /* levels.c; an exit code */
-/* The file of --metrics; not more often than every ten seconds, unless it is the last time. */
-void follow_metrics(struct run_follower *f, bool last);
-void printed_begin(struct run_follower *f);
-void printed_note(struct run_follower *f, int rank, int stream);
-void printed_end(struct run_follower *f);
-
-void follow_begin(struct run_follower *f, struct run_job *job);
-void follow_attempt(struct run_follower *f); /* a new launch: nobody plays yet */
-void follow(struct run_follower *f);         /* print what is new, look at the events */
-/* ends.c: what ranks have said of their end on DIR/ends */
-void follow_ends(struct run_follower *f);
-const char *crash_name(int signal);
-void follow_wipe_line(struct run_follower *f); /* the status line */
-void follow_status(struct run_follower *f);    /* the status line, on a terminal */
-/* A process died before all were through MPI_Init: the others wait for it for ever. */
-bool follow_stillborn(const struct run_follower *f);
-/* Nobody is left but the launcher. */
-bool follow_deserted(struct run_follower *f);
-/* A recovery does not end: a rank never came to it (it is stopped, or its MPI library waits). */
-bool follow_stuck(const struct run_follower *f);
-/* Ranks that answer nobody. True: the job must be launched again for one of them. */
-bool silence_look(struct run_follower *f);
-void silence_attempt(struct run_follower *f);
-void silence_playing(struct run_follower *f, int rank, pid_t pid);
-void silence_heard(struct run_follower *f, int rank, double seconds, const char *how);
-void silence_answers(struct run_follower *f, int rank);
-void silence_end(struct run_follower *f);
-/* DIR was removed: output, versions and what is needed to put files back went with it. */
-bool follow_lost(struct run_follower *f);
-void follow_replaced(struct run_follower *f);
-void follow_torn_down(struct run_follower *f); /* it will be launched again */
-/* The job does not come back: print what its ranks had printed since the last version. */
-void follow_last_words(struct run_follower *f);
-void follow_end(struct run_follower *f);
 
 /* add.c: machines for a job that runs */
 int run_add_hosts(const struct run_job *job); /* mend run --add: an exit code */

@@ -5,7 +5,7 @@
  *  2. The request is the one that `mend checkpoint --stop` makes.
  *  3. A checkpoint that fails is said and asked for again: the older versions are there if none succeeds.
  */
-#include "run/run.h"
+#include "run/follow/follow.h"
 #include "slurm.h"
 
 #include <base/event.h>

@@ -1,5 +1,5 @@
 /* What an event says of the job. Lines are checked by the reader of mend report (report/read.c), which hands each event
- * on; what is used here beyond that is checked here. The meanings of the events are those of run/follow/follow.c. */
+ * on; what is used here beyond that is checked here. The meanings of the events are those of run/follow/events.c. */
 #include "top.h"
 
 #include <stdlib.h>

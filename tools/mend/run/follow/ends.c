@@ -1,5 +1,6 @@
 /* How ranks have ended, from the table in DIR/ends: by themselves, by MPI_Abort, by a crash. */
-#include "run/run.h"
+#include "follow.h"
+#include "run/start/start.h"
 
 #include <base/ends.h>
 #include <base/event.h>

@@ -11,7 +11,7 @@
  * As long as that is all there is (no --mtbf, no failure yet), versions of all levels together take at most a share of
  * the time (run.share): a guess must not cost more than that.
  */
-#include "run/run.h"
+#include "follow.h"
 
 #include <base/event.h>
 

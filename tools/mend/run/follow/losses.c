@@ -1,4 +1,4 @@
-#include "run/run.h"
+#include "follow.h"
 
 #include <string.h>
 

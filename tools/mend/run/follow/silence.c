@@ -4,7 +4,7 @@
  * there itself by the time of DIR/pulse. While a recovery is under way there is none: then we look for processes of
  * this machine that are stopped. A rank of another machine cannot be killed from here: the job is ended, which its
  * launcher can, and launched again from its newest version. */
-#include "run/run.h"
+#include "follow.h"
 
 #include <base/event.h>
 

@@ -1,6 +1,6 @@
 /* The last line of mend run: what came of the job. */
 #include "jobfile.h"
-#include "run/run.h"
+#include "follow.h"
 
 #include <base/event.h>
 

@@ -1,7 +1,7 @@
 /* Standard input from a terminal. The launcher is not in the terminal's foreground group (its signals are ours to pass
  * on), so it would be stopped by its first read. We read for it, as long as we are in the foreground ourselves, and it
  * gets a pipe. */
-#include "run/run.h"
+#include "start.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "run/check/capsule.h"
 #include "launch.h"
 #include "mpi_paths.h"
-#include "run/run.h"
+#include "start.h"
 #include "session.h"
 #include "tool.h"
 

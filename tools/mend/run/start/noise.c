@@ -5,7 +5,7 @@
  * A thread reads the launcher's standard error from a pipe. What may be the start of a remark is held until its
  * line is whole, a line of dashes (the start of a block) until the next one is; neither longer than a moment.
  */
-#include "run/run.h"
+#include "start.h"
 
 #include <errno.h>
 #include <fcntl.h>

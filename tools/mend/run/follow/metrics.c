@@ -1,5 +1,5 @@
 /* mend run --metrics FILE. */
-#include "run/run.h"
+#include "follow.h"
 
 #include <base/event.h>
 #include <mend/error.h>

@@ -1,0 +1,90 @@
+/* What the ranks print. The files in DIR/output grow when a version is complete; each byte is printed once. */
+#include "follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Standard output may be a full disk, or closed: that is said at once, and remembered. The job goes on: all that it
+ * prints is in DIR/output. */
+static void print(struct run_follower *f, const char *bytes, size_t count, int stream)
+{
+    FILE *to = stream ? stderr : stdout;
+    if ((fwrite(bytes, 1, count, to) == count && fflush(to) == 0) || stream)
+        return;
+    if (!f->unprinted)
+        fprintf(stderr,
+                "mend: WARNING: standard output cannot be written: %s; what the program prints is "
+                "in %s/output\n",
+                strerror(errno), f->job->dir);
+    f->unprinted = true;
+    clearerr(stdout); /* the rest may go through: it is told all the same */
+}
+
+/* Whole lines only, so that those of two ranks are not mixed; what stands without an end for a while is
+ * printed as it is. */
+static void print_new(struct run_follower *f, int rank, int stream)
+{
+    enum { A_WHILE = 25 }; /* calls */
+    char path[4400], bytes[1 << 16];
+    long long *at = &f->printed[2 * rank + stream];
+    int *waited = &f->waited[2 * rank + stream];
+    snprintf(path, sizeof path, "%s/output/%d.%s", f->job->dir, rank, stream ? "err" : "out");
+    bool printed = false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return;
+    for (ssize_t n; (n = pread(fd, bytes, sizeof bytes, *at)) > 0; *at += n) {
+        const char *end = memrchr(bytes, '\n', (size_t)n);
+        if (!end && n < (ssize_t)sizeof bytes && ++*waited < A_WHILE && !f->ending)
+            break;
+        if (end)
+            n = end - bytes + 1;
+        *waited = 0;
+        follow_wipe_line(f);
+        print(f, bytes, (size_t)n, stream);
+        printed = true;
+    }
+    close(fd);
+    if (printed)
+        printed_note(f, rank, stream);
+}
+
+void follow_output(struct run_follower *f)
+{
+    for (int r = 0; !f->job->raw && r < f->job->ranks; r++)
+        for (int stream = 0; stream < 2; stream++)
+            print_new(f, r, stream);
+    fflush(stdout);
+}
+
+/* RANK.out.last: the number of its first byte, and the bytes (src/capsule/lower/output/output.c). Bytes that
+ * were printed are not printed again. */
+static void print_last(struct run_follower *f, int rank, int stream)
+{
+    char path[4400], bytes[1 << 16];
+    uint64_t first, at = (uint64_t)f->printed[2 * rank + stream];
+    snprintf(path, sizeof path, "%s/output/%d.%s.last", f->job->dir, rank, stream ? "err" : "out");
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 && pread(fd, &first, sizeof first, 0) == sizeof first && first <= at)
+        for (ssize_t n;
+             (n = pread(fd, bytes, sizeof bytes, (off_t)(sizeof first + at - first))) > 0;
+             at += (uint64_t)n)
+            print(f, bytes, (size_t)n, stream);
+    if (fd >= 0)
+        close(fd);
+}
+
+void follow_last_words(struct run_follower *f)
+{
+    f->ending = true;
+    follow(f);
+    follow_wipe_line(f);
+    for (int r = 0; !f->job->raw && r < f->job->ranks; r++)
+        for (int stream = 0; stream < 2; stream++)
+            print_last(f, r, stream);
+    fflush(stdout);
+}

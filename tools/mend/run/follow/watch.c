@@ -1,0 +1,99 @@
+/* Does the job still run as it should? What no event tells: processes that are gone, a recovery that does not end, a
+ * program that is another one, a folder that was removed. */
+#include "follow.h"
+
+#include <base/event.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* On other nodes we cannot look for processes. */
+static bool is_far(const struct run_follower *f)
+{
+    return f->job->host || f->job->hostfile || f->now.elsewhere;
+}
+
+bool follow_stillborn(const struct run_follower *f)
+{
+    /* seconds: one that died before it could say that it was born is missed; on other nodes we
+     * cannot look for those that were */
+    enum { MISSED = 30, FAR = 120 };
+    const struct run_progress *p = &f->now;
+    int all = f->job->ranks + f->job->spares;
+    double quiet = p->born_count ? mend_now() - p->last_born : 0;
+    if (p->started >= all)
+        return false;
+    if (p->fell)
+        return true;
+    if (is_far(f))
+        return quiet > FAR;
+    for (int i = 0; i < p->born_count; i++)
+        if (kill(p->born[i], 0) && errno == ESRCH)
+            return true;
+    return p->born_count < all && quiet > MISSED;
+}
+
+/* Open MPI's launcher may wait for ever for itself while it ends a job whose ranks end, too. */
+bool follow_deserted(struct run_follower *f)
+{
+    enum { A_WHILE = 10 }; /* seconds; MPI_Abort and the last words take some */
+    struct run_progress *p = &f->now;
+    bool deserted = p->gave_up;
+    if (!is_far(f) && !deserted && p->born_count > 0) {
+        deserted = true;
+        for (int i = 0; i < p->born_count && deserted; i++)
+            deserted = kill(p->born[i], 0) && errno == ESRCH;
+    }
+    if (!deserted)
+        p->deserted_since = 0;
+    else if (p->deserted_since == 0)
+        p->deserted_since = mend_now();
+    return deserted && mend_now() - p->deserted_since > A_WHILE;
+}
+
+bool follow_stuck(const struct run_follower *f)
+{
+    return f->now.repair_since > 0 && mend_now() - f->now.repair_since > f->job->patience;
+}
+
+/* A rank that becomes another program by exec() is one that nobody saves or repairs. */
+void follow_replaced(struct run_follower *f)
+{
+    char path[64], program[4096];
+    struct run_progress *p = &f->now;
+    for (int i = 0; !p->refused && !is_far(f) && i < p->born_count; i++) {
+        if (p->past[i])
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/exe", (int)p->born[i]);
+        ssize_t n = readlink(path, program, sizeof program - 1);
+        p->past[i] = n <= 0; /* its number may be given to another process */
+        program[n > 0 ? n : 0] = 0;
+        const char *name = strrchr(program, '/');
+        if (!name || strncmp(name, "/capsule.", 9) == 0)
+            continue;
+        follow_wipe_line(f);
+        fprintf(stderr,
+                "mend: the program replaced itself by exec (%s), which Mend cannot follow: name "
+                "that program after --\n",
+                program);
+        p->refused = true;
+    }
+}
+
+bool follow_lost(struct run_follower *f)
+{
+    struct stat st;
+    double now = mend_now();
+    if (now - f->looked_at < 1)
+        return false;
+    f->looked_at = now;
+    int rc = stat(f->job->dir, &st);
+    if (rc && errno != ENOENT && errno != ENOTDIR)
+        return false; /* a file server that is away for a while */
+    f->missed = rc || st.st_ino != f->folder ? f->missed + 1 : 0;
+    return f->missed > 1;
+}

@@ -1,0 +1,44 @@
+/* Starting the launcher of a job, and ending it with all that it has started. */
+#ifndef MEND_TOOL_RUN_START_H
+#define MEND_TOOL_RUN_START_H
+
+#include "run/run.h"
+
+#include <sys/types.h>
+
+/* What names the present launch of the job, in its events; "": none yet. */
+const char *run_meeting(void);
+
+struct run_words { /* an argument list */
+    char **word;
+    int count;
+};
+void run_add(struct run_words *w, const char *text);
+void run_add_option(struct run_words *w, const char *name,
+                    const char *value);                    /* unless it is NULL or "" */
+void run_add_split(struct run_words *w, const char *text); /* at blanks */
+/* The words of share/launch/NAME. */
+int run_add_flags(struct run_words *w, const char *name);
+
+/* The launcher's command line, ended by NULL; false with a sentence in mend_error_text(). */
+bool run_command(const struct run_job *job, bool resume, char ***command);
+/* mixed: its output and the program's are one. *report: what our own launcher has to tell, to read. */
+pid_t run_start(char **command, bool mixed, int *report);
+
+/* Our own launcher (node.c, follow/reports.c). */
+enum { RUN_REPORT_FD = 3 };
+const char *run_usual_launcher(const struct run_job *job); /* when nobody has named one */
+bool run_is_binding(const char *value);                    /* of --bind */
+bool run_node_command(const struct run_job *job, struct run_words *w);
+/* End the launcher and what is left of its ranks. */
+void run_end(pid_t launcher);
+/* The end of a pipe that standard input comes by when it is a terminal; -1: it is none. */
+int run_input_start(void);
+/* A thread that passes on to standard error what is written to the descriptor returned, less Open MPI's noise (-1:
+ * there is none); and wait for the last of it. */
+int run_noise_start(void);
+void run_noise_end(void);
+void run_adopt(void); /* processes that lose their launcher become ours */
+void run_clear(void); /* end what is left of a launch */
+void run_tidy(void);  /* remove the launcher's folder */
+#endif
