@@ -1,0 +1,201 @@
+/* One launch of a job, from its start to its end. */
+#include "outcome.h"
+#include "start/start.h"
+
+#include <base/event.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What the handler of signals leaves for the loop of the launch. */
+static struct {
+    volatile sig_atomic_t stop;      /* ends the job */
+    volatile sig_atomic_t passed_on; /* is for the ranks */
+    volatile sig_atomic_t hung_up;   /* SIGHUP came */
+    bool had_terminal;
+} signals;
+
+static void on_signal(int signal)
+{
+    if (signal == SIGUSR1 || signal == SIGUSR2)
+        signals.passed_on = signal;
+    else if (signal == SIGHUP)
+        signals.hung_up = 1;
+    else
+        signals.stop = signal;
+}
+
+void run_catch_signals(void)
+{
+    signals.had_terminal = run_has_terminal();
+    static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
+        struct sigaction action = {.sa_handler = on_signal}, old;
+        sigaction(caught[i], &action, &old);
+        if (old.sa_handler == SIG_IGN && caught[i] == SIGHUP) /* nohup */
+            sigaction(caught[i], &old, NULL);
+    }
+}
+
+int run_stop_signal(void)
+{
+    return signals.stop;
+}
+
+struct launch {
+    struct run_follower *f;
+    pid_t launcher;
+    int report;              /* what our own launcher has to tell */
+    long long added;         /* the size of the list of added machines */
+    double exited_at, shown; /* when the last rank ended, and the last status line was written */
+    int status;              /* of the launcher */
+    bool gone;               /* the launcher is */
+    bool stillborn, lost;    /* a process died inside MPI_Init; DIR was removed */
+};
+
+/* Others are processes that lost their parents (see run_adopt). */
+static bool has_ended(pid_t launcher, int *status)
+{
+    int code;
+    for (pid_t pid; (pid = waitpid(-1, &code, WNOHANG)) > 0;)
+        if (pid == launcher) {
+            *status = code;
+            return true;
+        }
+    return false;
+}
+
+/* The list of machines may have changed, or the terminal may be gone. */
+static void look_at_hosts(struct launch *l)
+{
+    const struct run_job *job = l->f->job;
+    bool changed = signals.hung_up;
+    if (signals.hung_up && run_is_hung_up(job, signals.had_terminal))
+        signals.stop = SIGHUP;
+    signals.hung_up = 0;
+    long long size = run_is_ours(job) ? run_added_size(job) : l->added;
+    if ((changed || size != l->added) && !signals.stop)
+        kill(l->launcher, SIGHUP);
+    l->added = size;
+}
+
+static void pass_signals_on(struct launch *l)
+{
+    if (slurm_leave(l->f, signals.stop == SIGTERM) && signals.stop == SIGTERM)
+        signals.stop = 0; /* it leaves; another signal ends it at once */
+    look_at_hosts(l);
+    if (signals.passed_on) {
+        kill(l->launcher, signals.passed_on);
+        signals.passed_on = 0;
+    }
+}
+
+/* Read and print what is new. */
+static void listen(struct launch *l, double now)
+{
+    struct run_follower *f = l->f;
+    const struct run_job *job = f->job;
+    follow_reports(f->job, f, l->report);
+    if (l->gone || job->ranks <= 1024 || now - l->shown > 0.25 ||
+        f->now.started < job->ranks + job->spares)
+        follow_ends(f); /* a crash comes before what is said of its recovery */
+    follow(f);
+}
+
+static void show(struct launch *l, double now)
+{
+    follow_metrics(l->f, false);
+    if (now - l->shown > 0.25) {
+        follow_status(l->f);
+        l->shown = now;
+    }
+}
+
+/* A lost daemon keeps the launcher waiting for ever; and a program that has ended by itself without MPI_Finalize leaves
+ * others that would wait for it. */
+static bool lingers(struct launch *l, double now)
+{
+    const struct run_progress *p = &l->f->now;
+    if (p->exited + p->left >= l->f->job->ranks && l->exited_at == 0)
+        l->exited_at = now;
+    return l->exited_at > 0 && now - l->exited_at > 30;
+}
+
+/* Is there a reason to end this launch? */
+static bool must_end(struct launch *l, double now)
+{
+    struct run_follower *f = l->f;
+    bool late = lingers(l, now);
+    l->stillborn = !l->gone && f->job->online && follow_stillborn(f);
+    l->lost = follow_lost(f);
+    follow_replaced(f);
+    if (l->gone)
+        return false;
+    bool stuck = follow_stuck(f), deserted = follow_deserted(f), silent = silence_look(f);
+    if (stuck)
+        fprintf(stderr, "\nmend: a recovery did not end within %g s (--patience)\n",
+                f->job->patience);
+    return signals.stop || late || l->stillborn || stuck || l->lost || deserted || silent ||
+           f->now.ended_by_program || f->now.refused || f->now.output_lost_rank >= 0 ||
+           f->crash.again;
+}
+
+static enum outcome outcome_of(const struct launch *l, int *code)
+{
+    const struct run_follower *f = l->f;
+    *code = WIFEXITED(l->status) ? WEXITSTATUS(l->status) : 128 + WTERMSIG(l->status);
+    if (signals.stop)
+        return STOPPED;
+    if (l->lost)
+        return FOLDER_LOST;
+    if (f->now.refused)
+        return REFUSED;
+    if (l->stillborn)
+        return STILLBORN;
+    if (f->now.ended_by_program) {
+        *code = f->now.program_code;
+        return FAILED_BY_PROGRAM;
+    }
+    if (f->now.output_lost_rank >= 0)
+        return OUTPUT_LOST;
+    if (f->crash.again) {
+        *code = 128 + f->crash.signal;
+        return CRASHED_AGAIN;
+    }
+    if (f->now.left >= f->job->ranks)
+        return LEFT;
+    if (f->now.exited < f->job->ranks)
+        return TORN_DOWN;
+    *code = 0; /* of every rank; the launcher may see a spare's death in it */
+    return DONE;
+}
+
+enum outcome run_launch(struct run_follower *f, char **command, int *code)
+{
+    struct launch l = {.f = f, .report = -1};
+    follow_attempt(f);
+    l.added = run_added_size(f->job);
+    l.launcher = run_start(command, f->job->raw, &l.report);
+    while (!l.gone) {
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
+        l.gone = has_ended(l.launcher, &l.status);
+        double now = mend_now();
+        listen(&l, now);
+        if (!l.gone)
+            pass_signals_on(&l);
+        show(&l, now);
+        if (must_end(&l, now)) {
+            run_end(l.launcher);
+            l.gone = true;
+            l.status = 0;
+        }
+    }
+    follow_reports(f->job, f, l.report);
+    close(l.report);
+    follow(f);
+    follow_ends(f);
+    return outcome_of(&l, code);
+}

@@ -1,0 +1,130 @@
+/* The end of a job: what is recorded, what is said, the exit code. */
+#include "outcome.h"
+#include "start/start.h"
+#include "tool.h"
+
+#include <base/event.h>
+#include <mend/error.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The request for a checkpoint was served. */
+static void remove_request(const struct run_job *job)
+{
+    static const char *const name[] = {"request.taken", "answer.slurm"};
+    char path[4400];
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        snprintf(path, sizeof path, "%s/%s", job->dir, name[i]);
+        unlink(path);
+    }
+}
+
+/* Ends that are nobody's fault, in words; the others have theirs after the summary. */
+static void say(const struct run_follower *f, const struct run_end *end)
+{
+    const struct run_job *job = f->job;
+    if (job->quiet)
+        return;
+    if (end->outcome == FAILED_BY_PROGRAM)
+        fprintf(stderr, "mend: the program ended the job: rank %d by %s with code %d%s\n",
+                f->now.ended_rank, f->now.ended_how, end->code,
+                end->code ? "" : ", without MPI_Finalize");
+    if (end->outcome == STOPPED)
+        fprintf(
+            stderr,
+            "mend: stopped by signal %d; mend restart %s resumes from the newest version there\n",
+            end->stop_signal, job->dir);
+    if (end->outcome == LEFT)
+        fprintf(
+            stderr,
+            "mend: stopped after a checkpoint, as requested; mend restart %s resumes from there\n",
+            job->dir);
+}
+
+static const char *state_of(enum outcome outcome)
+{
+    switch (outcome) {
+    case DONE: return "done";
+    case FAILED_BY_PROGRAM:
+    case CRASHED_AGAIN: return "failed";
+    case STOPPED:
+    case LEFT: return "stopped";
+    default: return "torn down";
+    }
+}
+
+static int code_of(const struct run_end *end)
+{
+    if (end->outcome == LEFT)
+        return TOOL_STOPPED;
+    bool torn = end->outcome == TORN_DOWN || end->outcome == STILLBORN;
+    return torn && end->code == 0 ? TOOL_FAILED : end->code;
+}
+
+static void record(const struct run_job *job, const struct run_end *end, int code)
+{
+    run_release(job);
+    mend_event("run.end", ev_int("code", code), ev_real("seconds", mend_now() - end->began));
+    if (run_job_write(job, state_of(end->outcome)))
+        tool_failed("run", "cannot record the end of the job: %s", mend_error_text());
+}
+
+/* The exit code, with a sentence for what went wrong. */
+static int verdict(const struct run_follower *f, const struct run_end *end, int code)
+{
+    const char *dir = f->job->dir;
+    switch (end->outcome) {
+    case DONE:
+        if (f->unprinted && code == 0)
+            return tool_failed("run",
+                               "the program ended well, but its output could not be written to "
+                               "standard output; all of it is in %s/output",
+                               dir);
+        return code == 0 ? TOOL_OK : TOOL_FAILED;
+    case LEFT: return TOOL_STOPPED;
+    case CRASHED_AGAIN:
+        return tool_failed("run",
+                           "the program crashes: rank %d by %s at %#llx, %d times at the same "
+                           "place%s; %s holds its versions",
+                           f->crash.rank, crash_name(f->crash.signal), f->crash.at, f->crash.times,
+                           f->crash.times == 2 ? " without a new version in between" : "", dir);
+    case OUTPUT_LOST:
+        return tool_failed("run",
+                           "the program has ended, but the last output of rank %d could not be "
+                           "written to %s/output: %s; free some space there, then mend restart "
+                           "resumes from the newest version",
+                           f->now.output_lost_rank, dir, strerror(f->now.output_lost_why));
+    case TORN_DOWN:
+    case STILLBORN:
+        return tool_failed("run", "the job was torn down %d times; its newest version is in %s",
+                           end->launches, dir);
+    default: return TOOL_FAILED;
+    }
+}
+
+int run_outcome(struct run_follower *f, const struct run_end *end, bool json)
+{
+    struct run_job *job = f->job;
+    enum outcome outcome = end->outcome;
+    if (outcome != STOPPED && outcome != LEFT && (outcome != DONE || !job->online))
+        follow_last_words(f);
+    follow_end(f);
+    run_noise_end();
+    if (outcome == FOLDER_LOST)
+        return tool_failed("run",
+                           "%s was removed while the job ran; the job was ended, because its "
+                           "output, its checkpoints and its file logs are gone",
+                           job->dir);
+    say(f, end);
+    if (outcome == LEFT)
+        remove_request(job);
+    if (outcome == CRASHED_AGAIN)
+        f->now.recoveries = f->crash.survived;
+    int code = code_of(end);
+    record(job, end, code);
+    follow_metrics(f, true);
+    run_summary(f, end->launches, mend_now() - end->began, code, json);
+    return verdict(f, end, code);
+}
