@@ -93,6 +93,16 @@ while read -r file; do
         esac
     done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"([^"]+)".*/\1/p' "$file")
 done < <(find src/flow -name '*.[ch]')
+
+# The rooms of mend run: check, start, follow. Each may know those before it; all know run.h.
+while read -r file; do
+    room=$(basename "$(dirname "$file")")
+    while read -r header; do
+        case $room:$header in
+            check:run/start/* | check:run/follow/* | start:run/follow/*) complain "$file includes $header: $room may not know it" ;;
+        esac
+    done < <(sed -nE 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"([^"]+)".*/\1/p' "$file")
+done < <(find tools/mend/run -name '*.[ch]')
 while read -r room; do
     count=$(find "$room" -maxdepth 1 -type f | wc -l)
     [ "$count" -le 25 ] || complain "$room has $count files: too many for one room"
