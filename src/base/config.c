@@ -94,8 +94,8 @@ static void variable_name(char *out, size_t size, const struct key *key)
         *p = *p == '-' || *p == '.' ? '_' : (char)toupper((unsigned char)*p);
 }
 
-/* MEND_STORE_LOCL=… is a mistake, and is said to be one: a variable in one of our sections that no key
- * has. Variables outside of the sections (MEND_CONFIG, MEND_FAULT, …) have other readers. */
+/* Refuse a variable in one of our sections that no key has, such as MEND_STORE_LOCL=…: it is a typing error. Variables
+ * outside of the sections (MEND_CONFIG, MEND_FAULT, …) have other readers. */
 static int find_mistakes(void)
 {
     for (char **v = environ; v && *v; v++) {

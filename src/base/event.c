@@ -22,7 +22,7 @@ static struct {
     mend_event_callback *callback;
     void *user;
     long lost;
-    bool torn; /* the last line is there in part only: a full disk */
+    bool torn; /* the disk was full, and holds only a part of the last line */
 } stream = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .rank = -1};
 
 static void update_active(void)
@@ -71,7 +71,7 @@ long mend_event_lost(void)
     return stream.lost;
 }
 
-/* A line under construction; overflow makes it unusable rather than cut. */
+/* A line under construction. One that is too long is dropped, not cut. */
 struct line {
     char text[LINE_SIZE];
     size_t used;

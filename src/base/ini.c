@@ -17,7 +17,8 @@ struct reading {
     void *user;
 };
 
-/* As fgets, over a text, counting lines: libinih calls the handler right after it read the line. */
+/* Like fgets on a text, and counts lines: libinih calls the handler right after it has read the
+ * line. */
 static char *next_line(char *out, int size, void *stream)
 {
     struct reading *reading = stream;
@@ -52,7 +53,7 @@ int mend_ini_read_text(const char *text, const char *path, mend_ini_entry *entry
     int line = ini_parse_stream(next_line, &reading, on_entry, &reading);
     if (line < 0)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory to read %s", path);
-    /* libinih goes on after a line that does not parse: the first error is the one to tell */
+    /* libinih continues after a line that does not parse: report the first error */
     if (line > 0 && (!reading.code || line < reading.code_line))
         return mend_fail(MEND_ERR_CONFIG, "%s:%d: this line does not parse", path, line);
     return reading.code;

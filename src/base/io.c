@@ -27,7 +27,7 @@ static size_t shortened(enum mend_fault_effect effect, size_t size)
     return effect == MEND_FAULT_SHORT && size > 1 ? size / 2 : size;
 }
 
-/* write() a flipped copy: the caller's data must stay as it is. */
+/* Write a flipped copy: the caller's data must not change. */
 static ssize_t write_flipped(int fd, const void *data, size_t size, off_t offset)
 {
     char *copy = malloc(size);
@@ -161,7 +161,7 @@ static int open_once(const char *path, int flags)
 
 int mend_io_open_read(const char *path)
 {
-    /* O_NONBLOCK: a fifo in the file's place must not hang us; it is refused below */
+    /* O_NONBLOCK: a fifo in the file's place must not block us; it is refused below */
     int fd = open_once(path, O_RDONLY | O_NONBLOCK);
     if (fd < 0 && errno == ELOOP)
         return mend_fail(MEND_ERR_PERMISSION, "%s is a symbolic link, which is not followed", path);

@@ -1,4 +1,4 @@
-/* Folders: made with care, and removed with all that is in them. */
+/* Create folders safely, and remove them with their contents. */
 #include <base/fail.h>
 #include <base/fault.h>
 #include <base/io.h>
@@ -24,8 +24,8 @@ static int make_one(int at, const char *name)
     return mkdirat(at, name, 0700);
 }
 
-/* On the way to a folder. `open_land`: everybody may write to this one, so that what comes next may
- * have been put there by anybody. */
+/* On the way to a folder. `open_land`: everybody may write to this one, so anybody may have put
+ * the next component there. */
 struct walk {
     int fd;
     bool open_land;
@@ -45,11 +45,11 @@ static int examine(struct walk *w, const char *so_far)
         return mend_fail(MEND_ERR_PERMISSION,
                          "every user could replace the files in the folder %s (mode %04o)", so_far,
                          (unsigned)st.st_mode & 07777);
-    w->open_land = st.st_mode & S_IWOTH; /* in a folder of our own we are at home again */
+    w->open_land = st.st_mode & S_IWOTH; /* in a folder of our own, nobody else can do that */
     return MEND_OK;
 }
 
-/* One folder further; `so_far` is the path up to and with it. */
+/* Go one folder further; `so_far` is the path up to and including it. */
 static int enter(struct walk *w, const char *name, const char *so_far, bool last)
 {
     int follow = last || w->open_land ? O_NOFOLLOW : 0;
@@ -121,7 +121,7 @@ int mend_io_make_private(const char *path)
 
 static int remove_entries(int fd, const char *path, int depth);
 
-/* `name` in the folder `at`, whatever it is; what is not there is no error. */
+/* Remove `name` in the folder `at`, whatever it is. It is no error if there is nothing. */
 static int remove_entry(int at, const char *name, const char *path, int depth)
 {
     if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
@@ -137,7 +137,8 @@ static int remove_entry(int at, const char *name, const char *path, int depth)
     return code;
 }
 
-/* All in the folder `fd`, which is closed. Goes on after an error: the first is returned. */
+/* Remove everything in the folder `fd`, and close it. Continues after an error and returns the
+ * first. */
 static int remove_entries(int fd, const char *path, int depth)
 {
     DIR *dir = depth < DEPTH_MAX ? fdopendir(fd) : NULL;

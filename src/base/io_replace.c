@@ -112,7 +112,7 @@ int mend_io_replace_file(const char *path, const void *data, size_t size)
     return mend_io_replace_commit(&r);
 }
 
-/* The rest of reading a whole file; the descriptor is used up. A code below 0 instead of one is passed on. */
+/* The rest of reading a whole file. Closes the descriptor. If `fd` is a negative code, returns that. */
 static int read_whole(int fd, const char *path, size_t limit, char **data, size_t *size)
 {
     *data = NULL;

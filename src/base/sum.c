@@ -1,4 +1,4 @@
-/* Which vectors to sum by: asked of the processor once. */
+/* Ask the processor once which vectors it has. */
 #include <base/sum.h>
 
 #include <xxhash.h>

@@ -1,5 +1,5 @@
-/* The kernel's part of write tracking: see base/track.h. Headers of older systems have little of it, so the numbers are
- * here. */
+/* The kernel's part of write tracking: see base/track.h. Headers of older systems lack most of these numbers, so they
+ * are defined here. */
 #include <base/track.h>
 
 #include <errno.h>
@@ -58,7 +58,7 @@ int mend_track_protect(int uffd, const struct mend_range *r, bool on)
     return ioctl(uffd, UFFDIO_WRITEPROTECT, &wp);
 }
 
-/* One question over the whole range, in as many parts as its answers need. */
+/* Scan the whole range, in as many calls as the answers need. */
 static int ask(int pagemap, const struct mend_range *r, struct question q, mend_track_take *take,
                void *context)
 {
@@ -109,7 +109,8 @@ static int count_pages(void *context, uintptr_t start, uintptr_t end, unsigned i
     return 0;
 }
 
-/* Eight pages, one of them written, one by a system call: exactly these two must be found, once. */
+/* Take eight pages, write to one directly and to one by a system call: the scan must find exactly
+ * these two, and only once. */
 static bool finds_two(int uffd, int pagemap, uint8_t *p, size_t page, const int pipes[2])
 {
     size_t first = 0, n = 0, again = 0;

@@ -7,8 +7,8 @@
 
 #include <base/fail.h>
 
-/* ISA-L's expansion of a matrix's rows, all together and each alone. How a row lies inside the former is ISA-L's affair:
- * 32 bytes a coefficient, or 8 on processors with GFNI. So no row is ever looked up there. */
+/* ISA-L's expansion of a matrix's rows, all together and each alone. Only ISA-L knows how a row lies inside the former
+ * (32 bytes a coefficient, or 8 on processors with GFNI), so we never look a row up there. */
 struct tables {
     int k, rows;
     uint8_t *all, *each;
@@ -26,7 +26,7 @@ struct mend_recipe {
 
 static size_t row_bytes(int k)
 {
-    return (size_t)k * 32; /* the most that any of its forms takes */
+    return (size_t)k * 32; /* the most that any of its forms needs */
 }
 
 static bool tables_make(struct tables *t, int k, int rows, uint8_t *matrix)

@@ -58,7 +58,7 @@ static int compare_files(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* A folder that another user could have filled is not read. */
+/* Do not read a folder that another user could have filled. */
 static int open_folder(const char *path, DIR **out)
 {
     int fd = -1, rc = mend_io_open_folder(path, &fd);

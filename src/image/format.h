@@ -46,11 +46,11 @@ _Static_assert(sizeof(struct disk_entry) == 32, "no hidden padding");
 _Static_assert(sizeof(struct disk_foot) == 64, "no hidden padding");
 _Static_assert(sizeof(mend_image_region) == 80, "written as it is");
 
-/* The header's bytes on disk: how many, and into zeroed memory of that length. */
+/* The header's length on disk; and its bytes, into zeroed memory of that length. */
 size_t packed_head_bytes(const mend_image_head *head);
 void pack_head_into(const mend_image_head *head, uint8_t *bytes);
 
-/* job.c: the job that this process belongs to; whether an image of `job` may be opened by it. */
+/* job.c: the job that this process belongs to; may this process open an image of `job`? */
 const mend_image_job *job_here(void);
 int job_check(const mend_image_job *job);
 

@@ -1,4 +1,5 @@
-/* The job that images belong to: an image of another job, however it came here, is never taken for one of this. */
+/* The job that images belong to: a process never takes an image of another job for one of its own, wherever it came
+ * from. */
 #include "format.h"
 
 #include <elf.h>
@@ -124,7 +125,7 @@ uint64_t mend_image_job_build(const char *program)
 
 uint64_t mend_image_job_arguments(char *const *arguments)
 {
-    uint64_t sum = 0; /* of each with its end, and with what came before */
+    uint64_t sum = 0; /* each with its end, and with the sum so far */
     for (; *arguments; arguments++)
         sum = XXH3_64bits_withSeed(*arguments, strlen(*arguments) + 1, sum);
     return sum;

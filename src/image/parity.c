@@ -29,7 +29,7 @@ int mend_parity_row(int size, int parity, int stripe, int member)
     return row < parity ? row : -1;
 }
 
-/* In every stripe to which the member gives data, at least k of the others' pieces must be there. */
+/* In every stripe to which the member gives data, at least k pieces of the others must exist. */
 bool mend_parity_suffices(int size, int parity, const bool *data, const bool *parities, int x)
 {
     for (int stripe = 0; stripe < size; stripe++) {

@@ -7,7 +7,7 @@
 
 #include "format.h"
 
-#define CHAIN_MAX 4096 /* deltas on one whole image; a reader does not follow more */
+#define CHAIN_MAX 4096 /* most deltas on one whole image */
 
 struct mend_image {
     mend_source source;
@@ -15,7 +15,7 @@ struct mend_image {
     struct disk_entry *index;
     uint64_t count;
     mend_image *base;
-    bool shares;           /* all but the next two is another one's */
+    bool shares;           /* all but the next two belongs to another reader */
     uint8_t *raw, *packed; /* room for one block each */
     uint64_t cached;       /* the block in raw; UINT64_MAX: none */
 };

@@ -7,8 +7,7 @@
 
 #include "format.h"
 
-#define RUN_BYTES \
-    ((size_t)1 << 20) /* raw blocks that follow each other go out in writes of up to this */
+#define RUN_BYTES ((size_t)1 << 20) /* most bytes of consecutive raw blocks in one write */
 
 struct writer {
     const mend_image_head *head;
@@ -90,7 +89,7 @@ static int put_block(struct writer *w, uint64_t block)
         return emit(w, from, stored);
     w->run_bytes += n;
     w->at += n;
-    return w->options->fetch ? flush_run(w) : 0; /* the pointer is not good for longer */
+    return w->options->fetch ? flush_run(w) : 0; /* the pointer is not valid for longer */
 }
 
 static int put_blocks(struct writer *w)

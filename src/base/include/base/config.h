@@ -21,9 +21,9 @@ typedef struct mend_config {
 int mend_config_load(mend_config *config, const char *ini_path);
 void mend_config_free(mend_config *config);
 
-/* The configuration of this process, read once, at the first call of any of these. load reports what
- * is wrong with it (call it early, refuse to go on); until it is called, and where it fails, the
- * others give defaults. Thread-safe. */
+/* The configuration of this process. The first call of any of these functions reads it. load
+ * reports what is wrong with it: call it early, and do not go on after an error. Before it is
+ * called, and if it fails, the others return defaults. Thread-safe. */
 int mend_settings_load(void);
 const char *mend_setting_string(enum mend_config_key key);
 long mend_setting_integer(enum mend_config_key key);
@@ -31,13 +31,13 @@ double mend_setting_seconds(enum mend_config_key key);
 unsigned long long mend_setting_bytes(enum mend_config_key key);
 bool mend_setting_boolean(enum mend_config_key key);
 
-/* Set by "section.name" (or the key itself); `where` is for the message, e.g. "--every". */
+/* Set a key by its "section.name" (or the key itself); `where` is for the message, e.g. "--every". */
 int mend_config_set_named(mend_config *config, const char *dotted, const char *value,
                           const char *where);
 int mend_config_set(mend_config *config, enum mend_config_key key, const char *value,
                     const char *where);
 
-/* Values have been checked when they were set: these cannot fail. */
+/* These cannot fail: values were checked when they were set. */
 const char *mend_config_string(const mend_config *config, enum mend_config_key key);
 long mend_config_integer(const mend_config *config, enum mend_config_key key);
 double mend_config_seconds(const mend_config *config, enum mend_config_key key);

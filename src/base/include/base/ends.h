@@ -10,7 +10,7 @@
 enum mend_ended_how {
     MEND_ENDS_NOTHING,
     MEND_ENDS_EXITED,      /* with 0, after MPI_Finalize */
-    MEND_ENDS_LEFT,        /* after a checkpoint, as it was asked to */
+    MEND_ENDS_LEFT,        /* after a checkpoint, as requested */
     MEND_ENDS_ENDED,       /* by itself, with this code: exit() */
     MEND_ENDS_ABORTED,     /* the same by MPI_Abort */
     MEND_ENDS_OUTPUT_LOST, /* its last output could not be written: code is the errno */
@@ -25,16 +25,17 @@ typedef struct mend_ends_entry {
     uint64_t started; /* by the process of this number: it came through MPI_Init, of this launch */
 } mend_ends_entry;
 
-/* mend run: a table for so many ranks and spares. Nothing is on it. */
+/* For mend run: make an empty table for so many ranks and spares. */
 int mend_ends_make(const char *dir, int entries);
-/* mend run: all of it, malloc'ed; NULL: there is none, or no memory. *entries: how many. */
+/* For mend run: read the table. The caller frees it; NULL: there is none, or no memory. *entries:
+ * its length. */
 mend_ends_entry *mend_ends_read(const char *dir, int *entries);
 
-/* A rank: which table it tells, and telling. Never fails: without a table there are the events. */
+/* For a rank: name the table, and write to it. Never fails: without a table, the events remain. */
 void mend_ends_open(const char *dir, uint64_t launch);
 void mend_ends_started(int process);
 void mend_ends_ended(int rank, enum mend_ended_how how, int code);
-/* For those who may call nothing but the kernel: where to write what. */
+/* For code that may call nothing but the kernel: what to write, and where. */
 const char *mend_ends_path(void);
 mend_ends_entry mend_ends_crash(int signal, uint64_t at, int process);
 enum {

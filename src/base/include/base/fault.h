@@ -31,17 +31,18 @@ enum mend_fault_effect {
 
 extern bool mend_fault_armed;
 
-/* Kill, stop and delay happen inside; the other effects are returned for the place to carry out. */
+/* Kill, stop and delay happen inside this function. It returns the other effects, which the caller
+ * carries out. */
 enum mend_fault_effect mend_fault_hit(enum mend_fault_place place);
 
 #define MEND_FAULT_POINT(id) \
     (__builtin_expect(mend_fault_armed, 0) ? mend_fault_hit(MEND_FAULT_##id) : MEND_FAULT_NONE)
 
-/* Read MEND_FAULT (done by itself at load time) or the given text; MEND_ERR_CONFIG if it does not
- * parse. A MEND_FAULT that does not parse at load time ends the process with a sentence: a test
- * that believes to inject a fault must not run without it. */
+/* Read MEND_FAULT (this happens at load time, without a call) or the given text. MEND_ERR_CONFIG:
+ * it does not parse. If MEND_FAULT does not parse at load time, the process prints the reason and
+ * ends: a test that expects a fault must not run without it. */
 int mend_fault_configure(const char *text);
-/* This process's rank; before it is told, the launcher's variables are used. */
+/* Set this process's rank. Before this call, the launcher's variables are used. */
 void mend_fault_set_rank(int rank);
 const char *mend_fault_place_name(enum mend_fault_place place);
 

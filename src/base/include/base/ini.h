@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Called for every entry; returns MEND_OK or a code, which ends the reading. A section without
- * entries is not seen. */
+/* Called for every entry. Returns MEND_OK or a code, which ends the reading. A section without
+ * entries is not reported. */
 typedef int mend_ini_entry(void *user, const char *section, const char *name, const char *value,
                            int line);
 

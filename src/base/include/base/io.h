@@ -24,15 +24,15 @@ int mend_io_open_read(const char *path);
 int mend_io_create(const char *path);
 /* Open an existing file for writing at any place; links are not followed. */
 int mend_io_open_write(const char *path);
-/* Close a file that was written to: an error may be the first word of lost data. The descriptor is
- * gone in any case. */
+/* Close a file after writing. An error may be the first sign of lost data. The descriptor is
+ * closed in any case. */
 int mend_io_close(int fd, const char *path);
 /* Open a folder; a link, another owner, or one that others may write to is MEND_ERR_PERMISSION.
  * MEND_OK and *fd = -1: there is none. */
 int mend_io_open_folder(const char *path, int *fd);
 int mend_io_fsync(int fd, const char *path);
 int mend_io_rename(const char *from, const char *to);
-/* Remove a file; one that is not there is no error. */
+/* Remove a file. It is no error if there is none. */
 int mend_io_remove(const char *path);
 /* Make the directory's entries durable. */
 int mend_io_sync_directory(const char *path);
@@ -42,13 +42,13 @@ int mend_io_sync_directory(const char *path);
 int mend_io_make_folders(const char *path);
 /* The same, and the last one must have mode 0700. */
 int mend_io_make_private(const char *path);
-/* Remove a file, or a folder with all that is in it, by descriptors; links are removed, not
- * followed. What is not there is no error. */
+/* Remove a file, or a folder with its contents, by descriptors. Links are removed, not followed.
+ * It is no error if there is nothing. */
 int mend_io_remove_tree(const char *path);
 
-/* While a folder is pinned, all functions here reach the files directly in it, named by the same
- * path, by a descriptor that was opened and examined once: nobody can put another folder in its
- * place. Pins are counted. MEND_ERR_PERMISSION as for mend_io_open_folder. */
+/* While a folder is pinned, all functions here reach its files (named by the same path) through a
+ * descriptor that was opened and examined once, so nobody can put another folder in its place.
+ * Pins are counted. MEND_ERR_PERMISSION as for mend_io_open_folder. */
 int mend_io_pin(const char *path);
 void mend_io_unpin(const char *path);
 
@@ -74,8 +74,8 @@ int mend_io_is_temporary(const char *name);
  * malloc'ed, one byte longer than `size` and NUL-terminated. */
 int mend_io_replace_file(const char *path, const void *data, size_t size);
 int mend_io_read_file(const char *path, size_t limit, char **data, size_t *size);
-/* The same for what is not a job's data: a file that Mend ships, a site provides or the user names (flags,
- * configuration, topologies, schedules). Whoever owns it, and whether or not it is a link. */
+/* The same for files that are not a job's data: files that Mend ships, that a site provides or that the user names
+ * (flags, configuration, topologies, schedules). Any owner may have them, and they may be links. */
 int mend_io_read_input(const char *path, size_t limit, char **data, size_t *size);
 
 #endif

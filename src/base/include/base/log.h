@@ -1,4 +1,4 @@
-/* Log lines to stderr, for people. What a program should evaluate is an event (event.h). */
+/* Log lines to stderr, for people. Programs should evaluate events (event.h) instead. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 

@@ -1,7 +1,7 @@
-/* Watching pages for writes, by the kernel: userfaultfd in asynchronous write-protect mode, read by PAGEMAP_SCAN
- * (Linux 6.7). A write costs a fault once, whoever makes it: the program, a system call, another process. What writes
- * to memory past the page tables (a network card, another process that has mapped the same page) is not seen.
- * Numbers below zero are failures, with errno. */
+/* The kernel watches pages for writes: userfaultfd in asynchronous write-protect mode, read by PAGEMAP_SCAN (Linux
+ * 6.7). The first write to a page costs a fault, whoever makes it: the program, a system call, another process. The
+ * kernel does not see writes that bypass the page tables (by a network card, or by another process that has mapped the
+ * same page). Negative results are failures, with errno. */
 #ifndef BASE_TRACK_H
 #define BASE_TRACK_H
 
@@ -12,7 +12,7 @@ struct mend_range {
     uintptr_t start, end; /* whole pages */
 };
 
-/* Self-test, once: what the kernel promises it does. */
+/* Test once whether the kernel does what it promises. */
 bool mend_track_works(void);
 
 int mend_track_open(void); /* a file descriptor */
@@ -21,16 +21,18 @@ void mend_track_unwatch(int uffd, const struct mend_range *r);
 /* On: writes are noted from now on. */
 int mend_track_protect(int uffd, const struct mend_range *r, bool on);
 
-/* Called with runs of pages, ascending; `is`: bits of the following. Negative: no more. */
+/* Called with runs of pages in ascending order; `is`: bits of the following. A negative result
+ * ends the scan. */
 enum { TRACK_WRITTEN = 1 << 1, TRACK_OF_FILE = 1 << 2 };
 typedef int mend_track_take(void *context, uintptr_t start, uintptr_t end, unsigned is);
 
-/* Every run of pages that were written to since, or are not there; all of them are protected again. */
+/* Report every run of pages that were written to since the last call, or are not present, and protect all of them
+ * again. */
 int mend_track_changed(int pagemap, const struct mend_range *r, mend_track_take *take,
                        void *context);
-/* Every run of pages that are there, with WRITTEN if they were written to since the last call, and with OF_FILE (only if
- * `files`) if they are the file's; protect: the former are protected again, in the same step. EPERM: the range is not
- * watched. Nothing is taken then. */
+/* Report every run of pages that are present: with WRITTEN if they were written to since the last call, with OF_FILE
+ * (only if `files`) if they are the file's. protect: protect the written ones again in the same step. EPERM: the range
+ * is not watched; then nothing is reported. */
 int mend_track_pages(int pagemap, const struct mend_range *r, bool files, bool protect,
                      mend_track_take *take, void *context);
 

@@ -33,18 +33,18 @@ typedef struct mend_file {
 
 const char *mend_file_kind_name(enum mend_file_kind kind);
 void mend_file_name(const mend_file *file, char name[MEND_FILE_NAME_MAX]);
-/* Is `name` such a name? Only the exact spelling that mend_file_name() gives. */
+/* Is `name` such a name? Accepts only the exact spelling of mend_file_name(). */
 bool mend_file_parse(const char *name, mend_file *file);
 
 /* Every file of a store's folder, sorted by version, save id, kind, rank; malloc'ed. A folder that
- * is not there has none. Errors: MEND_ERR_IO, MEND_ERR_NO_MEMORY, MEND_ERR_PERMISSION (the folder
- * is another user's or a link). */
+ * does not exist has none. Errors: MEND_ERR_IO, MEND_ERR_NO_MEMORY, MEND_ERR_PERMISSION (the
+ * folder belongs to another user or is a link). */
 int mend_folder_list(const char *path, mend_file **files, int *count);
 
-/* Remove what deaths left behind: temporary files of rank `rank`'s writers. Returns how many. */
+/* Remove temporary files that dead writers of rank `rank` left behind. Returns how many. */
 int mend_folder_sweep(const char *path, int rank);
 
-/* The whole chain of rank's image, from files of this kind in the folder, ready to read. */
+/* Open the whole chain of the rank's image, from files of this kind in the folder. */
 int mend_folder_open_chain(const char *path, const mend_file *file, mend_image **image);
 
 /* The image of `rank` in a bundle. */

@@ -31,21 +31,20 @@
 #define MEND_IMAGE_BLOCK_MIN 4096u
 #define MEND_IMAGE_BLOCK_MAX (16u << 20)
 
-/* The job that an image belongs to: what `mend run` made at its first launch. An empty id: of no job, as the images of a
- * program that uses the store by itself. */
+/* The job that an image belongs to, as `mend run` named it at its first launch. An empty id: no job, as for a program
+ * that uses the store alone. */
 #define MEND_JOB_ID 40
 typedef struct mend_image_job {
     char id[MEND_JOB_ID];      /* random */
     char program[MEND_JOB_ID]; /* the beginning of its name, for people */
-    uint64_t build, arguments; /* sums of the program and of its arguments; 0: not known */
+    uint64_t build, arguments; /* sums of the program and of its arguments; 0: unknown */
 } mend_image_job;
 
 enum mend_image_kind { MEND_IMAGE_DATA = 1, MEND_IMAGE_PARITY = 2 };
 
 enum { /* flags of a region */
        MEND_REGION_GLOBAL = 1,
-       MEND_REGION_DEVICE =
-           2, /* it was in the memory of a GPU: for people, nothing depends on it */
+       MEND_REGION_DEVICE = 2, /* it was in a GPU's memory: for people only */
 };
 
 typedef struct mend_image_region {
@@ -69,31 +68,32 @@ typedef struct mend_image_head {
     uint32_t region_count;
     uint64_t stream_bytes;
     mend_image_region *regions; /* ascending offsets, no overlap */
-    mend_image_job job;         /* to write: no id means that of this process */
+    mend_image_job job;         /* when writing, no id means that of this process */
 } mend_image_head;
 
 /* ---- the job ---------------------------------------------------------------------------------- */
 
-/* This process is part of a job: from now on it writes images of that job only, and opens no others'
- * (MEND_ERR_ARCHITECTURE, and whose it is in the text). No id: of none, and opens all. Not thread-safe: call it at the
- * start. */
+/* This process is part of a job: from now on it writes images of that job, and opens no others (MEND_ERR_ARCHITECTURE;
+ * the text names the other job). No id: it belongs to no job, and opens all. Not thread-safe: call it at the start. */
 void mend_image_belong_to(const mend_image_job *job);
-/* A number for it, in records that are too small for more; 0: of none. */
+/* A number for the job, for records that are too small for more; 0: no job. */
 uint64_t mend_image_job_sum(const mend_image_job *job);
-/* The sums of it: those of the program file (its build id, or all its bytes), of the arguments after the program's
+/* Compute its sums: of the program file (its build id, or all its bytes) and of the arguments after the program's
  * name. A file that cannot be read has the sum 0. */
 uint64_t mend_image_job_build(const char *program);
 uint64_t mend_image_job_arguments(char *const *arguments);
-/* As one line of text, "ID BUILD ARGUMENTS PROGRAM", and back: MEND_ERR_ARGUMENT if it is none. */
+/* The job as one line of text, "ID BUILD ARGUMENTS PROGRAM", and back: MEND_ERR_ARGUMENT if the
+ * text is no such line. */
 enum { MEND_JOB_TEXT = 2 * MEND_JOB_ID + 40 };
 void mend_image_job_text(const mend_image_job *job, char text[MEND_JOB_TEXT]);
 int mend_image_job_parse(const char *text, mend_image_job *job);
-/* The last part of a path, as much of it as fits, with what a terminal cannot show replaced. */
+/* The last part of a path, as much of it as fits; characters that a terminal cannot show are
+ * replaced. */
 void mend_image_job_name(mend_image_job *job, const char *program);
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Where bytes go, in order. write returns 0 or a negative code, which ends the writing. */
+/* Where bytes go, in order. write returns 0 or a negative code, which stops the writer. */
 typedef struct mend_sink {
     int (*write)(void *context, const void *bytes, size_t count);
     void *context;
@@ -102,13 +102,14 @@ typedef struct mend_sink {
 typedef struct mend_image_write_options {
     const uint64_t *blocks; /* bit set: the blocks to store, for a delta; NULL: all */
     int compress;           /* zstd level, 0: none */
-    /* Where the stream is not in one piece in memory: the `count` bytes at `at` of it, as a pointer
-     * that is good until the next call, or NULL, which ends the writing with MEND_ERR_STREAM. No
-     * function: the stream is given. Blocks are asked for in order. */
+    /* For a stream that is not contiguous in memory: returns the `count` bytes at `at` as a
+     * pointer that is valid until the next call, or NULL, which stops the writer with
+     * MEND_ERR_STREAM. Without this function the stream itself is given. The writer asks for
+     * blocks in order. */
     const uint8_t *(*fetch)(void *context, uint64_t at, size_t count);
     void *fetch_context;
-    /* For a writer that must not call malloc: zeroed memory for the header and the index, which
-     * stays the caller's. NULL: malloc. */
+    /* For a writer that must not call malloc: zeroed memory for the header and the index; it stays
+     * the caller's. NULL: malloc. */
     void *(*allocate)(void *context, size_t bytes);
     void *allocate_context;
 } mend_image_write_options;
@@ -118,10 +119,10 @@ typedef struct mend_image_write_options {
 int mend_image_write(const mend_image_head *head, const uint8_t *stream,
                      const mend_image_write_options *options, mend_sink sink, uint64_t *written);
 
-/* Bytes of the file before the first block, for as many regions. */
+/* Length of the file before the first block, for so many regions. */
 size_t mend_image_head_bytes(uint32_t region_count);
 
-/* At most so long is the file of a whole image. */
+/* Upper bound for the length of a whole image's file. */
 uint64_t mend_image_bound(const mend_image_head *head);
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -137,7 +138,7 @@ typedef struct mend_source {
 typedef struct mend_image mend_image;
 
 /* Open: read and check header, index and footer; the blocks are checked as they are read. The
- * source belongs to the image from now on, also if opening fails. Errors: MEND_ERR_FORMAT,
+ * source belongs to the image from now on, even if opening fails. Errors: MEND_ERR_FORMAT,
  * MEND_ERR_TRUNCATED, MEND_ERR_DAMAGED, MEND_ERR_NO_MEMORY, those of the source. */
 int mend_image_open(mend_source source, mend_image **image);
 
@@ -158,24 +159,24 @@ const mend_image_head *mend_image_info(const mend_image *image);
 uint64_t mend_image_file_bytes(const mend_image *image);
 uint64_t mend_image_stored_blocks(const mend_image *image);
 
-/* Give a delta its base, which belongs to it from now on. MEND_ERR_DAMAGED if it is not the one it
- * names or has another layout (then base stays the caller's). */
+/* Give a delta its base, which belongs to it from now on. MEND_ERR_DAMAGED: the base is not the
+ * one that the delta names, or has another layout (then it stays the caller's). */
 int mend_image_set_base(mend_image *image, mend_image *base);
 
 /* The base that it was given, or NULL. */
 mend_image *mend_image_base(const mend_image *image);
 
-/* How many bases it was given, one below the other. */
+/* The number of bases, one below the other. */
 int mend_image_chain(const mend_image *image);
 
 /* Read a piece of the stream through all bases; checked. MEND_ERR_DAMAGED names the block. */
 int mend_image_read(mend_image *image, uint64_t at, void *to, size_t count);
 
-/* Another reader of the same image and its bases, for another thread: each has a block of its own in the making. The
- * image outlives it; mend_image_close() ends it. MEND_ERR_NO_MEMORY. */
+/* Another reader of the same image and its bases, for another thread: each reader decodes its own block. The image
+ * outlives it; mend_image_close() ends it. MEND_ERR_NO_MEMORY. */
 int mend_image_share(const mend_image *image, mend_image **reader);
 
-/* Where the stream begins in the file, if it is there in one piece; 0: it is not. */
+/* Where the stream begins in the file, if it is contiguous there; 0: it is not. */
 uint64_t mend_image_raw_at(const mend_image *image);
 
 /* Read and check every block of this image and its bases. */
@@ -188,8 +189,8 @@ const mend_image_region *mend_image_find_region(const mend_image *image, int id)
 /* The sum of a block, as in the index. */
 uint64_t mend_image_sum(uint64_t save_id, uint64_t block, const void *bytes, size_t count);
 
-/* Check a head by itself (layout, bounds): the one rule for writers, readers and what comes by
- * message. */
+/* Check a head by itself (layout, bounds): the same rule for writers, readers and heads that
+ * arrive in messages. */
 int mend_image_check_head(const mend_image_head *head);
 
 /* A head as bytes, as it stands at the start of the file, and back. pack allocates; unpack copies

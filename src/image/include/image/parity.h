@@ -21,10 +21,10 @@ typedef struct mend_parity_group {
 /* Read and check it. Errors: MEND_ERR_DAMAGED, those of mend_image_read. */
 int mend_parity_read(mend_image *image, mend_parity_group *group);
 
-/* Which parity row of the stripe does the member hold? -1: it gives data. */
+/* The parity row of the stripe that the member holds; -1: it gives data. */
 int mend_parity_row(int size, int parity, int stripe, int member);
 
-/* Can member x's file be made from the others' files and parities that are there? */
+/* Can member x's file be rebuilt from the files and parities of the others that exist? */
 bool mend_parity_suffices(int size, int parity, const bool *data, const bool *parities, int x);
 
 #endif
