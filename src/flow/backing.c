@@ -153,7 +153,7 @@ int backing_store(mend_flow *f)
     return rc;
 }
 
-/* Few saves, each of which has to be complete at once. */
+/* Saves are rare, and each must be complete at once. */
 int backing_side_store(mend_flow *f, mend_flow_store *side)
 {
     int rc = make_store(f->name, ".constant", side);
@@ -167,7 +167,7 @@ int backing_side_store(mend_flow *f, mend_flow_store *side)
     return 0;
 }
 
-/* As the store itself understands "where it is possible". */
+/* The same meaning of "where it is possible" as in the store. */
 static bool possible(const mend_store_options *o, int level, int ranks)
 {
     const char *folder = level == MEND_LEVEL_GLOBAL ? o->global_dir : o->local_dir;
@@ -190,15 +190,15 @@ unsigned backing_levels(const mend_flow *f, bool implied)
     return bits;
 }
 
-/* A background thread runs beside the ranks if there are more cores than ranks; else it takes their
- * time. Spares of the node are counted as ranks, though they sleep. */
+/* A background thread costs the ranks nothing if there are more cores than ranks; else it takes
+ * their time. The node's spares count as ranks, though they sleep. */
 static bool cores_are_taken(void)
 {
     cpu_set_t mine;
     const char *ranks = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
     if (sched_getaffinity(0, sizeof mine, &mine) != 0)
         return true;
-    int cores = CPU_COUNT(&mine); /* one: this rank is bound to it, with all its threads */
+    int cores = CPU_COUNT(&mine); /* one core: this rank and all its threads are bound to it */
     return cores <= 1 || (ranks && atoi(ranks) >= cores);
 }
 

@@ -40,14 +40,15 @@ static int start_processes(mend_flow *f, int spares, const char *mode)
     } else {
         rc = mend_fail(MEND_ERR_CONFIG, "flow.process is '%s': auto, on or off", mode);
     }
-    if (released) { /* a spare that was not needed has nothing to return to */
+    if (released) { /* an unused spare has nothing to return to */
         MPI_Finalize();
         exit(0);
     }
     return rc;
 }
 
-/* MPI over TCP writes to connections of dead processes. A handler of the program's own stays. */
+/* MPI over TCP writes to connections of dead processes. If the program has a handler of its own,
+ * it stays. */
 static void ignore_broken_pipes(void)
 {
     struct sigaction old;
@@ -55,7 +56,7 @@ static void ignore_broken_pipes(void)
         signal(SIGPIPE, SIG_IGN);
 }
 
-/* The variables that MEND_STATE names; each says its length itself, for files of a program may have been compiled with
+/* The variables that MEND_STATE names. Each carries its own length, because files of a program may be compiled with
  * different headers. */
 static int check_states(const mend_state *first, const mend_state *last)
 {
@@ -97,7 +98,7 @@ static int first_init(mend_flow *f, int *argc, char ***argv, const mend_state *f
     return rc;
 }
 
-/* A replacement that comes when all the others have finished has nothing to do. */
+/* If all others have finished, a replacement has nothing to do. */
 static void leave_if_finished(mend_flow *f, bool repaired)
 {
     if (!f->finished || !repaired)

@@ -60,8 +60,8 @@ void *jump_function_of(void *frame, bool *in_signal)
     return w.owner;
 }
 
-/* A stack that cannot be walked to its root (code without unwind tables) gives the benefit of the
- * doubt. */
+/* If the stack cannot be walked to its root (code without unwind tables), assume that the frame is
+ * still there. */
 bool jump_frame_alive(void *frame, void *function)
 {
     struct walk w = {.frame = frame, .function = function};

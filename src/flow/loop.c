@@ -12,8 +12,8 @@ struct named_site {
     struct named_site *next;
 };
 
-/* Safe points are known by address and, from run to run, by what they are called. They are made by the one thread that
- * may pass safe points, and live as long as the process. */
+/* A process knows safe points by address; across runs they are known by name. The one thread that may pass safe points
+ * makes them, and they live as long as the process. */
 static mend_site *site_of(const char *name)
 {
     static struct named_site *sites;
@@ -33,7 +33,7 @@ static mend_site *site_of(const char *name)
     return &s->site;
 }
 
-/* One loop after the other has the same frame, which only the one at hand can be jumped to. */
+/* Consecutive loops have the same frame; only the present loop can be a target of jumps. */
 static void forget_others(const mend_site *site, const void *frame)
 {
     for (safe_point *p = flow_of(NULL)->safe_points; p; p = p->next)

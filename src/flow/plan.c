@@ -20,10 +20,10 @@ struct planner {
     unsigned bits[MEND_PLAN_LEVELS + 1]; /* store levels of a save of planner level i */
     int due;                             /* level of the save that was announced */
     int level;                           /* of the last save; 0: none */
-    double background;                   /* what saves before it had taken in the background */
+    double background;                   /* time that earlier saves had taken in the background */
 };
 
-/* Seconds of a clock that all nodes share, for another rank may go on with them. */
+/* Seconds of a clock that all nodes share, because another rank may continue with them. */
 static double clock_of_all(void)
 {
     struct timespec t;
@@ -99,14 +99,14 @@ void plan_saved(mend_flow *f, int level, double seconds)
     p->level = level > 0 ? level : 1;
     p->background = background;
     mend_plan_online_saved(&p->online, p->level, now - seconds, now);
-    /* A save does what those of lower levels do: they cost no more, and are worth a try. */
+    /* A save does all that saves of lower levels do: they cost no more, and are worth a try. */
     for (int i = 0; i + 1 < level; i++)
         if (!p->online.saves[i] && p->online.checkpoint[i] > seconds)
             p->online.checkpoint[i] = seconds;
 }
 
-/* A failure that took the newest version with it was one of a higher level: the cheapest level is no
- * help against it. */
+/* A failure that destroyed the newest version belongs to a higher level: the cheapest level does
+ * not help against it. */
 void plan_failed(mend_flow *f)
 {
     struct planner *p = f->planner;

@@ -91,7 +91,7 @@ static int open_version(mend_flow *f, mend_version_t version)
     rc = recover_keeps(f) ? 0 : read_meta(f);
     long code = rc;
     if (!f->constants)
-        return rc; /* a version that needs them is refused when views are restored */
+        return rc;                        /* if a version needs them, restoring its views fails */
     int agreed = recover_agree(f, &code); /* the next is collective */
     if (agreed || code)
         return agreed ? agreed : (int)code;

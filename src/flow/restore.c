@@ -28,7 +28,8 @@ static bool has_content(const meta_view *m)
            m->fate == FATE_FOUND;
 }
 
-/* Would a restore work on this process as it is? Survivors ask, and else run their set-up again. */
+/* Would a restore work on this process as it is? Survivors ask this; if not, they run their set-up
+ * again. */
 bool restore_possible(const mend_flow *f)
 {
     for (int i = 0; i < f->meta->view_count; i++) {
@@ -91,7 +92,7 @@ static int check_view(const mend_flow *f, const meta_view *m, view *v)
     return 0;
 }
 
-/* The overlaps must be those of the process that saved, or bytes would go to the wrong place. */
+/* The overlaps must match those of the process that saved, or bytes would go to the wrong place. */
 static int check_overlap(const mend_flow *f, const meta_view *m, const view *v)
 {
     if (m->fate == FATE_PART) {
@@ -132,8 +133,8 @@ static int check_new_views(const mend_flow *f)
     return 0;
 }
 
-/* Another number of ranks than saved the version: arrays over all ranks are distributed as they are named now, control views are
- * the same everywhere, and anything else belongs to a rank that may not exist any more. Collective. */
+/* Restore on another number of ranks: arrays over all ranks are distributed as they are named now, control views are
+ * the same everywhere, and anything else belongs to a rank that may no longer exist. Collective. */
 static int recover_control(mend_flow *f, const meta_view *m, view *v)
 {
     if (view_bytes(v) != m->bytes)
@@ -184,7 +185,7 @@ static int recover_redistributed(mend_flow *f)
     return rc;
 }
 
-/* B1. `all` is false for survivors, which keep what is flagged so. */
+/* B1. `all` is false for survivors: they keep the views that are flagged so. */
 int recover_views(mend_flow *f, bool all)
 {
     int rc = 0;
@@ -241,7 +242,7 @@ static int copy_control(mend_flow *f, char *buffer, bool out)
     return rc;
 }
 
-/* B3. Views are named in the same order everywhere, so a plain concatenation will do. */
+/* B3. Views are named in the same order everywhere, so concatenating them is enough. */
 static int share_control(mend_flow *f, int source)
 {
     size_t bytes = control_bytes(f);
@@ -312,7 +313,7 @@ static void resumed(mend_flow *f, const struct outcome *outcomes, int source, do
     backing_settled(f);
 }
 
-/* B2, B3. The short end of every way to a version. */
+/* B2, B3: the last steps of every way to a version. */
 int recover_together(mend_flow *f, long code, double begin)
 {
     int source = -1;

@@ -18,7 +18,7 @@ size_t view_bytes(const view *v)
     return v->pointer ? *v->count * v->element : v->bytes;
 }
 
-/* Is the view in the memory of a GPU, or can that not be known? */
+/* Is the view in a GPU's memory, or unknown? */
 static bool on_device(const view *v)
 {
     mend_device_place place;
@@ -66,7 +66,7 @@ int view_resize(const view *v, size_t bytes)
     return 0;
 }
 
-/* Content that cannot be had is like no other. */
+/* Content that cannot be read equals nothing. */
 static uint64_t device_hash(const view *v)
 {
     static atomic_uint_fast64_t failures;
@@ -141,7 +141,7 @@ static int new_view(mend_flow *f, const char *label, view **made)
     return 0;
 }
 
-/* A view that moved or changed its meaning is judged anew by learn mode. */
+/* Learn mode judges a view anew if it moved or changed its meaning. */
 static void place_view(view *v, void *address, size_t bytes, unsigned flags)
 {
     v->address = address;

@@ -1,6 +1,6 @@
-/* The automatic tier's heap: memory of the executable, all of it in one range at an address that is
- * the same in every process, with its book-keeping inside, so that a copy of the range is a copy of
- * the heap. */
+/* The automatic tier's heap: all of the executable's dynamic memory lies in one range, at the same
+ * address in every process, with its book-keeping inside. So a copy of the range is a copy of the
+ * heap. */
 #ifndef FLOW_ARENA_H
 #define FLOW_ARENA_H
 
@@ -12,11 +12,12 @@
 int arena_open(void); /* reserves the range; MEND_ERR_NO_MEMORY: it is taken */
 bool arena_is_open(void);
 char *arena_base(void);
-size_t arena_bytes(void);          /* what has to be saved, from arena_base() on */
-int arena_set_bytes(size_t bytes); /* before a restore: as long as the saved one, zeros behind it */
+size_t arena_bytes(void); /* what has to be saved, from arena_base() on */
+int arena_set_bytes(
+    size_t bytes); /* before a restore: make it as long as the saved one, with zeros behind it */
 bool arena_holds(const void *address);
 
-/* As malloc(3) and its relatives, but for memory being zero. */
+/* Like malloc(3) and its relatives, but the memory is zeroed. */
 void *arena_take(size_t bytes);
 void *arena_take_aligned(size_t alignment, size_t bytes);
 void *arena_resize(void *memory, size_t bytes);

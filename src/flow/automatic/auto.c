@@ -108,7 +108,7 @@ int auto_each_part(mend_flow *f, const struct outline *c, auto_part *act)
 
 /* ---- words that point to memory that is not saved (foreign.c) ---- */
 
-/* The first save says at once what a restore would have to refuse. */
+/* The first save reports at once what a restore would refuse. */
 static int look_at(mend_flow *f, int id, const char *label, char *from, size_t bytes)
 {
     if (id == ID_STACK || f->builder_count)
@@ -136,7 +136,7 @@ int auto_parts(mend_flow *f, int *count)
     struct automatic *a = &the_automatic;
     if (parts_room(f, ID_DATA - FIRST_ID + AUTO_DATA_MAX + 1))
         return MEND_ERR_NO_MEMORY;
-    fflush(stdout); /* what was printed before a version stays printed */
+    fflush(stdout); /* output before a version is not undone */
     int rc = describe(f, &a->now);
     if (!rc && !a->checked)
         rc = auto_each_part(f, &a->now, look_at);

@@ -17,7 +17,7 @@ bool foreign_is(const struct auto_range *ranges, uint32_t count, uint64_t word)
     return false;
 }
 
-/* Words that were there when the program called MPI_Init are this process's own. */
+/* Words that were set before MPI_Init are this process's own. */
 uint64_t *foreign_next(const struct auto_range *ranges, uint32_t count, char *from, char *to)
 {
     uint64_t *w = (uint64_t *)(((size_t)from + 7) & ~(size_t)7);

@@ -29,8 +29,8 @@ enum { ENVIRONMENT_STEP = 1024, STACK_STEP = 128 << 10 };
 
 struct auto_program auto_program;
 
-/* Has the loader made it read-only? Only whole pages: the last one may hold data, too, where pages
- * are large. */
+/* Has the loader made it read-only? Ask only about whole pages: where pages are large, the last
+ * one may hold data, too. */
 bool auto_is_relro(const void *address)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -102,7 +102,7 @@ static void add_data(char *from, char *to)
         auto_program.data[auto_program.data_count++] = (struct auto_range){from, to};
 }
 
-/* Take a variable of a library, of which the executable holds the only copy, out of its data. */
+/* Remove from the executable's data a library's variable whose only copy the linker has put there. */
 static void cut(char *from, char *to)
 {
     struct auto_program *p = &auto_program;
@@ -116,7 +116,7 @@ static void cut(char *from, char *to)
     }
 }
 
-/* The loader has relocated these addresses on most machines, not on all. */
+/* On most machines, but not on all, the loader has relocated these addresses. */
 static const void *table(const ElfW(Dyn) * d)
 {
     char *at = (char *)d->d_un.d_ptr;

@@ -149,7 +149,7 @@ static void restore_and_resume(mend_flow *f)
     double begin = mend_now();
     f->has_data = false;
     f->safe_point = NULL;
-    f->landing = LANDING_INIT; /* until C8: a failure comes by way of jump_away() anyhow */
+    f->landing = LANDING_INIT; /* until C8: failures arrive through jump_away() anyway */
     long code = restore(f, c);
     MEND_FAULT_POINT(flow_restored);
     int rc = recover_agree(f, &code);

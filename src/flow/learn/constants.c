@@ -164,7 +164,7 @@ int constants_judge(mend_flow *f)
 
 /* ---- restoring ---- */
 
-/* Step 4. MEND_ERR_DAMAGED: an older version has to do. Agreed, for all ranks ask for the same. */
+/* Step 4. MEND_ERR_DAMAGED: use an older version. Agreed, because all ranks ask for the same one. */
 int constants_open(mend_flow *f, mend_version_t version)
 {
     struct constants *c = f->constants;
@@ -206,7 +206,7 @@ void constants_end(mend_flow *f)
         c->reading = false;
 }
 
-/* The highest number in use, so that all ranks go on from the same. Collective. */
+/* The highest number in use, so that all ranks continue from the same one. Collective. */
 int constants_newest(mend_flow *f, mend_version_t *version)
 {
     struct constants *c = f->constants;

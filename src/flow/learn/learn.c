@@ -173,8 +173,7 @@ static void switch_off(mend_flow *f, const char *why)
     l->stage = REST;
 }
 
-/* The next thing to try with the shadow in place: a single candidate, all dead ones, or nothing
- * more. */
+/* What to try next with the shadow in place: a single candidate, all dead ones, or nothing more. */
 static int next_trial(mend_flow *f, bool *save)
 {
     struct learner *l = f->learner;
@@ -206,7 +205,7 @@ static void judge_single(struct learner *l, int differs)
     l->fresh_dead |= !differs;
 }
 
-/* Not dead here, all together: they are saved this time, and tried one by one at the next save. */
+/* Together they are not dead here: save them this time, and try them one by one at the next save. */
 static void judge_together(struct learner *l, int differs)
 {
     for (int i = 0; i < l->count && differs; i++) {
@@ -277,7 +276,7 @@ int learn_arrive(mend_flow *f, bool due, bool *save)
 
 /* ---- trials that went out of the loop, failures ---- */
 
-/* Everybody goes back to the last version, or to the start; nothing that a trial did counts. */
+/* Everybody goes back to the last version, or to the start; nothing that a trial did remains. */
 int learn_rollback(mend_flow *f)
 {
     for (int i = 0; i < f->views.count; i++)
@@ -296,8 +295,8 @@ int learn_rollback(mend_flow *f)
     jump_to_start(f);
 }
 
-/* This rank has left the loop inside an experiment. The others may have, too, or wait with their
- * hashes. */
+/* This rank has left the loop during an experiment. The others may have left it, too, or wait with
+ * their hashes. */
 int learn_left(mend_flow *f)
 {
     int all;
@@ -332,7 +331,7 @@ void learn_anew(mend_flow *f, bool off)
         f->views.all[i]->dead = f->views.all[i]->tested = f->views.all[i]->never_dead = false;
 }
 
-/* The views are gone: nothing can be put back. */
+/* The views are gone: there is nothing to restore. */
 void learn_drop(mend_flow *f)
 {
     struct learner *l = f->learner;
