@@ -1,5 +1,5 @@
-/* A draft: the copy of the next save, taken and filled before it. It stays the caller's (slot->users) until
- * store_draft_end(), so that nothing is lost when the save fails. */
+/* A draft: the copy that the next save will keep, filled before that save. It belongs to the caller (slot->users)
+ * until store_draft_end(), so nothing is lost if the save fails. */
 #include <store/draft.h>
 
 #include "internal.h"

@@ -288,7 +288,7 @@ void job_free(mend_store *store, struct job *job);
 struct known *known_find(mend_store *store, mend_version_t version, uint64_t id);
 struct known *known_add(mend_store *store, mend_version_t version, uint64_t id);
 void known_forget(mend_store *store);
-/* A save of `version` begins: what is known at or above it is of a past that is given up. */
+/* A save of `version` begins: known versions at or above it belong to an abandoned past. */
 void known_abandon(mend_store *store, mend_version_t version);
 bool known_kept(const mend_store *store, mend_version_t version, uint64_t id, unsigned levels);
 bool known_any(const mend_store *store,

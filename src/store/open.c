@@ -205,7 +205,7 @@ static int bind_net(mend_store *store, struct net *net)
         return rc;
     }
     store->turn = -v[4];
-    store->exchanged.serial = 0; /* the partner may be another, or knows nothing */
+    store->exchanged.serial = 0; /* the partner may be a different one, or know nothing */
     free(store->placement.homes);
     rc = placement_make(&store->placement, homes, store->alone ? 0 : store->rank, store->size,
                         store->options.erasure_k, store->options.erasure_m);
@@ -281,7 +281,7 @@ int mend_store_open(MPI_Comm comm, int logical_rank, const char *name,
     return open_on(net, false, made, store, out);
 }
 
-/* What the old communicator was used for ends; a save that did not commit is no version. The broken
+/* Everything on the old communicator ends; a save that did not commit is no version. The broken
  * net stays until there is a new one, so that calls in between fail as they should. */
 static void unbind(mend_store *store)
 {
@@ -308,7 +308,7 @@ int mend_store_rebind(mend_store *store, MPI_Comm comm, int logical_rank)
         return rc;
     net_close(store->net);
     store->result = 0;
-    store->last = -1; /* a program may have to begin anew, if nothing can be restored */
+    store->last = -1; /* if nothing can be restored, the program may start anew */
     store->bad_count = 0;
     delta_reset(store);
     rc = bind_net(store, net);

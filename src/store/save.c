@@ -135,8 +135,8 @@ static int copy_stream(const mend_store_stream *stream, uint8_t *to)
     return 0;
 }
 
-/* In pieces, between which the agreement goes on: on a node with more ranks than cores it would
- * otherwise begin when the last rank has had its turn. */
+/* Copy in pieces, and let the agreement make progress in between: on a node with more ranks than
+ * cores it would otherwise begin only when the last rank has had its turn. */
 static void copy_region(uint8_t *to, const uint8_t *from, size_t bytes, struct net_min *agreement)
 {
     for (size_t at = 0; at < bytes; at += COPY_PIECE) {
@@ -146,7 +146,7 @@ static void copy_region(uint8_t *to, const uint8_t *from, size_t bytes, struct n
     }
 }
 
-/* What is not copied later by cow.c: all of the region, or its first and last bytes. */
+/* Copy what cow.c does not copy later: all of the region, or its first and last bytes. */
 static void copy_now(const struct slot *slot, const mend_image_region *to, const struct region *r,
                      bool later, struct net_min *agreement)
 {
@@ -372,7 +372,7 @@ int mend_store_save_sized(mend_store *store, mend_version_t version,
         rc = mend_size_same("mend_store_stream", stream_size, sizeof *o->streams);
     if (rc == 0)
         rc = check_choice(store, o, version);
-    cow_wait(store); /* of the save before; its failure is the engine's to tell */
+    cow_wait(store); /* the previous save's; the engine reports its failure */
     if (rc == 0)
         rc = prepare(store, o, &m);
     if (rc == MEND_ERR_DEVICE)

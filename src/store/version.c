@@ -1,5 +1,5 @@
-/* What this process knows of versions, and what may go. Knowledge is only ever used to remove: what
- * can be restored is asked anew each time (inventory.c). */
+/* What this process knows of versions, and what may go. This knowledge serves only to remove
+ * files: what can be restored is determined anew each time (inventory.c). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What became of a save: waiting, asking, calling it off. */
+/* The result of a save: wait for it, ask for it, cancel the save. */
 #include "internal.h"
 
 #include <base/grow.h>

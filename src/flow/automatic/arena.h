@@ -13,8 +13,8 @@ int arena_open(void); /* reserves the range; MEND_ERR_NO_MEMORY: it is taken */
 bool arena_is_open(void);
 char *arena_base(void);
 size_t arena_bytes(void); /* what has to be saved, from arena_base() on */
-int arena_set_bytes(
-    size_t bytes); /* before a restore: make it as long as the saved one, with zeros behind it */
+/* Before a restore: make it as long as the saved one, with zeros behind it. */
+int arena_set_bytes(size_t bytes);
 bool arena_holds(const void *address);
 
 /* Like malloc(3) and its relatives, but the memory is zeroed. */

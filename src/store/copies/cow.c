@@ -122,11 +122,11 @@ static int protect(const struct cow *c, uintptr_t start, uintptr_t end, bool on)
 
 static void serve(struct cow *c);
 
-/* Fails where the mapping is not the one that was protected. */
+/* Fails if another mapping has replaced the protected one. */
 static void lift(struct cow *c, uintptr_t start, uintptr_t end)
 {
     while (protect(c, start, end, false) != 0) {
-        if (errno != EAGAIN) { /* EAGAIN: somebody changes mappings and waits to be heard */
+        if (errno != EAGAIN) { /* EAGAIN: a thread changes mappings and waits for us */
             c->failed = true;
             return;
         }
@@ -365,7 +365,7 @@ bool cow_protect(mend_store *store, struct slot *slot, const mend_image_head *he
     c->failed = false;
     errno = 0;
     if (!make_ranges(store, c, slot, head, registered, drain))
-        return false; /* overlapping or only small regions: nothing to be told */
+        return false; /* overlapping or only small regions: nothing to report */
     if (!protect_all(c)) {
         tell_refusal(store, c, "some memory cannot be write-protected");
         return false;

@@ -117,8 +117,8 @@ static uint64_t *by_comparison(mend_store *store, const struct job *job)
     return changed;
 }
 
-/* Is it worth looking? While all changes anyway, only now and then. What was not looked at counts
- * as changed. */
+/* Is it worth looking? If everything changes anyway, look only now and then. Pages that were not
+ * looked at count as changed. */
 static bool look_now(mend_store *store)
 {
     if (store->pause_left > 0) {
@@ -196,7 +196,7 @@ bool delta_choose(mend_store *store, struct job *job, enum base_kind kind)
     return count_bits(base->changed, pages) * 2 <= pages;
 }
 
-/* The job's file is the base of what comes next. */
+/* The job's file is the base of the next one. */
 void delta_committed(mend_store *store, struct job *job, enum base_kind kind, unsigned levels,
                      bool was_delta)
 {

@@ -149,7 +149,7 @@ int device_add_piece(mend_store *store, struct drain *d, const mend_image_region
     int rc = device_pool(store, place, &p->pool);
     if (rc == 0)
         d->pools |= (uint64_t)1 << p->pool;
-    if (rc == 0 && mend_device_holds(place)) /* pinned memory is copied as any, after the wait */
+    if (rc == 0 && mend_device_holds(place)) /* pinned memory is copied normally, after the wait */
         d->count++;
     return device_within(rc, "device", p, store);
 }

@@ -18,7 +18,7 @@ int device_snapshot_end(mend_store *store, struct drain *drain, struct slot *slo
 /* In the engine: from the snapshot into the slot, all or what changed. */
 int device_drain(mend_store *store, struct drain *drain, struct slot *slot, uint64_t serial,
                  mend_version_t version);
-/* The snapshot may be used again. Called with the lock held. */
+/* Release the snapshot for the next save. Called with the lock held. */
 void device_release(mend_store *store, struct drain *drain);
 
 /* Read from a part into memory of either kind. */

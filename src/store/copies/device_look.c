@@ -126,7 +126,7 @@ static int tables_reserve(struct slot *slot, int count)
     return 0;
 }
 
-/* One number for what is summed and where: another one, and the tables are those of something else. */
+/* One number for what is summed and where. If it differs, the tables belong to something else. */
 static uint64_t key_of(const struct drain *d)
 {
     uint64_t key = 1;

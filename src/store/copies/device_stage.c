@@ -60,7 +60,7 @@ static int stage(mend_store *store, const struct slot *slot, struct drain *d)
     return rc ? rc : begin(store, slot, d);
 }
 
-/* What fails here fails again on the usual way, where it is told. */
+/* A failure here is no error: the usual way will fail, too, and report it. */
 void device_stage(mend_store *store, struct slot *slot, struct drain **staged)
 {
     if (!store->gpu || !store->gpu->ahead || !slot->pinned || slot->head.rank != store->rank)

@@ -50,9 +50,9 @@ int slot_reserve(mend_store *store, struct slot *slot, size_t bytes)
     return 0;
 }
 
-/* Two copies of two versions are four times the data. They are needed while nothing but memory has
- * a version: the old one must not go before the new one is there. Once a level that stands the same
- * losses has one, the pair is used again at once, and twice the data is enough. */
+/* Two copies of two versions are four times the data. They are needed while only memory has a
+ * version: the old one must not go before the new one exists. Once a level that survives the same
+ * losses has one, the pair is reused at once, and twice the data is enough. */
 bool slots_tight(const mend_store *store)
 {
     unsigned others = MEND_LEVELS_ALL & ~MEND_LEVEL_BIT(MEND_LEVEL_MEMORY);
@@ -178,7 +178,7 @@ static int verifiers(const mend_image_head *head)
     return wanted < 1 ? 1 : wanted < (uint64_t)most ? (int)wanted : most;
 }
 
-/* Inside a restore, for which everybody waits: by several threads. */
+/* Inside a restore, for which everybody waits: use several threads. */
 int slot_verify(const struct slot *slot)
 {
     struct stretch w[VERIFIERS];

@@ -47,7 +47,7 @@ int slot_acquire(mend_store *store, size_t bytes, struct slot **out)
             rc = slot_add(store, &store->own, out);
             break;
         }
-        if (!store->pending) /* all are kept, and nothing under way will change that */
+        if (!store->pending) /* all are kept, and no save under way will free one */
             rc = slot_add(store, &store->own, out);
         else if (pthread_cond_timedwait(&store->changed, &store->lock, &end))
             rc = mend_fail(MEND_ERR_BUSY,
@@ -59,7 +59,7 @@ int slot_acquire(mend_store *store, size_t bytes, struct slot **out)
     if (rc == 0) {
         (*out)->users++;
         if (bytes > (*out)->room) {
-            slot_forget(*out); /* its memory goes, so it is no version any more */
+            slot_forget(*out); /* its memory goes, so the version is gone */
             rc = slot_reserve(store, *out, bytes);
         }
         if (rc)

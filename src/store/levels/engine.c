@@ -180,7 +180,7 @@ static void run_job(mend_store *store, struct job *job)
         delta_committed(store, job, BASE_GLOBAL, global, job->global_delta);
     note_chains(store, job);
     store->stats.seconds_background += mend_now() - start;
-    if (store->running) /* else it was inside the call, and is counted there */
+    if (store->running) /* else it was part of the call, and is counted there */
         store->stats.cpu_background += cpu_of_thread() - cpu;
 }
 
@@ -200,7 +200,7 @@ void job_free(mend_store *store, struct job *job)
     free(job);
 }
 
-/* Take the next job, run it, tell. Called with the lock held, returns with it held. */
+/* Take the next job, run it, report it. Called with the lock held, returns with it held. */
 static void step(mend_store *store)
 {
     struct job *job = store->queue;

@@ -18,8 +18,8 @@ int file_path(const char *folder, const mend_file *file, char path[PATH_ROOM])
     return 0;
 }
 
-/* A bucket that fills at options.bandwidth: sleep off what was written too early, in naps that a
- * cancel can end. */
+/* A bucket that fills at options.bandwidth: sleep for the time by which the writer is ahead, in
+ * naps that a cancel can end. */
 int throttle(mend_store *store, size_t bytes)
 {
     atomic_fetch_add(&store->bytes_done, bytes);

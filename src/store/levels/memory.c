@@ -12,7 +12,7 @@ struct sizes {
     uint64_t head, stream;
 };
 
-/* A copy of the version that goes when the next one is committed. Its owner has it still. */
+/* A copy of the version that goes when the next one is committed. Its owner still has it. */
 static bool is_due(const mend_store *store, const struct slot *s)
 {
     const struct known *due = known_due(store, MEND_LEVEL_MEMORY);

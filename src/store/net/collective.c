@@ -57,7 +57,7 @@ int net_min_begin(struct net *net, enum lane lane, const int64_t *values, int co
     size_t bytes = (size_t)count * sizeof *values;
     struct net_min *m = calloc(1, sizeof *m);
     int64_t *buffers = malloc(2 * bytes);
-    if (!m || !buffers) { /* cannot be agreed any more: leave, so that the others do not wait */
+    if (!m || !buffers) { /* no agreement is possible: leave, so the others do not wait */
         free(m);
         free(buffers);
         net_break(net);

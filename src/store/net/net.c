@@ -1,4 +1,4 @@
-/* Messages: started, tested until they are complete, given up when a member is dead. */
+/* Messages: start them, test them until they are complete, give them up when a member is dead. */
 #include "net/inside.h"
 
 #include <sched.h>
@@ -10,7 +10,7 @@
 #include <ulfm/gate.h>
 
 #define MESSAGE_MAX   ((size_t)64 << 20) /* longer posts are cut into messages of this */
-#define DRAIN_SECONDS 5.0                /* after a revoke, how long requests may take to end */
+#define DRAIN_SECONDS 5.0                /* how long requests may take to end after a revoke */
 
 bool net_broken(const struct net *net)
 {

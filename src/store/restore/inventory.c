@@ -83,7 +83,7 @@ static bool to_be_listed(const mend_store *store, const mend_file *f)
     return f->rank % store->placement.folder_peers == store->placement.folder_index;
 }
 
-/* A file that is there and of no use. That it could not be read may be over the next time. */
+/* A file that exists but is of no use. If it could not be read, it may be readable next time. */
 static void not_listed(struct list *list, const mend_file *f, int rc)
 {
     if (rc == MEND_ERR_IO)
@@ -130,7 +130,7 @@ static int list_folder(mend_store *store, const char *folder, struct list *list)
     mend_file *files = NULL;
     int count = 0, rc = folder ? mend_folder_list(folder, &files, &count) : 0;
 
-    if (rc) { /* a folder that cannot be read holds nothing for us now; the reason is told */
+    if (rc) { /* a folder that cannot be read holds nothing for us now; the reason is reported */
         list->unreadable = true;
         mend_event("store.folder_unreadable", ev_str("folder", folder),
                    ev_str("error", mend_error_text()));

@@ -26,7 +26,7 @@ struct item {
 struct inventory {
     struct item *items;
     int count;
-    bool unreadable; /* on some rank a folder or a file could not be read: there may be more */
+    bool unreadable; /* some rank could not read a folder or a file: there may be more */
 };
 
 /* Collective on the CALL lane. */
@@ -40,14 +40,14 @@ struct attempt {
     int ranks;
 };
 
-/* The code for "nothing to be restored": MEND_ERR_NO_VERSION, or MEND_ERR_IO if something could not
- * be looked at. A program that begins anew on the former must not do so on the latter. */
+/* The code for "nothing to restore": MEND_ERR_NO_VERSION, or MEND_ERR_IO if something could not be
+ * read. On the former a program may start from the beginning, on the latter it must not. */
 int inventory_nothing(const mend_store *store, const struct inventory *inventory);
 
 /* All attempts, newest first (version, then id); malloc'ed. */
 int inventory_attempts(const struct inventory *inventory, struct attempt **attempts, int *count);
 
-/* Can part `rank` be had at all, and from where? */
+/* Can part `rank` be obtained, and from where? */
 bool inventory_has(const struct inventory *inventory, const struct attempt *a, int rank);
 bool inventory_complete(const mend_store *store, const struct inventory *inventory,
                         const struct attempt *a);

@@ -232,7 +232,7 @@ static int adopt_bytes(uint8_t *bytes, uint64_t count, const struct item *item, 
     return rc;
 }
 
-/* The asker. *damaged: nothing came, or nothing good; the net is fine. */
+/* The asker. *damaged: no part came, or a damaged one; the net itself works. */
 static int receive_part(mend_store *store, const struct item *item, struct part **part,
                         int *damaged)
 {
@@ -245,7 +245,7 @@ static int receive_part(mend_store *store, const struct item *item, struct part 
         return net_break(store->net), mend_fail(MEND_ERR_NO_MEMORY, "no memory");
     int rc = transfer(store, false, item->holder, TAG_LENGTH, length, sizeof *length, &poisoned);
     if (rc == 0 && *length && !(bytes = malloc(*length))) {
-        net_break(store->net); /* the sender is on its way and cannot be told otherwise */
+        net_break(store->net); /* the sender has already begun and cannot be stopped */
         rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for %llu bytes", (unsigned long long)*length);
     }
     if (rc == 0 && *length)

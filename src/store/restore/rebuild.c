@@ -58,8 +58,7 @@ static bool item_good(const mend_store *store, const struct item *item)
     return good;
 }
 
-/* A piece that is damaged would poison what is made from it: every holder verifies its pieces
- * first. */
+/* A damaged piece would poison the result: every holder verifies its pieces first. */
 static int find_pieces(struct mending *r)
 {
     int64_t good[2 * GROUP_MAX];
@@ -137,8 +136,7 @@ static int move_piece(const struct mending *r, int stripe, int i, uint8_t *buffe
 
     if (holder == me) {
         rc = read_piece(r, stripe, i, buffer);
-        if (rc) /* it was good a moment ago; zeros would give garbage, which the verification finds
-                 */
+        if (rc) /* it was good a moment ago; zeros lead to garbage, which the verification finds */
             memset(buffer, 0, r->group->chunk);
     }
     if (holder == asker)

@@ -1,4 +1,4 @@
-/* Another number of ranks than saved: regions that are parts of a global array find their new
+/* Restore on another number of ranks: regions that are parts of a global array find their new
  * places. */
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +132,7 @@ static int move_extent(struct round *r, int giver, int taker, int id, uint64_t f
         if (saved)
             rc =
                 part_read(r->part, saved->offset + (from + at - saved->global_offset), r->slice, n);
-        if (rc) { /* verified before: the disk changed its mind. The taker waits: let all know */
+        if (rc) { /* verified before: the disk has changed it. The taker waits: let all know */
             net_break(store->net);
             return rc;
         }

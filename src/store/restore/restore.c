@@ -206,7 +206,7 @@ static int begin_restore(mend_store *store, mend_version_t version, int rank, bo
     int64_t own = want == store->rank;
     if (rc == 0)
         rc = net_all_min(store->net, CALL, &own, 1);
-    if (rc == 0 && own) { /* looking at others' parts does not turn back time */
+    if (rc == 0 && own) { /* looking at others' parts changes nothing */
         restore_settle(store, &inv, look ? &newest : &a,
                        look ? store->options.level[MEND_LEVEL_MEMORY].keep - 1 : 0);
         rc = restore_rebuild_later(store, &inv, &a, store->open_part);

@@ -7,8 +7,8 @@ int restore_agree(mend_store *store, int rc);
 
 /* which.c */
 
-/* Wait for the background, look what is there: complete attempts, newest first. All ranks get the
- * same. The caller frees both. */
+/* Wait for the background, then list the complete attempts, newest first. All ranks get the same.
+ * The caller frees both. */
 int restore_look(mend_store *store, struct inventory *inv, struct attempt **attempts, int *count);
 /* The same from an inventory that is there. */
 int restore_list(mend_store *store, const struct inventory *inv, struct attempt **out, int *count);

@@ -60,7 +60,7 @@ static unsigned lacking(const mend_store *store, const struct inventory *inv,
     return missing;
 }
 
-/* The part as a slot of our own, to save it again from. */
+/* Turn the part into a slot of our own, from which it can be saved again. */
 static struct slot *slot_of_part(mend_store *store, struct part *part)
 {
     struct slot *slot =
@@ -101,8 +101,8 @@ static struct slot *slot_of_part(mend_store *store, struct part *part)
     return rc ? NULL : slot;
 }
 
-/* Lost redundancy is made good in the background: the part is saved again, as the same version and
- * attempt, at the levels that lack it. */
+/* Restore lost redundancy in the background: save the part again, as the same version and attempt,
+ * at the levels that lack it. */
 int restore_rebuild_later(mend_store *store, const struct inventory *inv, const struct attempt *a,
                           struct part *part)
 {

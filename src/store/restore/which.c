@@ -52,7 +52,7 @@ int restore_list(mend_store *store, const struct inventory *inv, struct attempt 
     return 0;
 }
 
-/* Wait for the background, look what is there. All get the same. */
+/* Wait for the background, then list what exists. All ranks get the same list. */
 int restore_look(mend_store *store, struct inventory *inv, struct attempt **attempts, int *count)
 {
     engine_drain(store);

@@ -13,11 +13,12 @@
  * Errors: MEND_ERR_NO_MEMORY, MEND_ERR_BUSY, MEND_ERR_ARGUMENT. */
 int store_draft_begin(mend_store *store, const mend_store_stream *streams, int count,
                       void *place[]);
-/* It was saved, or is given up. After a save that failed its bytes are still there until this is called. */
+/* The draft was saved, or is given up. If a save fails, its bytes remain until this call. */
 void store_draft_end(mend_store *store);
 
-/* May the oldest version of a level go when the next save begins, and not when it is committed? That saves the memory of
- * one version. The caller knows that nobody needs it any more, though the save may fail. All ranks say the same. */
+/* May the oldest version of a level go when the next save begins, and not only when it is committed? That saves the
+ * memory of one version. The caller knows that nobody needs it any more, even if the save fails. All ranks must say
+ * the same. */
 void store_let_oldest_go(mend_store *store, bool yes);
 
 #endif
