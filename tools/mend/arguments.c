@@ -20,14 +20,14 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof *rows, HELP = 1000, FIRST = 1001 };
 
-/* What runs another program: its options end at the first word that is none. */
+/* Commands that run another program: their options end at the first word that is none. */
 static bool takes_a_program(const char *command)
 {
     return strcmp(command, "run") == 0 || strcmp(command, "exec") == 0 ||
            strcmp(command, "chaos") == 0;
 }
 
-/* What getopt_long needs of the command's rows; how many there are. */
+/* Copy the command's rows for getopt_long; returns their number. */
 static int describe(const char *command, struct option *options, char *letters)
 {
     int n = 0;

@@ -105,7 +105,7 @@ static void run_child(char *const arguments[], int output)
     _exit(127);
 }
 
-/* Read until the end, or until the time is over: false. What does not fit is thrown away. */
+/* Read until the end; false if the time is over before. Output that does not fit is dropped. */
 static bool read_output(int from, double until, char *output, size_t size)
 {
     size_t used = 0;

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The path of a file of ours, around the running binary: "share/launch/openmpi", "share/mpi",
- * "lib/mend/probe-ulfm". A build folder is laid out as an installed copy is. False if not there. */
+/* The path of one of Mend's files, relative to the running binary: "share/launch/openmpi",
+ * "share/mpi", "lib/mend/probe-ulfm". A build folder has the layout of an installed copy. False:
+ * there is none. */
 bool tool_find_file(const char *name, char *path, size_t size);
 
 /* The path of a program on $PATH; false if there is none. */

@@ -92,7 +92,7 @@ static int overview(FILE *out)
     return TOOL_OK;
 }
 
-/* A wrong configuration is told now, before anything is started or created. */
+/* Report a wrong configuration now, before anything is started or created. */
 static int check_configuration(void)
 {
     mend_config config;
@@ -110,8 +110,8 @@ static int run_command(const struct command *command, int argc, char **argv)
     return rc ? rc : command->run(argc, argv);
 }
 
-/* A descriptor of these that is closed would be given to the next file that is opened, and what is meant for the
- * terminal would go into it. What takes its place can be read or written no more than a closed one. */
+/* If one of these descriptors is closed, the next file that is opened would get its number, and text for the terminal
+ * would go into that file. Open a substitute that can be neither read nor written. */
 static void fill_descriptors(void)
 {
     for (int fd = 0; fd < 3; fd++)
@@ -119,7 +119,7 @@ static void fill_descriptors(void)
             (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
-/* What was printed and did not arrive is a failure, whatever came of the rest. */
+/* Output that could not be written is a failure, whatever the rest of the result. */
 static int finish(int rc)
 {
     bool lost = ferror(stdout);

@@ -10,8 +10,8 @@
  * there, else what.MPI on $PATH under its usual name. False: there is none, and *path is the name looked for. */
 bool tool_mpi_program(const char *mpi, const char *what, char *path, size_t size);
 
-/* What an Open MPI that is not where it was built for needs in its environment, and root's permission to
- * start jobs. Call it before a job is started. */
+/* Set what an Open MPI needs in its environment if it was moved after it was built, and root's permission to start
+ * jobs. Call this before a job is started. */
 void tool_mpi_environment(void);
 
 #endif

@@ -33,7 +33,7 @@ static bool file_says(const char *folder, const char *name)
     return says;
 }
 
-/* Ours beside the user's would be refused by the launcher. */
+/* The launcher would refuse ours beside the user's. */
 static bool is_chosen_by_user(const char *launcher, const char *launcher_args)
 {
     extern char **environ;
@@ -88,7 +88,8 @@ void session_remove_at_end(const char *path)
     pid_t between = fork();
     if (between == 0) {
         if (fork() == 0) {
-            /* nobody's child, in nobody's way: no terminal, no pipe that somebody reads to its end */
+            /* it must be nobody's child and block nobody: no terminal, no pipe that somebody reads
+             * to its end */
             setsid();
             signal(SIGTERM, SIG_IGN);
             prctl(PR_SET_NAME, "mend-session");

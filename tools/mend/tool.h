@@ -22,7 +22,7 @@ int tool_failed(const char *command, const char *format, ...) __attribute__((for
 struct json_t;
 int tool_print_json(const char *command, struct json_t *json);
 
-/* Memory that was just asked for; if there is none, a sentence and the end: before a job has started. */
+/* Pass on memory that was just allocated; if there is none, print a message and exit: no job has started yet. */
 static inline void *tool_need(void *memory)
 {
     if (!memory) {

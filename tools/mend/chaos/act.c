@@ -121,7 +121,7 @@ static int all_processes(struct seen **out)
     return count;
 }
 
-/* What a rank had started and left behind has its rank and its process group, too: the one that was born first counts. */
+/* Processes that a rank started and left behind have its rank and its process group, too: the oldest one counts. */
 static bool counted(struct chaos_job *job, const struct seen *p, int rank)
 {
     for (int i = 0; i < job->count; i++) {
@@ -288,7 +288,7 @@ static int fill(struct chaos_job *job, struct chaos_fault *fault, const char *pa
     return 1;
 }
 
-/* The folder is gone and a file is in its place: every access fails, for root as well. */
+/* Replace the folder by a file: every access fails, for root as well. */
 static int break_folder(struct chaos_job *job, struct chaos_fault *fault, const char *path,
                         double now)
 {

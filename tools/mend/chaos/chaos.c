@@ -201,7 +201,7 @@ static bool over(const struct options *o, int *code)
     return true;
 }
 
-/* The file is opened for each: a job that begins in DIR makes a new one. */
+/* Open the file for each line: a job that begins in DIR makes a new one. */
 static void tell(const struct options *o, const struct chaos_fault *fault)
 {
     char events[4400];

@@ -1,5 +1,4 @@
-/* What a machine says of itself when `mend doctor --host` asks it: one line of JSON behind a word that no shell's
- * greeting has. */
+/* A machine's answer to `mend doctor --host`: one line of JSON behind a word that no shell prints as a greeting. */
 #include "doctor.h"
 #include "launch.h"
 #include "mpi_paths.h"

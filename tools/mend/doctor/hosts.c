@@ -168,7 +168,7 @@ static const char *text_of(const json_t *answer, const char *key)
     return text ? text : "";
 }
 
-/* The last line of what an agent said, without what a terminal would obey. */
+/* The last line of an agent's output, without control characters. */
 static void last_line(const char *output, char *line, size_t size)
 {
     const char *begin = output, *end = output + strlen(output);
@@ -304,7 +304,7 @@ static void free_round(struct round *r)
     free(r->hosts);
 }
 
-/* False: `text` has a character that the agent's shell would take for more than a letter. */
+/* False: `text` has a character that the agent's shell would interpret. */
 static bool plain(const char *text)
 {
     return !text[strcspn(text, " \t\n\"'$`\\;&|<>()*?~#")];

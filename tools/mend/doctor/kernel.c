@@ -1,4 +1,4 @@
-/* Kernel features, each tried in a child rather than believed. */
+/* Kernel features: try each in a child process instead of trusting what the kernel says. */
 #include "doctor.h"
 
 #include <errno.h>

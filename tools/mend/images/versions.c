@@ -30,7 +30,7 @@ static int visit_folder(const char *dir, struct walking *w)
     return rc;
 }
 
-/* A folder that others may write to, such as /scratch, is not believed itself; folders below it may be ours. */
+/* Do not trust files directly in a folder that others may write to, such as /scratch; folders below it may be ours. */
 static int walk(const char *dir, int depth, struct walking *w)
 {
     char path[PATH_ROOM];

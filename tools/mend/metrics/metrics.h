@@ -27,7 +27,7 @@ struct metrics {
 int metrics_read(struct metrics *m);
 /* The text, with labels from DIR/job.json. */
 void metrics_print(const struct metrics *m, FILE *to);
-/* Both, and replace FILE as one step: readable by all, as the exporter is another user. */
+/* Read and write: replace FILE atomically, readable by all, because the exporter is another user. */
 int metrics_update(struct metrics *m, const char *file);
 
 #endif

@@ -212,8 +212,8 @@ const char *planning_intervals(const mend_plan *plan, int level)
     return text;
 }
 
-/* Rates from a record of failures. A level that had none there is planned for as if half a failure had been seen: that
- * it never fails is not what the record shows. */
+/* Rates from a record of failures. A level without failures in the record is planned for as if half a failure had been
+ * seen: the record does not show that it never fails. */
 static int count_failures(planning *p)
 {
     mend_plan_trace trace;

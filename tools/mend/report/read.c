@@ -1,5 +1,5 @@
-/* Events and job description, read into plain arrays. Who wrote them is not known: lines that do not parse, or whose
- * numbers cannot be those of a job, are counted and left out. */
+/* Read events and job description into plain arrays. Nothing is known of who wrote them: lines that do not parse, or
+ * whose numbers cannot be those of a job, are counted and left out. */
 #include "jobfile.h"
 #include "report.h"
 

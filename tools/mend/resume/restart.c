@@ -78,7 +78,7 @@ static int ranks_of(const char *dir, long wanted)
     return ranks;
 }
 
-/* What the user asks for now goes before what the job was started with. */
+/* Options given now override those that the job was started with. */
 struct wish {
     const char *mpi, *version, *every, *host, *hostfile, *launcher_args, *launcher, *stop_before;
     int ranks;

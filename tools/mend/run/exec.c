@@ -31,7 +31,7 @@ static const char help[] =
     "  --restart DIR [--version V]   resume from DIR instead of starting PROGRAM\n\n"
     "SIGUSR1 to any rank requests a checkpoint, as does `mend checkpoint DIR`.\n";
 
-/* From now on this is a job that mend run knows nothing of: mend restart shall not ask it. */
+/* From now on this is no job of mend run: mend restart must not ask mend run to resume it. */
 static void forget_run(const char *dir)
 {
     char path[4300];

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A text that a shell was given between two marks may be a file without a name: it gets one. */
+/* A here-document of the shell may be a file without a name: copy it to one with a name. */
 static int copy_input(const char *path)
 {
     char bytes[1 << 16];
@@ -56,7 +56,7 @@ static int find_input(struct run_job *job)
 
 static int lock_file(const char *dir, const char *name, int *fd)
 {
-    enum { TRIES = 100 }; /* those of a job that has just ended may need a moment */
+    enum { TRIES = 100 }; /* the processes of a job that has just ended may need a moment */
     char path[4400];
     snprintf(path, sizeof path, "%s/%s", dir, name);
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -72,9 +72,9 @@ static int lock_file(const char *dir, const char *name, int *fd)
                : tool_failed("run", "cannot lock %s: %s", path, strerror(errno));
 }
 
-/* Another job in the same folder would destroy this one. DIR/running is ours; DIR/alive is locked by all
- * ranks (src/capsule/lower/ground/settings.c), and shared by us: between two launches the job is there, too. Before it is,
- * requests are removed: who asked has been told that nobody is here. */
+/* Another job in the same folder would destroy this one. We hold DIR/running. All ranks lock DIR/alive
+ * (src/capsule/lower/ground/settings.c), and so do we, because the job exists between two launches, too. Before that
+ * we remove requests: those who made them have been told that there is no job. */
 static int take_folder(const char *dir)
 {
     static const char *const asked[] = {"request", "request.taken"};
@@ -111,7 +111,7 @@ int run_prepare_folder(struct run_job *job)
     int rc = take_folder(job->dir);
     if (rc)
         return rc;
-    if (!job->resume) { /* what is left of an older job is not ours to resume */
+    if (!job->resume) { /* the remains of an older job are not ours to resume */
         static const char *const old[] = {"images", "output", "versions",
                                           "every",  "undo",   "identity"};
         for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
@@ -159,7 +159,7 @@ void run_release(const struct run_job *job)
     unlink(path);
 }
 
-/* The working folder, the program's words, and whatever else is bytes. */
+/* The working folder, the program's arguments, and everything else that is bytes. */
 static bool put_bytes(json_t *j, const struct run_job *job)
 {
     char *here = getcwd(NULL, 0), build[20];

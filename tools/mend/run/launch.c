@@ -101,7 +101,7 @@ static void listen(struct launch *l, double now)
     follow_reports(f->job, f, l->report);
     if (l->gone || job->ranks <= 1024 || now - l->shown > 0.25 ||
         f->now.started < job->ranks + job->spares)
-        follow_ends(f); /* a crash comes before what is said of its recovery */
+        follow_ends(f); /* report a crash before its recovery */
     follow(f);
 }
 
@@ -114,8 +114,8 @@ static void show(struct launch *l, double now)
     }
 }
 
-/* A lost daemon keeps the launcher waiting for ever; and a program that has ended by itself without MPI_Finalize leaves
- * others that would wait for it. */
+/* The launcher waits for ever for a lost daemon; and a program that ends without MPI_Finalize leaves other ranks that
+ * would wait for it. */
 static bool lingers(struct launch *l, double now)
 {
     const struct run_progress *p = &l->f->now;
@@ -169,7 +169,7 @@ static enum outcome outcome_of(const struct launch *l, int *code)
         return LEFT;
     if (f->now.exited < f->job->ranks)
         return TORN_DOWN;
-    *code = 0; /* of every rank; the launcher may see a spare's death in it */
+    *code = 0; /* every rank ended well; the launcher's code may only mean a spare's death */
     return DONE;
 }
 

@@ -52,10 +52,10 @@ static void count(struct run_follower *f, enum outcome outcome, struct tries *t)
         return;
     follow_torn_down(f);
     if (f->on_disk > t->failed_at) {
-        t->failures = 0; /* the job gets on: only failures without progress count */
+        t->failures = 0; /* the job makes progress: only failures without progress count */
         t->failed_at = f->on_disk;
     }
-    /* a failure that a spare would have mended is not one of the retries */
+    /* a failure that a spare could have repaired is not one of the retries */
     if (f->now.windows && t->relaunched < f->job->spares)
         t->relaunched++;
     else

@@ -1,4 +1,4 @@
-/* mend run --levels: where versions are kept, and every how many. */
+/* mend run --levels: where to keep versions, and every how many. */
 #include "run.h"
 #include "tool.h"
 

@@ -21,7 +21,7 @@ static void remove_request(const struct run_job *job)
     }
 }
 
-/* Ends that are nobody's fault, in words; the others have theirs after the summary. */
+/* Report the ends that are not errors; verdict() reports the others after the summary. */
 static void say(const struct run_follower *f, const struct run_end *end)
 {
     const struct run_job *job = f->job;
@@ -71,7 +71,7 @@ static void record(const struct run_job *job, const struct run_end *end, int cod
         tool_failed("run", "cannot record the end of the job: %s", mend_error_text());
 }
 
-/* The exit code, with a sentence for what went wrong. */
+/* The exit code, with a message for an error. */
 static int verdict(const struct run_follower *f, const struct run_end *end, int code)
 {
     const char *dir = f->job->dir;

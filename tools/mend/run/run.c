@@ -23,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The ranks look at it, too, on every node; this is one sentence before anything is started. */
+/* The ranks check this on every node; this check reports it before anything is started. */
 static int check_local_folder(const struct run_job *job)
 {
     char folder[64];
@@ -38,7 +38,7 @@ static int check_local_folder(const struct run_job *job)
     return TOOL_OK;
 }
 
-/* What an earlier life of a Slurm job has left: as by hand, with what the job was asked for then. */
+/* Resume the job of an earlier life of this Slurm job, with the options that it had then. */
 static int take_up(const struct run_job *job, bool json)
 {
     char before[32], *words[8] = {"restart", (char *)job->dir};

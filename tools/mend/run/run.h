@@ -71,7 +71,7 @@ bool run_is_hung_up(const struct run_job *job, bool had_terminal);
 int run_detach(const struct run_job *job);   /* -1 in the process that goes on, else an exit code */
 int run_prepare_folder(struct run_job *job); /* takes it, or says why not */
 int run_job_write(const struct run_job *job, const char *state);
-/* Room that is kept for the last words of a job whose disk is full; give it back. */
+/* Disk space in reserve for the last records of a job whose disk is full; give it back. */
 void run_reserve(const struct run_job *job);
 void run_release(const struct run_job *job);
 #endif

@@ -30,7 +30,7 @@ static bool is_here(const char *host)
            (strcspn(name, ".") == length && strncmp(name, host, length) == 0);
 }
 
-/* What the user has said goes first. Nodes that Slurm names are not written to job.json: the next life has others. */
+/* The user's options win. Nodes that Slurm names are not written to job.json: the next life has others. */
 static void choose_nodes(struct run_job *job)
 {
     char path[4400];

@@ -71,7 +71,7 @@ static void take_lines(struct top *t)
         return;
     }
     for (char *zero = t->held; (zero = memchr(zero, 0, (size_t)(end - zero)));)
-        *zero = '?'; /* no text has it: the line is left out as one that cannot be read */
+        *zero = '?'; /* no text contains it: skip the line as unreadable */
     *end = 0;
     if (t->skipping)
         first = strchr(first, '\n') ? strchr(first, '\n') + 1 : end;

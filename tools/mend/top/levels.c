@@ -75,7 +75,7 @@ static struct top_version *counted(struct top_level *l, mend_version_t version)
     return oldest;
 }
 
-/* False: it has told before, or there is no memory to remember it. */
+/* False: it has reported before, or there is no memory to remember it. */
 static bool tells(struct top_version *v, int rank)
 {
     size_t byte = (size_t)rank / 8;
@@ -121,7 +121,7 @@ bool top_level_saved(struct top *t, int level, const struct top_version *said, i
 {
     struct top_level *l = &t->level[level];
     if (rank < 0 && l->newest.told && l->newest.version == said->version) {
-        add(&l->newest, said); /* first taken, then written: two words of the same version */
+        add(&l->newest, said); /* first taken, then written: two events of the same version */
         return false;
     }
     struct top_version *v = counted(l, said->version);

@@ -95,7 +95,7 @@ const char *top_node(const struct top *t, const struct top_rank *rank)
     return node ? node : "?";
 }
 
-/* Two nodes may have the same process id: who plays a rank says its process id only. */
+/* Two nodes may have the same process id, and a rank's event names only the process id. */
 static void note_born(struct top *t, const json_t *e, double at)
 {
     char pid[32];
@@ -112,7 +112,7 @@ static void note_born(struct top *t, const json_t *e, double at)
     set_state(rank, TOP_PLAYING, at);
 }
 
-/* The first word of a launch that is not the first says from where it goes on. */
+/* The first event of a relaunch says where it continues from. */
 static void note_again(struct top *t, mend_version_t version, double at)
 {
     char text[sizeof t->failure[0].text];
@@ -300,7 +300,7 @@ static void note_words(struct top *t, const char *name, const json_t *e, double 
         add_words(t, at, text);
 }
 
-/* A rank's own word that changes what it is doing. */
+/* An event of a rank that changes what it is doing. */
 static void note_state(struct top *t, const char *name, const json_t *e, double at)
 {
     static const struct {

@@ -54,7 +54,7 @@ static bool draw_screen(const struct top *t)
     return ok;
 }
 
-/* A large job takes long to read: most of the time is left to others. */
+/* Reading a large job takes long: sleep for most of the time. */
 static double pause_after(double took)
 {
     return fmin(30, fmax(1 - took, 10 * took));

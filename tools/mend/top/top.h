@@ -78,7 +78,7 @@ struct top {
     double round_since;    /* a checkpoint is being taken; 0: none */
     double counted_from;   /* from then on the next checkpoint is counted */
     bool noticed, torn;    /* a failure that is not mended yet; between two launches */
-    bool again;            /* it was launched again, and nobody has said from where */
+    bool again;            /* it was relaunched, and no event has said from where */
     bool online, gone;     /* gone: nobody runs the job, and it has not said that it ended */
 };
 
@@ -99,9 +99,9 @@ const char *top_node(const struct top *t, const struct top_rank *rank); /* "?": 
 extern const char *const top_level_name[TOP_LEVELS];
 int top_level_of(const char *name); /* "": global */
 void top_levels_asked(struct top *t, const char *text);
-/* A rank's word, or all ranks' (rank < 0). True: with it, the version is complete. */
+/* A rank has reported, or all ranks (rank < 0). True: now the version is complete. */
 bool top_level_saved(struct top *t, int level, const struct top_version *said, int rank);
-/* What is newer than the version that was gone back to is no more. */
+/* Forget versions newer than the one that the job went back to. */
 void top_levels_rollback(struct top *t, mend_version_t version);
 void top_levels_launch(struct top *t); /* what was in memory is gone */
 void top_levels_free(struct top *t);

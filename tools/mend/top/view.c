@@ -262,7 +262,7 @@ static void draw_rank(struct top_page *page, const struct top *t, int i, double 
          rank->pid ? top_node(t, rank) : "-");
 }
 
-/* All of them, in order; where they do not fit, those that are not playing come first. */
+/* All ranks, in order; if they do not fit, those that are not playing come first. */
 static void draw_ranks(struct top_page *page, const struct top *t, double now, int room)
 {
     int n = shown_ranks(t), drawn = 0, of[TOP_STATES];

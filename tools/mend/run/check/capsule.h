@@ -6,6 +6,6 @@
 
 /* lib/mend/capsule.MPI beside this command, or in the build. */
 bool capsule_find(const char *mpi, char *path, size_t size);
-/* TOOL_FAILED, with a sentence of `command`, if the program's C library is too old for it or for our face. */
+/* TOOL_FAILED, with a message from `command`: the program's C library is too old for the capsule or for our face. */
 int program_check(const char *command, const char *name);
 #endif

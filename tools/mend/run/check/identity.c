@@ -59,7 +59,7 @@ void identity_make(mend_image_job *job, const char *id, char *const *program)
     job->arguments = mend_image_job_arguments(program + 1);
 }
 
-/* Of all ranks that come here at once, one makes the file, as one step; the others read it. */
+/* If several ranks come here at once, one creates the file, atomically; the others read it. */
 int identity_of_folder(const char *dir, mend_image_job *job)
 {
     char path[4400], temporary[4440], text[MEND_JOB_TEXT + 1], *there = NULL;
@@ -90,8 +90,8 @@ int identity_of_folder(const char *dir, mend_image_job *job)
     return MEND_OK;
 }
 
-/* A job that is resumed keeps its identity. Its images hold the program as it was when the job began: if it has been
- * rebuilt since, the user may not know which one goes on. */
+/* A job that is resumed keeps its identity. Its images hold the program as it was when the job began. If the program
+ * has been rebuilt since, the user may not know which one continues. */
 int identity_find(struct run_job *job)
 {
     if (!job->id[0])

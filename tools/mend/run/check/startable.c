@@ -1,5 +1,5 @@
-/* Can this program start at all? Asked once, before the first launch: after it each rank would say so in its turn, and the
- * job would be launched again in vain. The rules are those of the capsule (src/capsule/lower/start/load.c). */
+/* Can this program start at all? We ask once, before the first launch. Otherwise each rank would report the error, and
+ * the job would be relaunched in vain. The rules are those of the capsule (src/capsule/lower/start/load.c). */
 #include "startable.h"
 #include "identity.h"
 #include "tool.h"
@@ -34,7 +34,7 @@ static const char *machine_name(unsigned machine)
     }
 }
 
-/* What is mapped beyond the end of a file is SIGBUS, in every rank. */
+/* Access beyond the end of a mapped file is SIGBUS, in every rank. */
 static bool ends_before(int fd, const Elf64_Phdr *p)
 {
     struct stat st;

@@ -1,4 +1,4 @@
-/* How ranks have ended, from the table in DIR/ends: by themselves, by MPI_Abort, by a crash. */
+/* How ranks ended, from the table in DIR/ends: by exit, by MPI_Abort, by a crash. */
 #include "follow.h"
 #include "run/start/start.h"
 
@@ -28,9 +28,9 @@ const char *crash_name(int signal)
     return other;
 }
 
-/* Somebody else's error, or an accident, is survived by going back. One that comes again where it came before would come
- * for ever: the second time if no version was saved in between, the third time in any case, for short intervals save
- * versions on the way to the crash. Each process that plays the rank tells it once. */
+/* A rollback survives accidents. A crash that comes back at the same place would come back for ever: we end the job at
+ * the second time if no version was saved in between, and at the third time in any case, because short intervals save
+ * versions on the way to the crash. Each process that plays the rank reports it once. */
 static void note_crash(struct run_follower *f, int rank, const mend_ends_entry *p)
 {
     struct run_crash *c = &f->crash;
@@ -57,7 +57,7 @@ static void note_crash(struct run_follower *f, int rank, const mend_ends_entry *
     c->again = again;
 }
 
-/* The same from the table: what decides is there, even if no event could be written. */
+/* The same from the table, which has what decides even if no event could be written. */
 static void note_entry(struct run_follower *f, int rank, const mend_ends_entry *p)
 {
     struct run_progress *now = &f->now;

@@ -22,7 +22,7 @@ static double number_of(json_t *e, const char *key)
     return json_number_value(json_object_get(e, key));
 }
 
-/* Ranks that repair the job write by themselves, each when it can; else one event stands for all. */
+/* In a job that repairs itself, each rank writes when it can; else one event stands for all ranks. */
 static void note_on_disk(struct run_follower *f, json_t *e, mend_version_t version)
 {
     int rank = (int)number_of(e, "rank"), ranks = f->job->ranks;
@@ -52,7 +52,7 @@ static void note_saved(struct run_follower *f, json_t *e, double t)
     if (version == p->version && t - p->version_at < 1)
         return; /* another rank's word of the same one */
     p->repair_since =
-        0; /* all ranks took part: a notice was mended, or of a launch that has ended */
+        0; /* all ranks took part: the failure was repaired, or belongs to an earlier launch */
     p->version = version;
     p->version_at = t;
     losses_saved(&p->lost, version, t);
@@ -64,8 +64,7 @@ static void note_resumed(struct run_follower *f, json_t *e, double t)
 {
     struct run_progress *p = &f->now;
     double seconds = number_of(e, "seconds");
-    if (strcmp(text_of(e, "how"), "refilled") ==
-        0) { /* a new process was taken in: nothing had failed */
+    if (strcmp(text_of(e, "how"), "refilled") == 0) { /* a new process joined: nothing had failed */
         p->repair_since = 0;
         return;
     }
@@ -81,7 +80,7 @@ static void note_resumed(struct run_follower *f, json_t *e, double t)
     interval_failed(f, false, t - seconds, t);
 }
 
-/* A level that fails is reported at once, and then counted: the job is less safe than it was asked to be. */
+/* Report a failing level at once, then only count: the job is less safe than requested. */
 static void note_failed(struct run_follower *f, json_t *e)
 {
     const char *level = text_of(e, "level"), *why = text_of(e, "why");
@@ -127,7 +126,8 @@ static void note_restart(struct run_follower *f, json_t *e, double t)
     f->torn_at = 0;
 }
 
-/* Of each rank once, and of this launch: one on another node may end later than its launcher. */
+/* Count each rank once, and only in this launch: a rank on another node may end later than its
+ * launcher. */
 static void note_end(struct run_follower *f, json_t *e, long *count)
 {
     const char *launch = run_meeting();

@@ -31,9 +31,9 @@ struct run_losses {
 };
 
 void losses_saved(struct run_losses *l, mend_version_t version, double at);
-/* The job went back at `failed` to `version`; 0: to its beginning. */
+/* At the time `failed` the job went back to `version`; 0: to its beginning. */
 void losses_rollback(struct run_losses *l, mend_version_t version, double failed);
-/* A level could not be written. True: for the first time. */
+/* A level could not be written. True: this is the first time. */
 bool losses_level(struct run_losses *l, const char *name);
 /* ", 1.2 s of work done again", ", level global failed 3 times": for the summary. */
 void losses_print(const struct run_losses *l, FILE *to);
@@ -150,37 +150,37 @@ void printed_begin(struct run_follower *f);
 void printed_note(struct run_follower *f, int rank, int stream);
 void printed_end(struct run_follower *f);
 
-/* What our own launcher has to tell on the descriptor `report` (reports.c). */
+/* Read our own launcher's reports from the descriptor `report` (reports.c). */
 void follow_reports(struct run_job *job, struct run_follower *f, int report);
 
 void follow_begin(struct run_follower *f, struct run_job *job);
 void follow_attempt(struct run_follower *f); /* a new launch: nobody plays yet */
 void follow(struct run_follower *f);         /* print what is new, look at the events */
-void follow_output(struct run_follower *f);  /* the first half of it */
-void follow_events(struct run_follower *f);  /* the second */
-/* ends.c: what ranks have said of their end on DIR/ends */
+void follow_output(struct run_follower *f);  /* print what is new */
+void follow_events(struct run_follower *f);  /* look at the events */
+/* ends.c: read how ranks ended from DIR/ends */
 void follow_ends(struct run_follower *f);
 const char *crash_name(int signal);
 void follow_wipe_line(struct run_follower *f); /* the status line */
 void follow_status(struct run_follower *f);    /* the status line, on a terminal */
-/* A process died before all were through MPI_Init: the others wait for it for ever. */
+/* A process died before all had passed MPI_Init: the others would wait for it for ever. */
 bool follow_stillborn(const struct run_follower *f);
 /* Nobody is left but the launcher. */
 bool follow_deserted(struct run_follower *f);
 /* A recovery does not end: a rank never came to it (it is stopped, or its MPI library waits). */
 bool follow_stuck(const struct run_follower *f);
-/* Ranks that answer nobody. True: the job must be launched again for one of them. */
+/* Look for ranks that do not answer. True: relaunch the job because of one. */
 bool silence_look(struct run_follower *f);
 void silence_attempt(struct run_follower *f);
 void silence_playing(struct run_follower *f, int rank, pid_t pid);
 void silence_heard(struct run_follower *f, int rank, double seconds, const char *how);
 void silence_answers(struct run_follower *f, int rank);
 void silence_end(struct run_follower *f);
-/* DIR was removed: output, versions and what is needed to put files back went with it. */
+/* DIR was removed, and with it output, versions and what is needed to restore files. */
 bool follow_lost(struct run_follower *f);
 void follow_replaced(struct run_follower *f);
 void follow_torn_down(struct run_follower *f); /* it will be launched again */
-/* The job does not come back: print what its ranks had printed since the last version. */
+/* The job will not be relaunched: print what its ranks have printed since the last version. */
 void follow_last_words(struct run_follower *f);
 void follow_end(struct run_follower *f);
 #endif

@@ -67,7 +67,7 @@ static void smooth(double *mean, double seconds)
     *mean += (*mean > 0 ? 0.3 : 1) * (seconds - *mean);
 }
 
-/* The planner's number of a level, from 1; 0: it does not plan it. */
+/* The planner's number of a level, from 1; 0: the planner does not use it. */
 static int planned(const struct run_interval *i, enum run_level kind)
 {
     for (int l = 0; l < i->levels; l++)
@@ -89,7 +89,7 @@ static void warn_slow(struct run_follower *f, double seconds, double every)
     mend_event("plan.slow", ev_real("seconds", seconds), ev_real("every", every));
 }
 
-/* A version that goes to a higher level was saved in memory before: that is a part of what it costs there. */
+/* A version at a higher level was first saved in memory: that is a part of its cost there. */
 static void cost_beside(struct run_interval *i, int level, double seconds)
 {
     mend_plan_online_beside(&i->planner, level, seconds + (level > 1 ? i->cost[RUN_MEMORY] : 0));

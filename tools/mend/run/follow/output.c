@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Standard output may be a full disk, or closed: that is said at once, and remembered. The job goes on: all that it
- * prints is in DIR/output. */
+/* Standard output may be a full disk, or closed. Warn at once, and remember it. The job continues: its whole output is
+ * in DIR/output. */
 static void print(struct run_follower *f, const char *bytes, size_t count, int stream)
 {
     FILE *to = stream ? stderr : stdout;
@@ -21,11 +21,10 @@ static void print(struct run_follower *f, const char *bytes, size_t count, int s
                 "in %s/output\n",
                 strerror(errno), f->job->dir);
     f->unprinted = true;
-    clearerr(stdout); /* the rest may go through: it is told all the same */
+    clearerr(stdout); /* the rest may succeed: the warning stays true */
 }
 
-/* Whole lines only, so that those of two ranks are not mixed; what stands without an end for a while is
- * printed as it is. */
+/* Print whole lines only, so that lines of two ranks do not mix. An unfinished line is printed after a while. */
 static void print_new(struct run_follower *f, int rank, int stream)
 {
     enum { A_WHILE = 25 }; /* calls */
@@ -61,8 +60,8 @@ void follow_output(struct run_follower *f)
     fflush(stdout);
 }
 
-/* RANK.out.last: the number of its first byte, and the bytes (src/capsule/lower/output/output.c). Bytes that
- * were printed are not printed again. */
+/* RANK.out.last: the position of its first byte, then the bytes (src/capsule/lower/output/output.c). Bytes that were
+ * printed before are skipped. */
 static void print_last(struct run_follower *f, int rank, int stream)
 {
     char path[4400], bytes[1 << 16];

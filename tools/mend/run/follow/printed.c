@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Standard output was emptied since (sbatch without --open-mode=append): then all of it is printed again. */
+/* Standard output was truncated since (sbatch without --open-mode=append): then print all of it again. */
 static bool was_emptied(const struct run_follower *f)
 {
     struct stat st;
@@ -50,7 +50,7 @@ void printed_note(struct run_follower *f, int rank, int stream)
     off_t at = (off_t)((2 * (size_t)rank + (size_t)stream) * sizeof *f->printed);
     if (f->printed_fd >= 0 && pwrite(f->printed_fd, &f->printed[2 * rank + stream],
                                      sizeof *f->printed, at) != sizeof *f->printed) {
-        close(f->printed_fd); /* the disk is full: said where the job itself meets it */
+        close(f->printed_fd); /* the disk is full: the job itself will report that */
         f->printed_fd = -1;
     }
 }

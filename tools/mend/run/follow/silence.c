@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* seconds for which a file server's client may show an old time of a file */
+/* seconds for which a network file system may show an old time of a file */
 static const double attributes_cached = 60;
 
 static void pulse_path(const struct run_follower *f, char *path, size_t size)

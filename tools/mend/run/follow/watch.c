@@ -1,5 +1,5 @@
-/* Does the job still run as it should? What no event tells: processes that are gone, a recovery that does not end, a
- * program that is another one, a folder that was removed. */
+/* Does the job still run as it should? This file finds what no event reports: dead processes, a recovery that does not
+ * end, another program in a rank's place, a folder that was removed. */
 #include "follow.h"
 
 #include <base/event.h>
@@ -37,7 +37,7 @@ bool follow_stillborn(const struct run_follower *f)
     return p->born_count < all && quiet > MISSED;
 }
 
-/* Open MPI's launcher may wait for ever for itself while it ends a job whose ranks end, too. */
+/* Open MPI's launcher may hang while it ends a job whose ranks end at the same time. */
 bool follow_deserted(struct run_follower *f)
 {
     enum { A_WHILE = 10 }; /* seconds; MPI_Abort and the last words take some */
@@ -60,7 +60,7 @@ bool follow_stuck(const struct run_follower *f)
     return f->now.repair_since > 0 && mend_now() - f->now.repair_since > f->job->patience;
 }
 
-/* A rank that becomes another program by exec() is one that nobody saves or repairs. */
+/* Nobody saves or repairs a rank that has become another program by exec(). */
 void follow_replaced(struct run_follower *f)
 {
     char path[64], program[4096];

@@ -24,7 +24,7 @@ static const char dashes[] =
 enum state {
     PLAIN,   /* outside a block */
     OPENED,  /* after a line of dashes: the next line says what block it is */
-    DROPPING /* inside a block of no use, up to its second line of dashes */
+    DROPPING /* inside a useless block, up to its second line of dashes */
 };
 
 struct noise {
@@ -46,7 +46,7 @@ static void put(const char *text, size_t size)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return; /* nobody listens any more: the launcher must not wait for that */
+            return; /* nobody reads any more: the launcher must not wait for us */
         text += n;
         size -= (size_t)n;
     }
@@ -98,7 +98,7 @@ static void take_line(struct noise *n, const char *line, size_t size)
     }
 }
 
-/* What is held is no remark, or nothing more comes for now: out with it. */
+/* The held text is no remark, or nothing more comes for now: print it. */
 static void let_go(struct noise *n)
 {
     if (n->state == OPENED) {

@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-/* What names the present launch of the job, in its events; "": none yet. */
+/* The name of the present launch, in the job's events; "": none yet. */
 const char *run_meeting(void);
 
 struct run_words { /* an argument list */
@@ -22,7 +22,7 @@ int run_add_flags(struct run_words *w, const char *name);
 
 /* The launcher's command line, ended by NULL; false with a sentence in mend_error_text(). */
 bool run_command(const struct run_job *job, bool resume, char ***command);
-/* mixed: its output and the program's are one. *report: what our own launcher has to tell, to read. */
+/* mixed: its output and the program's are one stream. *report: a descriptor with our own launcher's reports. */
 pid_t run_start(char **command, bool mixed, int *report);
 
 /* Our own launcher (node.c, follow/reports.c). */
@@ -32,10 +32,10 @@ bool run_is_binding(const char *value);                    /* of --bind */
 bool run_node_command(const struct run_job *job, struct run_words *w);
 /* End the launcher and what is left of its ranks. */
 void run_end(pid_t launcher);
-/* The end of a pipe that standard input comes by when it is a terminal; -1: it is none. */
+/* If standard input is a terminal, the end of a pipe that delivers it; else -1. */
 int run_input_start(void);
-/* A thread that passes on to standard error what is written to the descriptor returned, less Open MPI's noise (-1:
- * there is none); and wait for the last of it. */
+/* Start a thread that copies everything written to the returned descriptor to standard error, without Open MPI's noise
+ * (-1: there is none); and wait for the last of it. */
 int run_noise_start(void);
 void run_noise_end(void);
 void run_adopt(void); /* processes that lose their launcher become ours */
