@@ -46,9 +46,8 @@ typedef struct mend_event_field {
     const char *string;
 } mend_event_field;
 
-/* Report an event `name` with `count` fields. Never fails: mend_event_lost() counts an event that
- * cannot be written. A line holds at most 4,096 bytes; a longer event is not written. Not
- * collective. */
+/* Report an event `name` with `count` fields. A line holds at most 4,096 bytes; a longer event is
+ * not written. Not collective. No errors: mend_event_lost() counts events that were not written. */
 MEND_API void mend_event_emit(const char *name, const mend_event_field *fields, int count);
 
 #ifdef __cplusplus

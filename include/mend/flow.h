@@ -159,7 +159,7 @@ extern mend_state __stop_mend_state[] __attribute__((weak, visibility("hidden"))
     }                                                                                         \
     extern int mend_state_all_needs_a_semicolon
 MEND_API void mend_flow_everything(int argc, char **argv,
-                                   char **envp); /* for the macro; not collective */
+                                   char **envp); /* for the macro; not collective; no errors */
 
 /* ---- safe points: when, and where to come back to -------------------------------------------- */
 
@@ -186,9 +186,9 @@ typedef struct mend_site {
         mend_flow_arrive((flow), &mend_site_here, __builtin_frame_address(0),                   \
                          _setjmp(*mend_flow_buffer(flow)));                                     \
     }))
-MEND_API jmp_buf *mend_flow_buffer(mend_flow *flow); /* for the macro; not collective */
+MEND_API jmp_buf *mend_flow_buffer(mend_flow *flow); /* for the macro; not collective; no errors */
 MEND_API int mend_flow_arrive(mend_flow *flow, mend_site *site, void *frame,
-                              int jumped); /* for the macro; as the macro */
+                              int jumped); /* for the macro; collective and errors as there */
 
 /* 1 if the job runs this code for the first time; 0 while this process (a replacement, or part of a
  * restarted job) is on its way to the job's safe point. Not collective. No errors. */
@@ -220,14 +220,14 @@ MEND_API mend_version_t mend_flow_version(const mend_flow *flow);
 MEND_API int mend_flow_repairs(const mend_flow *flow);
 
 /* The loop with the last safe point is over: after a failure before the next safe point, the
- * process goes back to MPI_Init. Not collective. Always 0. */
+ * process goes back to MPI_Init. Not collective. No errors: always 0. */
 MEND_API int mend_flow_leave(mend_flow *flow);
 
 /* 1 in an iteration whose effects on views learn mode will undo, else 0. A program may use it to print
  * only once. Not collective. No errors. */
 MEND_API int mend_flow_rehearsal(const mend_flow *flow);
 
-/* 0, or the error that stopped the context. Not collective, not agreed. */
+/* 0, or the error that stopped the context. Not collective, not agreed. No errors of its own. */
 MEND_API int mend_flow_status(const mend_flow *flow);
 
 /* The communicator of the working ranks, as repaired. Valid until the next repair. Not collective.
@@ -343,8 +343,8 @@ MEND_API int mend_flow_checked(int code);
 
 /* For the macros MPI_Init and MPI_Finalize below. Collective over all processes of the job, spares
  * included (they return when they are needed, or end the process). If a peer dies inside, survivors
- * recover; only MPI can handle a death inside its own MPI_Init. Return MPI_SUCCESS or, with
- * MEND_FLOW_ON_ERROR=return, MPI_ERR_OTHER; mend_status() has the code. */
+ * recover; only MPI can handle a death inside its own MPI_Init. Errors: MPI_ERR_OTHER, with
+ * MEND_FLOW_ON_ERROR=return; mend_status() has the code. */
 MEND_API int mend_flow_init(int *argc, char ***argv, mend_state *first, mend_state *last,
                             void *frame, int jumped);
 MEND_API int mend_flow_finalize(int jumped);

@@ -41,7 +41,8 @@ MEND_API int mend_flow_view_global_fortran(const char *label, void *address, siz
                                            int contiguous, int64_t offset, int64_t total,
                                            size_t element, int flags);
 
-/* As mend_rebuild(), mend_flow_world() and mend_flow_watch(): collectivity, deaths and errors as there. */
+/* As mend_rebuild(), mend_flow_world() and mend_flow_watch(): collective, deaths and errors as
+ * there. */
 MEND_API int mend_flow_rebuild_fortran(mend_fortran_main *build);
 MEND_API MPI_Fint mend_flow_world_fortran(void);
 MEND_API int mend_flow_watch_fortran(MPI_Fint comm);

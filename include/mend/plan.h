@@ -99,8 +99,8 @@ typedef struct mend_plan_model {
     char name[MEND_PLAN_LEVELS][16];
 } mend_plan_model;
 
-/* A model with a free number of cores, no level yet and the defaults above. Every model begins with
- * this, or is read. */
+/* A model with a free number of cores, no level yet and the defaults above. Every model begins
+ * with this, or is read. Not collective. No errors. */
 MEND_API void mend_plan_model_init_sized(mend_plan_model *model, size_t size);
 static inline void mend_plan_model_init(mend_plan_model *model)
 { /* here and below: the sizes that this header gives structures, so that a library that was built with others refuses
@@ -109,12 +109,13 @@ static inline void mend_plan_model_init(mend_plan_model *model)
 }
 
 /* Check every number of the model. Errors: MEND_ERR_CONFIG (names the first that is wrong),
- * MEND_ERR_UNSUPPORTED (a model of another size, or one that did not begin with mend_plan_model_init()). */
+ * MEND_ERR_UNSUPPORTED (a model of another size, or one that did not begin with
+ * mend_plan_model_init()). Not collective. */
 MEND_API int mend_plan_model_check(const mend_plan_model *model);
 
-/* Read a model from an INI file (see mend-plan(1)). Messages name file and line.
- * Errors: MEND_ERR_IO, MEND_ERR_NOT_FOUND, MEND_ERR_PERMISSION, MEND_ERR_CONFIG, MEND_ERR_NO_MEMORY,
- * MEND_ERR_UNSUPPORTED. */
+/* Read a model from an INI file (see mend-plan(1)). Messages name file and line. Not collective.
+ * Errors: MEND_ERR_IO, MEND_ERR_NOT_FOUND, MEND_ERR_PERMISSION, MEND_ERR_CONFIG,
+ * MEND_ERR_NO_MEMORY, MEND_ERR_UNSUPPORTED. */
 MEND_API int mend_plan_model_read_sized(mend_plan_model *model, size_t size, const char *path);
 static inline int mend_plan_model_read(mend_plan_model *model, const char *path)
 {
@@ -122,6 +123,7 @@ static inline int mend_plan_model_read(mend_plan_model *model, const char *path)
 }
 
 /* The same from memory; `name` stands for the file in messages. The text cannot name other files.
+ * Not collective.
  * Errors: MEND_ERR_CONFIG, MEND_ERR_NO_MEMORY, MEND_ERR_UNSUPPORTED. */
 MEND_API int mend_plan_model_parse_sized(mend_plan_model *model, size_t size, const char *name,
                                          const char *text, size_t bytes);
@@ -131,30 +133,31 @@ static inline int mend_plan_model_parse(mend_plan_model *model, const char *name
     return mend_plan_model_parse_sized(model, sizeof *model, name, text, bytes);
 }
 
-/* Seconds, and speedup, on `cores` cores. */
+/* Seconds, and speedup, on `cores` cores. Not collective. No errors. */
 MEND_API double mend_plan_cost_at(const mend_plan_cost *cost, double cores);
 MEND_API double mend_plan_speedup_at(const mend_plan_speedup *speedup, double cores);
 
-/* The number of cores beyond which more do not help; infinity for linear and Amdahl. */
+/* The number of cores beyond which more do not help; infinity for linear and Amdahl. Not
+ * collective. No errors. */
 MEND_API double mend_plan_speedup_peak(const mend_plan_speedup *speedup);
 
-/* The sum over all levels of rate * (checkpoint / 2 + allocation + recovery) on `cores` cores. From 1
- * on, the first-order formulas have no solution, and the methods built on them make no plan; the
- * method best does, as long as there is one. Levels whose failures are given for the whole run add
- * nothing. */
+/* The sum over all levels of rate * (checkpoint / 2 + allocation + recovery) on `cores` cores.
+ * From 1 on, the first-order formulas have no solution, and the methods built on them make no
+ * plan; the method best does, as long as there is one. Levels whose failures are given for the
+ * whole run add nothing. Not collective. No errors. */
 MEND_API double mend_plan_load(const mend_plan_model *model, double cores);
 
 /* ---- fits of measurements, by least squares ------------------------------------------------- */
 
 /* Errors of all four: MEND_ERR_CONFIG (too few or too many points, or points that no such curve
- * fits), MEND_ERR_ARGUMENT (a curve that cannot be fitted). */
+ * fits), MEND_ERR_ARGUMENT (a curve that cannot be fitted). Not collective. */
 MEND_API int mend_plan_fit_mean(mend_plan_cost *cost, const double *seconds, int count);
 MEND_API int mend_plan_fit_cost(mend_plan_cost *cost, const double *cores, const double *seconds,
                                 int count);
-/* `curve` is linear, quadratic or amdahl. */
+/* `curve` is linear, quadratic or amdahl. Not collective. Errors: as above. */
 MEND_API int mend_plan_fit_speedup(mend_plan_speedup *speedup, mend_plan_curve curve,
                                    const double *cores, const double *speedups, int count);
-/* The measured points as they are, without a fit. */
+/* The measured points as they are, without a fit. Not collective. Errors: as above. */
 MEND_API int mend_plan_speedup_table(mend_plan_speedup *speedup, const double *cores,
                                      const double *speedups, int count);
 
@@ -213,10 +216,10 @@ typedef struct mend_plan {
 } mend_plan;
 
 /* Make a plan. If failures are not exponential, the method best plans with the simulator, and the
- * expected time of any plan is simulated.
- * Errors: MEND_ERR_CONFIG, MEND_ERR_ARGUMENT (unknown method or objective), MEND_ERR_INFEASIBLE (no
- * plan leaves a millionth of the time for work, or meets the deadline; other methods than best:
- * mend_plan_load is 1 or more), MEND_ERR_NO_MEMORY, MEND_ERR_UNSUPPORTED. */
+ * expected time of any plan is simulated. Not collective.
+ * Errors: MEND_ERR_CONFIG, MEND_ERR_ARGUMENT (unknown method or objective), MEND_ERR_INFEASIBLE
+ * (no plan leaves a millionth of the time for work, or meets the deadline; other methods than
+ * best: mend_plan_load is 1 or more), MEND_ERR_NO_MEMORY, MEND_ERR_UNSUPPORTED. */
 MEND_API int mend_plan_make_sized(const mend_plan_model *model, const mend_plan_request *request,
                                   size_t request_size, mend_plan *plan, size_t plan_size);
 static inline int mend_plan_make(const mend_plan_model *model, const mend_plan_request *request,
@@ -225,12 +228,12 @@ static inline int mend_plan_make(const mend_plan_model *model, const mend_plan_r
     return mend_plan_make_sized(model, request, sizeof *request, plan, sizeof *plan);
 }
 
-/* Seconds of work between checkpoints of `level` (from 1) or higher. */
+/* Seconds of work between checkpoints of `level` (from 1) or higher. Not collective. No errors. */
 MEND_API double mend_plan_period(const mend_plan_model *model, const mend_plan *plan, int level);
 
-/* The exact expected outcome of plan->cores, intervals, first, last and nested.
- * Errors: MEND_ERR_CONFIG (not a plan for this model), MEND_ERR_INFEASIBLE (the expected
- * time is beyond what a double can hold), MEND_ERR_UNSUPPORTED. */
+/* The exact expected outcome of plan->cores, intervals, first, last and nested. Not collective.
+ * Errors: MEND_ERR_CONFIG (not a plan for this model), MEND_ERR_INFEASIBLE (the expected time is
+ * beyond what a double can hold), MEND_ERR_UNSUPPORTED. */
 MEND_API int mend_plan_expect_sized(const mend_plan_model *model, const mend_plan *plan,
                                     size_t plan_size, mend_plan_outcome *outcome,
                                     size_t outcome_size);
@@ -240,19 +243,22 @@ static inline int mend_plan_expect(const mend_plan_model *model, const mend_plan
     return mend_plan_expect_sized(model, plan, sizeof *plan, outcome, sizeof *outcome);
 }
 
-/* The paper's first-order expected time of the same plan, a / (1 - h); infinity when h >= 1. Failures
- * of an unused level count for the next higher level that is used. */
+/* The paper's first-order expected time of the same plan, a / (1 - h); infinity when h >= 1.
+ * Failures of an unused level count for the next higher level that is used. Not collective. No
+ * errors. */
 MEND_API double mend_plan_first_order(const mend_plan_model *model, const mend_plan *plan);
 
-/* Value of an objective: seconds, core-hours or joules. */
+/* Value of an objective: seconds, core-hours or joules. Not collective. No errors. */
 MEND_API double mend_plan_value(mend_plan_objective objective, double cores,
                                 const mend_plan_outcome *outcome);
 
-/* Seconds of work between checkpoints for one level; `mtbf` is the mean time between failures. */
+/* Seconds of work between checkpoints for one level; `mtbf` is the mean time between failures. Not
+ * collective. No errors. */
 MEND_API double mend_plan_young(double checkpoint, double mtbf);
 MEND_API double mend_plan_daly(double checkpoint, double mtbf);
 
-/* "best", "algorithm1", …; NULL for an unknown value. And back. Errors: MEND_ERR_CONFIG. */
+/* "best", "algorithm1", …; NULL for an unknown value. And back. Errors: MEND_ERR_CONFIG. Not
+ * collective. */
 MEND_API const char *mend_plan_method_name(mend_plan_method method);
 MEND_API int mend_plan_method_parse(const char *name, mend_plan_method *method);
 MEND_API const char *mend_plan_objective_name(mend_plan_objective objective);
@@ -275,7 +281,8 @@ typedef struct mend_plan_trace {
 } mend_plan_trace;
 
 /* Read "seconds level" lines, from a file or from memory; free them. Errors: MEND_ERR_IO,
- * MEND_ERR_NOT_FOUND, MEND_ERR_PERMISSION (files only), MEND_ERR_CONFIG, MEND_ERR_NO_MEMORY. */
+ * MEND_ERR_NOT_FOUND, MEND_ERR_PERMISSION (files only), MEND_ERR_CONFIG, MEND_ERR_NO_MEMORY. Not
+ * collective. */
 MEND_API int mend_plan_trace_read(mend_plan_trace *trace, const char *path);
 MEND_API int mend_plan_trace_parse(mend_plan_trace *trace, const char *name, const char *text,
                                    size_t bytes);
@@ -297,9 +304,10 @@ typedef struct mend_plan_sample {
     double fastest, slowest;
 } mend_plan_sample;
 
-/* Simulate the plan `runs` times. The same seed gives the same result on every machine.
- * Errors: MEND_ERR_CONFIG, MEND_ERR_INFEASIBLE (a run did not end within ten million
- * failures), MEND_ERR_NO_MEMORY, MEND_ERR_UNSUPPORTED. */
+/* Simulate the plan `runs` times. The same seed gives the same result on every machine. Not
+ * collective.
+ * Errors: MEND_ERR_CONFIG, MEND_ERR_INFEASIBLE (a run did not end within ten million failures),
+ * MEND_ERR_NO_MEMORY, MEND_ERR_UNSUPPORTED. */
 MEND_API int mend_plan_simulate_sized(const mend_plan_model *model, const mend_plan *plan,
                                       size_t plan_size, const mend_plan_trial *trial,
                                       size_t trial_size, mend_plan_sample *sample,
@@ -353,7 +361,7 @@ typedef struct mend_plan_online {
  * that decides). A `now` before the last one is taken as the last one. */
 
 /* Start to follow a job that begins its work now, and make a first plan. Errors: MEND_ERR_CONFIG,
- * MEND_ERR_UNSUPPORTED. */
+ * MEND_ERR_UNSUPPORTED. Not collective. */
 MEND_API int mend_plan_online_start_sized(mend_plan_online *online, size_t size,
                                           const mend_plan_online_options *options,
                                           size_t options_size, double now);
@@ -363,37 +371,43 @@ static inline int mend_plan_online_start(mend_plan_online *online,
     return mend_plan_online_start_sized(online, sizeof *online, options, sizeof *options, now);
 }
 
-/* Is a save due now? Returns its level, or 0. Never negative. Ask at every safe point: from the mean
- * time between two questions it chooses the safe point nearest to the due time. */
+/* Is a save due now? Returns its level, or 0. Never negative. Ask at every safe point: from the
+ * mean time between two questions it chooses the safe point nearest to the due time. Not
+ * collective. No errors. */
 MEND_API int mend_plan_online_due(mend_plan_online *online, double now);
 
-/* A save of `level` stopped the job from `began` to `ended`, and is safe. */
+/* A save of `level` stopped the job from `began` to `ended`, and is safe. Not collective. No
+ * errors. */
 MEND_API void mend_plan_online_saved(mend_plan_online *online, int level, double began,
                                      double ended);
 
 /* A save of `level` used `seconds` of the job's cores in the background. The planner adds this to
- * the cost, like the time for which the save stopped the job. */
+ * the cost, like the time for which the save stopped the job. Not collective. No errors. */
 MEND_API void mend_plan_online_beside(mend_plan_online *online, int level, double seconds);
 
-/* A save was tried and failed; it is due again one period of the lowest level later. */
+/* A save was tried and failed; it is due again one period of the lowest level later. Not
+ * collective. No errors. */
 MEND_API void mend_plan_online_save_failed(mend_plan_online *online, double began, double ended);
 
-/* A failure that needs `level` or higher has happened; work since that checkpoint is lost. */
+/* A failure that needs `level` or higher has happened; work since that checkpoint is lost. Not
+ * collective. No errors. */
 MEND_API void mend_plan_online_failure(mend_plan_online *online, int level, double now);
 
 /* The job works again after a failure, from a checkpoint of `level`; `began` is the time of the
- * failure. With level 0 the job went back to its start. */
+ * failure. With level 0 the job went back to its start. Not collective. No errors. */
 MEND_API void mend_plan_online_recovered(mend_plan_online *online, int level, double began,
                                          double ended);
 
-/* The plan in force: seconds of work between saves of `level` or higher; 0: not used. */
+/* The plan in force: seconds of work between saves of `level` or higher; 0: not used. Not
+ * collective. No errors. */
 MEND_API double mend_plan_online_period(const mend_plan_online *online, int level);
 
 /* Failures per second that need `level`: mean of the Gamma posterior, and in *deviation (may be
- * NULL) its standard deviation. */
+ * NULL) its standard deviation. Not collective. No errors. */
 MEND_API double mend_plan_online_rate(const mend_plan_online *online, int level, double *deviation);
 
-/* Expected share of time that is not work, under the plan in force and the present estimates. */
+/* Expected share of time that is not work, under the plan in force and the present estimates. Not
+ * collective. No errors. */
 MEND_API double mend_plan_online_overhead(const mend_plan_online *online);
 
 #ifdef __cplusplus

@@ -278,7 +278,8 @@ typedef struct mend_store_sink mend_store_sink;
 MEND_API int mend_store_put(mend_store_sink *sink, const void *bytes, size_t count);
 
 /* Room for `count` more bytes, which the caller fills before its next call with this sink (for
- * read() or a gather). Valid until the producer returns. Not collective. NULL: more than announced. */
+ * read() or a gather). Valid until the producer returns. Not collective. Errors: NULL (more than
+ * announced). */
 MEND_API void *mend_store_put_room(mend_store_sink *sink, size_t count);
 
 /* An opaque region of one save. `bytes` must be exact. produce() returns 0, or a negative code that
