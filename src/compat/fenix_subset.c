@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The three stand-ins are told by the address in them. */
+/* The address inside identifies the three stand-ins. */
 static char full_mark, empty_mark, prestaged_mark;
 const Fenix_Data_subset FENIX_DATA_SUBSET_FULL = {&full_mark};
 const Fenix_Data_subset FENIX_DATA_SUBSET_EMPTY = {&empty_mark};

@@ -1,5 +1,5 @@
 /* One of three ranks kills itself; the others notice, shrink and add up. Rank 0 prints
- * "ulfm DETECT_MS SHRINK_MS". With --story every step is told, for a newcomer. */
+ * "ulfm DETECT_MS SHRINK_MS". With --story it explains every step to a newcomer. */
 #include <mpi.h>
 #include <mpi-ext.h>
 #include <signal.h>

@@ -9,7 +9,7 @@
  *      far smaller, so that a variable more or less does not lead to another multiple.
  *   3. Find the executable's variables, libraries and code. What is found is saved with every
  *      version, and a process that differs refuses to restore it.
- * A system that does not allow 1 is told of in the log; then only survivors can restore. */
+ * If the system does not allow 1, the log says so; then only survivors can restore. */
 #include <base/fail.h>
 #include <base/log.h>
 #include <elf.h>

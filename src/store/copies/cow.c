@@ -12,8 +12,8 @@
  *
  * The application may unmap, move or give back memory in that time, although it must not. Memory is
  * therefore read by a system call that fails instead of a load that kills, and lifting the
- * protection fails where a mapping is not the one that was protected; giving back (MADV_DONTNEED)
- * is told by the kernel. Each of these fails the save: a version is never made of other data.
+ * protection fails where a mapping is not the one that was protected; the kernel reports memory that
+ * is given back (MADV_DONTNEED). Each of these fails the save: a version is never made of other data.
  *
  * Faults inside system calls (a read() or an MPI message into a protected page) must be handled
  * too: UFFD_USER_MODE_ONLY, which any process may have, would turn them into EFAULT. Where the

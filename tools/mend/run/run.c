@@ -62,7 +62,7 @@ int mend_cmd_run(int argc, char **argv)
         return TOOL_OK;
     }
     bool json = false;
-    struct run_job job = {.ranks = 0, /* nobody has said */
+    struct run_job job = {.ranks = 0, /* not set */
                           .spares = 1,
                           .retries = 3,
                           .patience = 1800,

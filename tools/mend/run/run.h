@@ -15,10 +15,10 @@
 struct run_job {
     int ranks, spares, retries;
     bool online, raw, quiet, automatic, resume, detach, full;
-    int refill;          /* new processes in place of spares that were used; -1: nobody has said */
+    int refill;          /* new processes in place of spares that were used; -1: not set */
     mend_version_t from; /* resume this version; -1: the newest */
     double every;        /* seconds between versions */
-    double mtbf;         /* believed, for --every auto; 0: nobody has said */
+    double mtbf;         /* believed, for --every auto; 0: not set */
     double share;        /* of the time, that versions may take then */
     double patience;     /* seconds that a recovery may take */
     double hang_timeout; /* seconds after which a rank that answers nobody is replaced; 0: never */
@@ -39,11 +39,11 @@ struct run_job {
     const char *host, *hostfile, *launcher_args;
     /* "mpirun"; "mend": our own, see src/launcher; else our own, and this command starts it on other machines */
     const char *launcher, *bind, *interface;
-    double node_timeout; /* seconds of silence; 0: nobody has said */
+    double node_timeout; /* seconds of silence; 0: not set */
     struct slurm_allocation slurm;
     bool placed;         /* nodes and launcher are those of Slurm's allocation */
     const char *metrics; /* a file for Prometheus; NULL: none */
-    double stop_before;  /* seconds before the allocation ends; 0: not; < 0: nobody has said */
+    double stop_before;  /* seconds before the allocation ends; 0: not; < 0: not set */
     const char *add;     /* machines for the job that runs in dir; NULL: this starts a job */
     char *avoid;         /* nodes that were lost, with commas; NULL: none */
     char **program;      /* and its arguments, NULL at the end */

@@ -14,7 +14,7 @@
 struct slurm_allocation {
     char job[64]; /* as users write it: 12, or 12_3 for a task of an array; "": we are in none */
     int life;     /* how often the job was requeued */
-    int tasks;    /* that were asked for; 0: nobody has said */
+    int tasks;    /* that were asked for; 0: not set */
     int nodes;
     char *hosts;    /* NAME:SLOTS,…; the caller's */
     double ends_at; /* seconds since 1970; 0: no limit, or not known */

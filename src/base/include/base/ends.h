@@ -18,7 +18,7 @@ enum mend_ended_how {
 };
 
 typedef struct mend_ends_entry {
-    uint64_t launch; /* of which launch this is told */
+    uint64_t launch; /* of the launch that this entry belongs to */
     int32_t how, code;
     uint64_t lost;    /* events that this rank could not write; of a crash: the process */
     uint64_t at;      /* where in the program it crashed */

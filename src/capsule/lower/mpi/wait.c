@@ -18,7 +18,7 @@ int lower_Test(handle_t *r, int *flag, struct status *s)
     return error_out(rc);
 }
 
-/* Turns of a waiting loop: after some, the agent is told for whom we wait, and others get the core.
+/* Turns of a waiting loop: after some we tell the agent for whom we wait, and yield the core.
  */
 enum { TURNS_BEFORE_TELLING = 1000, TURNS_BEFORE_YIELDING = 20000 };
 static void long_wait(unsigned *turn, int peer)

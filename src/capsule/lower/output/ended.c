@@ -1,4 +1,4 @@
-/* ended.c - a program that ends itself, by a code or by MPI_Abort, is told to `mend run`: a relaunch
+/* ended.c - a program that ends itself, by a code or by MPI_Abort, reports that to `mend run`: a relaunch
  * would only repeat it. One that crashes may have been hit from outside, and is repaired; but what it
  * printed last is kept, for it may crash again. */
 #include "ground/settings.h"

@@ -4,8 +4,8 @@
  * it when the sum of what it received is the sum of what was sent to it: no single count can be above its other side.
  * So the coordinator keeps one number per rank, and not one per pair of ranks:
  *
- *   1. A rank that is stopped tells, for each rank to which it has sent since it last told, how many more.
- *   2. The coordinator adds them up, also those of a round that it has given up by then: they are told once.
+ *   1. A stopped rank reports, for each rank to which it has sent since its last report, how many more.
+ *   2. The coordinator adds them up, including those of a round that it has given up by then: ranks report them only once.
  *   3. When all are stopped, it tells each rank its sum.
  *
  * Both sides begin at zero with a new coordinator. A round's bytes grow with the pairs that have talked to each other

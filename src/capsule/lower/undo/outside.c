@@ -2,7 +2,7 @@
  *
  * By MPI-IO: that they were made, removed, or have grown is noted when they are opened, and at every
  * version while they are open; what is overwritten in them is noted when the MPI library does so
- * (undo/library.c). If its calls do not come to us, the user is told that this is not put back.
+ * (undo/library.c). If its calls do not come to us, we warn the user that this is not put back.
  * By a shared mapping: what a file has there is noted when it is mapped. A mapping that is in the image
  * is put back with it.
  * By programs that the application starts: nothing is noted; the upper half says so (os/children.c).

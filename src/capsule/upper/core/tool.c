@@ -1,4 +1,4 @@
-/* tool.c - the tools interface (MPI_T) across a restart: the new library is told to start it, old handles are void. */
+/* tool.c - the tools interface (MPI_T) across a restart: we start it in the new library; old handles are void. */
 #include "core/core.h"
 
 void rebind_tool(void)

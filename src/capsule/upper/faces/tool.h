@@ -1,5 +1,5 @@
 /* faces/tool.h - a C face: the tools interface (MPI_T). It speaks of the library below, as that is at the moment: handles
- * that were made before a restart are told to be invalid, and a tool has to ask again. Variables that are bound to an MPI
+ * from before a restart are reported as invalid, and a tool has to ask again. Variables that are bound to an MPI
  * object cannot be reached. Included by faces/c.h.
  */
 static int tool_out(int neutral)

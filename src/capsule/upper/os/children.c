@@ -1,5 +1,5 @@
 /* os/children.c - programs that the application starts. What they do to files is not seen by us
- * (lower/undo/undo.c): if the job can be rolled back, the user is told once.
+ * (lower/undo/undo.c): if the job can be rolled back, we warn the user once.
  *
  * No image brings a child back. Most live for a moment (system("mkdir …")), and a restart in this moment
  * would make a failure of it: an image waits until the application has seen the child's end, but not for

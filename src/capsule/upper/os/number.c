@@ -1,8 +1,8 @@
 /* os/number.c - the number of the process, as the driver of a GPU sees it.
  *
  * A driver that remembers the number it began with takes a process with another one for a forked child, which may not use
- * its devices. A resumed process has another number. So the driver's library is told the first one, in that process; all
- * other code, and children of it, are told the truth.
+ * its devices. A resumed process has another number. So the library of the driver gets the first one, in that process; all
+ * other code, and its children, get the true one.
  */
 #include "os/os.h"
 
