@@ -27,7 +27,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-enum { LABEL_MAX = 63, META_REGION = 0, OPEN_MAX = 16 };
+enum { LABEL_MAX = 63, META_REGION = 0 };
 
 /* Why a view is or is not in a version. The values are part of the saved description. */
 typedef enum fate {
@@ -101,7 +101,7 @@ typedef struct meta {
     uint64_t place;
     char place_text[256];
     int open_count;
-    uint64_t open[OPEN_MAX];
+    uint64_t *open;           /* [open_count] */
     mend_version_t constants; /* the number of the constant views, -1: none */
     int view_count;
     meta_view *views;
@@ -213,7 +213,8 @@ void meta_free(meta *m);
 /* point.c */
 void point_schedule(mend_flow *f); /* when is the next arrival with something to do? */
 safe_point *safe_point_of(mend_flow *f, mend_site *site);
-int safe_point_open(const mend_flow *f, const safe_point *at, uint64_t *open); /* loops around it */
+/* How many loops are open around it; the first `room` of them in open[]. */
+int safe_point_open(const mend_flow *f, const safe_point *at, uint64_t *open, int room);
 
 /* save.c */
 int save_version(mend_flow *f, const safe_point *at, int level,

@@ -2,23 +2,28 @@
  * safe points, and for every view what became of it. It lets another process, or a later run,
  * restore the version or say why not.
  *
- * Layout, little endian as the machine's own (a store's image names the byte order): a header of
- * fixed size, the open places, then one record a view. Readers trust nothing. */
+ * Layout, in the machine's byte order (a store's image names it): a header of fixed size with the
+ * first open places, the other open places, then one record a view. Readers trust nothing. */
 #include <base/fail.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "flow.h"
 
-enum { META_MAGIC = 0x4d464c31, VIEWS_MAX = 1 << 20 };
+enum { META_MAGIC = 0x4d464c31, VIEWS_MAX = 1 << 20, OPEN_MAX = 1 << 20, OPEN_IN_HEADER = 16 };
 
 struct header {
     uint32_t magic, finished, ranks, open_count, view_count, constants; /* constants: number + 1 */
     int64_t points;
     uint64_t place;
     char place_text[256];
-    uint64_t open[OPEN_MAX];
+    uint64_t open[OPEN_IN_HEADER];
 };
+
+_Static_assert(offsetof(struct header, open) + OPEN_IN_HEADER * sizeof(uint64_t) ==
+                   sizeof(struct header),
+               "the list of open places ends the header");
 
 struct record {
     char label[LABEL_MAX + 1];
@@ -26,6 +31,12 @@ struct record {
     int32_t leader, dynamic;
     uint64_t bytes, span_bytes, inside, hash;
 };
+
+/* Bytes of the open places that do not fit in the header. */
+static size_t more_open(uint32_t count)
+{
+    return count > OPEN_IN_HEADER ? (count - OPEN_IN_HEADER) * sizeof(uint64_t) : 0;
+}
 
 static int index_of(const views *v, const view *w)
 {
@@ -58,7 +69,9 @@ static struct record describe(const views *all, view *v)
 
 int meta_write(mend_flow *f, const safe_point *at, int finished, size_t *bytes)
 {
-    size_t need = sizeof(struct header) + (size_t)f->views.count * sizeof(struct record);
+    uint32_t open_count = at ? (uint32_t)safe_point_open(f, at, NULL, 0) : 0;
+    size_t more = more_open(open_count);
+    size_t need = sizeof(struct header) + more + (size_t)f->views.count * sizeof(struct record);
     if (f->meta_room < need) {
         void *buffer = realloc(f->meta_buffer, need);
         if (!buffer)
@@ -69,6 +82,7 @@ int meta_write(mend_flow *f, const safe_point *at, int finished, size_t *bytes)
     struct header h = {.magic = META_MAGIC,
                        .finished = (uint32_t)finished,
                        .ranks = (uint32_t)f->size,
+                       .open_count = open_count,
                        .view_count = (uint32_t)f->views.count,
                        .constants = (uint32_t)(constants_version(f) + 1),
                        .points = f->points};
@@ -76,10 +90,12 @@ int meta_write(mend_flow *f, const safe_point *at, int finished, size_t *bytes)
         h.place = at->hash;
         snprintf(h.place_text, sizeof h.place_text, "%.180s:%d in %.60s()", at->site->file,
                  at->site->line, at->site->function);
-        h.open_count = (uint32_t)safe_point_open(f, at, h.open);
     }
-    memcpy(f->meta_buffer, &h, sizeof h);
-    struct record *r = (struct record *)((char *)f->meta_buffer + sizeof h);
+    char *to = f->meta_buffer;
+    memcpy(to, &h, sizeof h);
+    if (at) /* the list begins in the header and may continue behind it */
+        safe_point_open(f, at, (uint64_t *)(to + offsetof(struct header, open)), (int)open_count);
+    struct record *r = (struct record *)(to + sizeof h + more);
     for (int i = 0; i < f->views.count; i++)
         r[i] = describe(&f->views, f->views.all[i]);
     *bytes = need;
@@ -111,14 +127,17 @@ int meta_read(const void *bytes, size_t size, meta **result)
                          size);
     memcpy(&h, bytes, sizeof h);
     if (h.magic != META_MAGIC || h.view_count > VIEWS_MAX || h.open_count > OPEN_MAX ||
-        h.ranks < 1 || size != sizeof h + h.view_count * sizeof(struct record) ||
+        h.ranks < 1 ||
+        size != sizeof h + more_open(h.open_count) + h.view_count * sizeof(struct record) ||
         memchr(h.place_text, 0, sizeof h.place_text) == NULL)
         return mend_fail(MEND_ERR_FORMAT, "the version was not saved by this layer, or is damaged");
     meta *m = calloc(1, sizeof *m);
-    if (m)
+    if (m) {
         m->views = calloc(h.view_count + 1, sizeof *m->views);
-    if (!m || !m->views) {
-        free(m);
+        m->open = calloc(h.open_count + 1, sizeof *m->open);
+    }
+    if (!m || !m->views || !m->open) {
+        meta_free(m);
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the description of %u views",
                          h.view_count);
     }
@@ -129,12 +148,14 @@ int meta_read(const void *bytes, size_t size, meta **result)
     memcpy(m->place_text, h.place_text, sizeof m->place_text);
     m->constants = (mend_version_t)h.constants - 1;
     m->open_count = (int)h.open_count;
-    memcpy(m->open, h.open, sizeof m->open);
+    memcpy(m->open, (const char *)bytes + offsetof(struct header, open),
+           h.open_count * sizeof *m->open);
     m->view_count = (int)h.view_count;
     int rc = 0;
     for (int i = 0; i < m->view_count && !rc; i++) {
         struct record r;
-        memcpy(&r, (const char *)bytes + sizeof h + (size_t)i * sizeof r, sizeof r);
+        memcpy(&r, (const char *)bytes + sizeof h + more_open(h.open_count) + (size_t)i * sizeof r,
+               sizeof r);
         rc = read_record(&r, m->view_count, &m->views[i]);
     }
     if (rc) {
@@ -150,5 +171,6 @@ void meta_free(meta *m)
     if (!m)
         return;
     free(m->views);
+    free(m->open);
     free(m);
 }

@@ -37,12 +37,15 @@ safe_point *safe_point_of(mend_flow *f, mend_site *site)
 }
 
 /* The loops that may still be open around `at`: see SEVERAL LOOPS in the public header. */
-int safe_point_open(const mend_flow *f, const safe_point *at, uint64_t *open)
+int safe_point_open(const mend_flow *f, const safe_point *at, uint64_t *open, int room)
 {
     int n = 0;
-    for (safe_point *p = f->safe_points; p && n < OPEN_MAX; p = p->next)
-        if (p != at && p->arrivals && (p->reopened || !p->repeated))
-            open[n++] = p->hash;
+    for (safe_point *p = f->safe_points; p; p = p->next)
+        if (p != at && p->arrivals && (p->reopened || !p->repeated)) {
+            if (n < room)
+                open[n] = p->hash;
+            n++;
+        }
     return n;
 }
 
@@ -80,14 +83,14 @@ void point_schedule(mend_flow *f)
     f->last_save = f->last_points_time = mend_now();
 }
 
-/* What rank 0 says to all: is a save due (and at which level of the planner), and at which point to
+/* Rank 0's answer to all: is a save due (and at which level of the planner), and at which point to
  * ask again. */
 struct answer {
     long due, level, next;
 };
 
-/* Ask again about when the next save will be due, but never more than twice as far ahead as has
- * been seen. */
+/* Ask again when the next save will be due, but never look more than twice as far ahead as the
+ * time seen so far. */
 static struct answer judge(mend_flow *f)
 {
     struct answer a = {0, 0, 0};
@@ -192,7 +195,7 @@ static int enter(mend_flow *f, mend_site *site, void *frame, safe_point **at)
     return 0;
 }
 
-/* This process has to get to the version's place. */
+/* This process is on its way to the version's place. */
 static int join(mend_flow *f, safe_point *at)
 {
     if (f->meta->place == at->hash)

@@ -8,7 +8,7 @@ endfunction()
 
 if(TARGET mend_flow)
     flow_program(flow_loops flow_loops.c)
-    foreach(scenario break continue return nested grow move phases kinds)
+    foreach(scenario break continue return nested deep grow move phases kinds)
         add_mpi_test(NAME flow_loops_${scenario} SCRIPT flow_loops.sh
             ARGS $<TARGET_FILE:flow_loops> ${scenario} 9 NP 3 TIMEOUT 600 LABELS flow)
         add_mpi_test(NAME flow_loops_${scenario}_all SCRIPT flow_loops.sh

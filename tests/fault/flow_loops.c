@@ -119,6 +119,50 @@ static void nested(void)
     print_sum("nested", cells, CELLS);
 }
 
+/* Twenty loops, one inside the other, each in a function of its own: all of them are open around the innermost. */
+static int at[21];
+
+static void level20(void)
+{
+    for (at[20] = 0; mend_point() && at[20] < 40; at[20]++)
+        tick(cells, CELLS, at[20]);
+}
+#define LEVEL(n, inner)                                       \
+    static void level##n(void)                                \
+    {                                                         \
+        for (at[n] = 0; mend_point() && at[n] < 1; at[n]++) { \
+            level##inner();                                   \
+            cells[n] += 1;                                    \
+        }                                                     \
+    }
+LEVEL(19, 20)
+LEVEL(18, 19)
+LEVEL(17, 18)
+LEVEL(16, 17)
+LEVEL(15, 16)
+LEVEL(14, 15)
+LEVEL(13, 14)
+LEVEL(12, 13)
+LEVEL(11, 12)
+LEVEL(10, 11)
+LEVEL(9, 10)
+LEVEL(8, 9)
+LEVEL(7, 8)
+LEVEL(6, 7)
+LEVEL(5, 6)
+LEVEL(4, 5)
+LEVEL(3, 4)
+LEVEL(2, 3)
+LEVEL(1, 2)
+
+static void deep(void)
+{
+    mend_view("cells", cells, CELLS, MPI_DOUBLE, 0);
+    mend_view("at", at, 21, MPI_INT, MEND_CONTROL);
+    level1();
+    print_sum("deep", cells, CELLS);
+}
+
 static void grow(void)
 {
     size_t count = 10;
@@ -219,6 +263,7 @@ int main(int argc, char **argv)
                      {"continue", use_continue},
                      {"return", leave_by_return},
                      {"nested", nested},
+                     {"deep", deep},
                      {"grow", grow},
                      {"move", move},
                      {"phases", phases},
