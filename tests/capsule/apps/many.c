@@ -1,7 +1,7 @@
 /* many: more of everything than a table of fixed size would hold. A checkpoint comes in the middle; afterwards
  * everything must be there: open files (each at its place, copies still sharing it), a path of 3000 bytes, operations,
- * threads, event counters, datatypes, communicators, windows, attributes of a communicator, dimensions of another; and
- * calls with very long lists of arguments.
+ * threads, event counters, datatypes, communicators, windows, attributes of a communicator, dimensions of another,
+ * persistent collectives; and calls with very long lists of arguments.
  * usage: many [files [threads]] */
 #include <fcntl.h>
 #include <mpi.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum { OPS = 640, COUNTERS = 2560, TYPES = 3000, COMMS = 100, WINDOWS = 40 };
-enum { ATTRIBUTES = 2560, DIMENSIONS = 640 };
+enum { ATTRIBUTES = 2560, DIMENSIONS = 640, PERSISTENT = 100 };
 enum { REQUESTS = 400000, STRUCT = 600000, ROUNDS = 3000 };
 static int rank, size, files = 40960, threads = 2560;
 static int *number, copies, deep;
@@ -205,8 +205,29 @@ static void look_at_grid(void)
     MPI_Comm_free(&line);
 }
 
+/* --- persistent collectives: each rank starts them in an order of its own; every second one is made anew --- */
+static MPI_Request barrier[PERSISTENT];
+
+static void make_barriers(int step)
+{
+    for (int i = 0; i < PERSISTENT; i += step)
+        must(MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &barrier[i]) == MPI_SUCCESS,
+             "MPI_Barrier_init");
+}
+
+static void use_barriers(void)
+{
+    for (int i = 0; i < PERSISTENT; i++)
+        MPI_Start(&barrier[(7 * i + rank) % PERSISTENT]);
+    must(MPI_Waitall(PERSISTENT, barrier, MPI_STATUSES_IGNORE) == MPI_SUCCESS, "barriers");
+    for (int i = 0; i < PERSISTENT; i += 2)
+        MPI_Request_free(&barrier[i]);
+    make_barriers(2);
+}
+
 static void make_objects(void)
 {
+    make_barriers(1);
     make_attributes();
     make_grid();
     for (int i = 0; i < OPS; i++)
@@ -243,6 +264,7 @@ static long look_at_objects(void)
     long sum = 0;
     look_at_attributes();
     look_at_grid();
+    use_barriers();
     for (int i = 0; i < OPS; i += 71) {
         int mine = rank + i, most = 0;
         MPI_Allreduce(&mine, &most, 1, MPI_INT, op[i], MPI_COMM_WORLD);

@@ -8,12 +8,17 @@
 #include "comm/comm.h"
 #include <stdlib.h>
 
+enum { WORD = 64 };
 struct channels {
-    int n;
+    int n; /* the same on all ranks */
     object **at;
-    uint64_t busy; /* of the first 64; later ones are used once */
+    uint64_t *busy; /* a bit for each */
 };
-enum { TRACKED = 64 };
+
+static int words_of(int channels)
+{
+    return (channels + WORD - 1) / WORD;
+}
 
 static int make_channel(object *comm, struct channels *k, object **channel)
 {
@@ -22,40 +27,55 @@ static int make_channel(object *comm, struct channels *k, object **channel)
         return rc;
     (*channel)->comm.of = comm;
     k->at = need(realloc(k->at, (size_t)(k->n + 1) * sizeof *k->at));
+    if (k->n % WORD == 0) {
+        k->busy = need(realloc(k->busy, (size_t)words_of(k->n + 1) * sizeof *k->busy));
+        k->busy[k->n / WORD] = 0;
+    }
     k->at[k->n++] = *channel;
     return 0;
+}
+
+/* *at: a channel that no rank uses; k->n: there is none. */
+static int find_free(object *comm, const struct channels *k, int *at)
+{
+    int words = words_of(k->n), rc;
+    *at = k->n;
+    if (!k->n || comm->comm.remote_size) /* what the other side agreed on would not be ours */
+        return 0;
+    uint64_t *used = need(malloc((size_t)words * sizeof *used));
+    rc = core_Allreduce(k->busy, used, words, predef[PRE_MPI_UINT64_T], predef[PRE_MPI_BOR], comm);
+    for (int i = 0; !rc && i < k->n && *at == k->n; i++)
+        if (!(used[i / WORD] >> i % WORD & 1))
+            *at = i;
+    free(used);
+    return rc;
 }
 
 /* Collective over `comm`. */
 int channel_take(object *comm, object **channel)
 {
+    int at;
     *channel = comm;
     if (comm->comm.size + comm->comm.remote_size == 1) /* there is one order only */
         return 0;
     struct extra *e = extra_of(comm);
     struct channels *k = e->channels ? e->channels : (e->channels = need(calloc(1, sizeof *k)));
-    uint64_t made = k->n < TRACKED ? (1ull << k->n) - 1 : ~0ull, free_here = made & ~k->busy,
-             free_everywhere = 0;
-    int at = k->n, rc = 0;
-    if (k->n && !comm->comm.remote_size) /* what the other side agreed on would not be ours */
-        rc = core_Allreduce(&free_here, &free_everywhere, 1, predef[PRE_MPI_UINT64_T],
-                            predef[PRE_MPI_BAND], comm);
-    if (!rc && free_everywhere) {
-        at = __builtin_ctzll(free_everywhere);
+    int rc = find_free(comm, k, &at);
+    if (!rc && at < k->n)
         *channel = k->at[at];
-    } else if (!rc)
+    else if (!rc)
         rc = make_channel(comm, k, channel);
-    if (!rc && at < TRACKED)
-        k->busy |= 1ull << at;
+    if (!rc)
+        k->busy[at / WORD] |= 1ull << at % WORD;
     return rc;
 }
 
 void channel_give(object *comm, object *channel)
 {
     struct channels *k = comm->extra ? comm->extra->channels : NULL;
-    for (int i = 0; k && i < k->n && i < TRACKED; i++)
+    for (int i = 0; k && i < k->n; i++)
         if (k->at[i] == channel)
-            k->busy &= ~(1ull << i);
+            k->busy[i / WORD] &= ~(1ull << i % WORD);
 }
 
 void channels_free(struct channels *k)
@@ -65,5 +85,6 @@ void channels_free(struct channels *k)
     for (int i = 0; i < k->n; i++)
         core_Comm_free(&k->at[i]);
     free(k->at);
+    free(k->busy);
     free(k);
 }
