@@ -15,16 +15,20 @@
 _Static_assert(sizeof(mend_ends_entry) == 40, "no hidden padding");
 _Static_assert(offsetof(mend_ends_entry, started) == MEND_ENDS_TOLD, "the last one");
 
-static char mine
-    [4400]; /* the path, for a rank: the file is not kept open, a program may close what it did not open */
-static uint64_t this_launch;
+/* State of a rank. The file does not stay open: a program may close descriptors that it did not
+ * open. */
+static struct {
+    char path[4400];
+    uint64_t launch;
+} mine;
 
 static void path_of(char *path, size_t size, const char *dir)
 {
     snprintf(path, size, "%s/ends", dir);
 }
 
-/* Zeros are written, not left out: only what was written once has its place on the disk. */
+/* Write zeros instead of leaving a hole: only bytes that were written once have their place on the
+ * disk. */
 int mend_ends_make(const char *dir, int entries)
 {
     char path[4400];
@@ -56,13 +60,13 @@ mend_ends_entry *mend_ends_read(const char *dir, int *entries)
 
 void mend_ends_open(const char *dir, uint64_t launch)
 {
-    path_of(mine, sizeof mine, dir);
-    this_launch = launch;
+    path_of(mine.path, sizeof mine.path, dir);
+    mine.launch = launch;
 }
 
 static void put(const void *bytes, size_t count, off_t at)
 {
-    int fd = mine[0] ? open(mine, O_WRONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    int fd = mine.path[0] ? open(mine.path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     while (fd >= 0 && pwrite(fd, bytes, count, at) < 0 && errno == EINTR)
         ;
     if (fd >= 0)
@@ -71,23 +75,23 @@ static void put(const void *bytes, size_t count, off_t at)
 
 void mend_ends_started(int process)
 {
-    put(&this_launch, sizeof this_launch,
+    put(&mine.launch, sizeof mine.launch,
         (off_t)((size_t)process * sizeof(mend_ends_entry) + offsetof(mend_ends_entry, started)));
 }
 
 void mend_ends_ended(int rank, enum mend_ended_how how, int code)
 {
-    mend_ends_entry p = {this_launch, how, code, (uint64_t)mend_event_lost(), 0, 0};
+    mend_ends_entry p = {mine.launch, how, code, (uint64_t)mend_event_lost(), 0, 0};
     if (rank >= 0)
         put(&p, MEND_ENDS_TOLD, (off_t)((size_t)rank * sizeof p));
 }
 
 const char *mend_ends_path(void)
 {
-    return mine;
+    return mine.path;
 }
 
 mend_ends_entry mend_ends_crash(int signal, uint64_t at, int process)
 {
-    return (mend_ends_entry){this_launch, MEND_ENDS_CRASHED, signal, (uint64_t)process, at, 0};
+    return (mend_ends_entry){mine.launch, MEND_ENDS_CRASHED, signal, (uint64_t)process, at, 0};
 }

@@ -28,8 +28,10 @@ struct pin {
     struct pin *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list */
-static struct pin *pins;
+static struct {
+    pthread_mutex_t lock; /* guards the list */
+    struct pin *list;
+} pins = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool is_same(const struct pin *pin, int fd)
 {
@@ -39,7 +41,7 @@ static bool is_same(const struct pin *pin, int fd)
 
 static struct pin *find(const char *path, size_t length)
 {
-    struct pin *pin = pins;
+    struct pin *pin = pins.list;
     while (pin && (pin->length != length || strncmp(pin->path, path, length) != 0))
         pin = pin->next;
     return pin;
@@ -58,7 +60,7 @@ static int descriptor(struct pin *pin)
         errno = ESTALE;
         return -1;
     }
-    pin->fd = fd; /* the old number is not ours any more */
+    pin->fd = fd; /* the old number belongs to somebody else now */
     return fd;
 }
 
@@ -70,13 +72,13 @@ int mend_io_at(const char *path, const char **name)
     *name = path;
     if (!slash)
         return fd;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&pins.lock);
     struct pin *pin = find(path, (size_t)(slash - path));
     if (pin) {
         fd = descriptor(pin);
         *name = slash + 1;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&pins.lock);
     return fd;
 }
 
@@ -85,13 +87,13 @@ int mend_io_at_folder(const char *path, const char **name)
     int fd = AT_FDCWD;
 
     *name = path;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&pins.lock);
     struct pin *pin = find(path, strlen(path));
     if (pin) {
         fd = descriptor(pin);
         *name = ".";
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&pins.lock);
     return fd;
 }
 
@@ -104,8 +106,8 @@ static struct pin *add(const char *path)
     }
     pin->length = strlen(path);
     pin->fd = -1;
-    pin->next = pins;
-    pins = pin;
+    pin->next = pins.list;
+    pins.list = pin;
     return pin;
 }
 
@@ -121,24 +123,24 @@ int mend_io_pin(const char *path)
             close(fd);
         return code;
     }
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&pins.lock);
     struct pin *pin = find(path, strlen(path));
     if (!pin && !(pin = add(path))) {
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&pins.lock);
         close(fd);
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the folder %s", path);
     }
     if (pin->fd >= 0 && is_same(pin, pin->fd))
         close(pin->fd);
     *pin = (struct pin){pin->path, pin->length, fd, pin->uses + 1, st.st_dev, st.st_ino, pin->next};
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&pins.lock);
     return MEND_OK;
 }
 
 void mend_io_unpin(const char *path)
 {
-    pthread_mutex_lock(&lock);
-    struct pin **link = &pins;
+    pthread_mutex_lock(&pins.lock);
+    struct pin **link = &pins.list;
     while (*link && strcmp((*link)->path, path) != 0)
         link = &(*link)->next;
     struct pin *pin = *link;
@@ -149,5 +151,5 @@ void mend_io_unpin(const char *path)
         free(pin->path);
         free(pin);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&pins.lock);
 }

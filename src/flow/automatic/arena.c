@@ -19,8 +19,8 @@
 #include <sys/mman.h>
 
 enum {
-    PAGE_BYTES = 4096,       /* spans are counted in these, on every machine */
-    KERNEL_BYTES = 64 << 10, /* the kernel is asked for these: a multiple of any page size */
+    PAGE_BYTES = 4096,       /* the unit of spans, on every machine */
+    KERNEL_BYTES = 64 << 10, /* the unit of requests to the kernel: a multiple of any page size */
     CHUNK_BYTES = 64 << 10,
     CLASS_MAX = 32 << 10,
     CLASSES = 44,
@@ -38,7 +38,7 @@ struct tag { /* before every block */
     uint32_t magic;
     uint16_t kind; /* its class, or LARGE */
     uint16_t spare;
-    uint32_t back; /* from the begin of the block to this tag: blocks with an alignment */
+    uint32_t back; /* distance from the start of the block to this tag, for aligned blocks */
     uint32_t spare2;
     uint64_t room; /* usable bytes behind the tag */
     uint64_t spare3;
@@ -58,8 +58,10 @@ struct heap {
     struct arena_random random;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static size_t room; /* reserved; 0: not open */
+static struct {
+    pthread_mutex_t lock;
+    size_t room; /* reserved; 0: not open */
+} arena = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct heap *heap(void)
 {
@@ -73,7 +75,7 @@ static size_t up(size_t n, size_t to)
 
 bool arena_is_open(void)
 {
-    return room != 0;
+    return arena.room != 0;
 }
 
 char *arena_base(void)
@@ -88,7 +90,7 @@ size_t arena_bytes(void)
 
 bool arena_holds(const void *address)
 {
-    return room && (char *)address >= BASE && (char *)address < BASE + room;
+    return arena.room && (char *)address >= BASE && (char *)address < BASE + arena.room;
 }
 
 struct arena_random *arena_random(void)
@@ -108,11 +110,11 @@ static int commit(char *from, size_t bytes)
 int arena_open(void)
 {
     size_t first = up(sizeof(struct heap), GROWTH_MIN);
-    for (size_t want = ROOM; !room && want >= ((size_t)1 << 30); want /= 2)
+    for (size_t want = ROOM; !arena.room && want >= ((size_t)1 << 30); want /= 2)
         if (mmap(BASE, want, PROT_NONE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) == BASE)
-            room = want;
-    if (!room)
+            arena.room = want;
+    if (!arena.room)
         return mend_fail(MEND_ERR_NO_MEMORY, "the addresses of the heap (%p and up) are taken",
                          (void *)BASE);
     int rc = commit(BASE, first);
@@ -126,7 +128,7 @@ int arena_open(void)
     return 0;
 }
 
-/* The kernel rounds a length up: a piece that ended within a page would take the rest of it along. */
+/* The kernel rounds a length up: if a piece ended within a page, the rest of the page would be lost with it. */
 static void wipe(char *from, size_t bytes)
 {
     char *first = (char *)up((size_t)from, KERNEL_BYTES);
@@ -142,9 +144,9 @@ static void wipe(char *from, size_t bytes)
 int arena_set_bytes(size_t bytes)
 {
     char *now = heap()->committed, *then = BASE + bytes;
-    if (bytes > room || bytes % PAGE_BYTES || bytes < sizeof(struct heap))
+    if (bytes > arena.room || bytes % PAGE_BYTES || bytes < sizeof(struct heap))
         return mend_fail(MEND_ERR_NO_MEMORY, "a heap of %zu bytes does not fit into %zu", bytes,
-                         room);
+                         arena.room);
     if (then > now)
         return commit(now, (size_t)(then - now));
     if (then < now)
@@ -162,8 +164,8 @@ static int grow(struct heap *h, char *to)
     char *want = h->committed + (step > GROWTH_MIN ? step : GROWTH_MIN);
     if (want < to)
         want = (char *)up((size_t)to, GROWTH_MIN);
-    if (want > BASE + room)
-        want = BASE + room;
+    if (want > BASE + arena.room)
+        want = BASE + arena.room;
     if (to > want || commit(h->committed, (size_t)(want - h->committed)))
         return -1;
     h->committed = want;
@@ -187,7 +189,7 @@ static void *take_span(size_t bytes)
         *s = (struct span){0, NULL};
         return s;
     }
-    if (bytes > room || grow(h, h->end + bytes))
+    if (bytes > arena.room || grow(h, h->end + bytes))
         return NULL;
     char *made = h->end;
     h->end += bytes;
@@ -308,15 +310,15 @@ static struct tag *tag_of(const void *memory)
 {
     struct tag *t = (struct tag *)memory - 1;
     if (t->magic != TAGGED)
-        abort(); /* freed twice, or never allocated: as the C library does */
+        abort(); /* freed twice, or never allocated: do as the C library does */
     return t;
 }
 
 void *arena_take(size_t bytes)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&arena.lock);
     struct tag *t = take_block(bytes);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&arena.lock);
     if (!t)
         errno = ENOMEM;
     return t ? t + 1 : NULL;
@@ -337,7 +339,7 @@ void *arena_take_aligned(size_t alignment, size_t bytes)
     if (user == block)
         return block;
     struct tag old = *tag_of(block), *t = (struct tag *)user - 1;
-    *t = old; /* it may cover a part of the old one, which nobody needs any more */
+    *t = old; /* it may cover a part of the old one, which is no longer needed */
     t->back = (uint32_t)(user - block);
     t->room = old.room - t->back;
     return user;
@@ -345,9 +347,9 @@ void *arena_take_aligned(size_t alignment, size_t bytes)
 
 void arena_give(void *memory)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&arena.lock);
     give_block(tag_of(memory));
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&arena.lock);
 }
 
 size_t arena_room(const void *memory)

@@ -41,10 +41,10 @@ static struct {
     double started;
     void *copies; /* of shared memory */
     size_t copies_bytes;
-    pid_t child; /* 0: none */
-    int watch;   /* its end can be read here */
-} now = {.watch = -1};
-static struct page_sums last = {.version = -1}; /* of the image that the next may be based on */
+    pid_t child;           /* 0: none */
+    int watch;             /* its end can be read here */
+    struct page_sums last; /* of the image that the next may be based on */
+} snapshot = {.watch = -1, .last = {.version = -1}};
 
 void snapshot_path(int rank, mend_version_t version, uint64_t save_id, char *path, size_t size)
 {
@@ -69,8 +69,8 @@ static int copy_shared(struct survey *s)
     char *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (copy == MAP_FAILED)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory to copy %zu bytes of shared memory", bytes);
-    now.copies = copy;
-    now.copies_bytes = bytes;
+    snapshot.copies = copy;
+    snapshot.copies_bytes = bytes;
     for (size_t i = 0; i < s->count; i++) {
         struct stretch *t = &s->stretches[i];
         const struct mapping *m = &s->mappings[t->mapping];
@@ -90,11 +90,11 @@ static int copy_shared(struct survey *s)
 /* Steps 3: in the child, or here. */
 static void write_now(void)
 {
-    struct found *f = now.selection.found;
-    f->code = selection_make(&now.selection);
+    struct found *f = snapshot.selection.found;
+    f->code = selection_make(&snapshot.selection);
     if (f->code == 0)
-        f->code = selection_write(&now.selection, now.save.version, now.save.save_id, now.file.fd,
-                                  now.file.path, &f->written);
+        f->code = selection_write(&snapshot.selection, snapshot.save.version, snapshot.save.save_id,
+                                  snapshot.file.fd, snapshot.file.path, &f->written);
     if (f->code)
         snprintf(f->text, sizeof f->text, "%s", mend_error_text());
 }
@@ -110,82 +110,85 @@ static int start_child(void)
         if (raw_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0) != parent)
             raw_syscall(SYS_exit_group, 1, 0, 0, 0, 0, 0);
         /* nobody shall take our copies of its sockets for a process that lives */
-        if (now.file.fd > 3)
-            raw_syscall(SYS_close_range, 3, now.file.fd - 1, 0, 0, 0, 0);
-        raw_syscall(SYS_close_range, now.file.fd + 1, 0x7fffffff, 0, 0, 0, 0);
+        if (snapshot.file.fd > 3)
+            raw_syscall(SYS_close_range, 3, snapshot.file.fd - 1, 0, 0, 0, 0);
+        raw_syscall(SYS_close_range, snapshot.file.fd + 1, 0x7fffffff, 0, 0, 0, 0);
         write_now();
-        if (now.selection.found->code == 0 && mend_io_fsync(now.file.fd, now.file.path))
-            now.selection.found->code = MEND_ERR_IO;
+        if (snapshot.selection.found->code == 0 &&
+            mend_io_fsync(snapshot.file.fd, snapshot.file.path))
+            snapshot.selection.found->code = MEND_ERR_IO;
         raw_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
     }
-    now.watch = (int)syscall(SYS_pidfd_open, pid, 0);
-    __atomic_store_n(&now.child, (pid_t)pid, __ATOMIC_RELEASE);
+    snapshot.watch = (int)syscall(SYS_pidfd_open, pid, 0);
+    __atomic_store_n(&snapshot.child, (pid_t)pid, __ATOMIC_RELEASE);
     return 1;
 }
 
 /* Step 4, and the end of an image that was written at once. */
 static void finish(struct snapshot_result *r)
 {
-    struct found *f = now.selection.found;
+    struct found *f = snapshot.selection.found;
     int rc = f ? f->code : 0;
     if (rc)
         rc = mend_fail(rc, "%s", f->text[0] ? f->text : "the child process that wrote it died");
     else
-        rc = mend_io_replace_commit(&now.file);
-    mend_io_replace_abort(&now.file);
+        rc = mend_io_replace_commit(&snapshot.file);
+    mend_io_replace_abort(&snapshot.file);
     r->code = rc;
     r->bytes = rc ? 0 : f->written;
-    r->seconds = seconds_now() - now.started;
-    r->version = now.save.version;
+    r->seconds = seconds_now() - snapshot.started;
+    r->version = snapshot.save.version;
     if (rc)
-        fprintf(stderr, "mend: rank %u: no image of version %lld: %s\n", now.survey.meta.rank,
-                (long long)now.save.version, mend_error_text());
-    else if (now.selection.want_sums)
-        selection_keep(&now.selection, now.save.version, now.save.save_id, &last);
-    selection_free(&now.selection);
-    survey_free(&now.survey);
-    if (now.copies)
-        munmap(now.copies, now.copies_bytes);
-    now.copies = NULL;
+        fprintf(stderr, "mend: rank %u: no image of version %lld: %s\n", snapshot.survey.meta.rank,
+                (long long)snapshot.save.version, mend_error_text());
+    else if (snapshot.selection.want_sums)
+        selection_keep(&snapshot.selection, snapshot.save.version, snapshot.save.save_id,
+                       &snapshot.last);
+    selection_free(&snapshot.selection);
+    survey_free(&snapshot.survey);
+    if (snapshot.copies)
+        munmap(snapshot.copies, snapshot.copies_bytes);
+    snapshot.copies = NULL;
 }
 
 static int prepare(struct upper *u)
 {
     char path[4500];
-    const struct control_save *s = &now.save;
-    const struct page_sums *base =
-        s->base_version >= 0 && last.version == s->base_version && last.save_id == s->base_id
-            ? &last
-            : NULL;
+    const struct control_save *s = &snapshot.save;
+    const struct page_sums *base = s->base_version >= 0 &&
+                                           snapshot.last.version == s->base_version &&
+                                           snapshot.last.save_id == s->base_id
+                                       ? &snapshot.last
+                                       : NULL;
     int rc = snapshot_refused();
     if (rc == 0)
-        rc = survey_take(&now.survey, u, 0);
+        rc = survey_take(&snapshot.survey, u, 0);
     if (rc == 0 && s->background)
-        rc = copy_shared(&now.survey);
+        rc = copy_shared(&snapshot.survey);
     if (rc == 0)
-        rc = selection_prepare(&now.selection, &now.survey, base, settings.chain > 0);
+        rc = selection_prepare(&snapshot.selection, &snapshot.survey, base, settings.chain > 0);
     if (rc)
         return rc;
     snapshot_path(u->rank, s->version, s->save_id, path, sizeof path);
-    return mend_io_replace_begin(&now.file, path);
+    return mend_io_replace_begin(&snapshot.file, path);
 }
 
 void snapshot_begin(struct upper *u, const struct control_save *save, struct snapshot_result *r)
 {
-    now.save = *save;
-    now.started = seconds_now();
+    snapshot.save = *save;
+    snapshot.started = seconds_now();
     *r = (struct snapshot_result){0};
     int rc = prepare(u);
     if (rc) {
         fprintf(stderr, "mend: rank %d: no image of version %lld: %s\n", u->rank,
                 (long long)save->version, mend_error_text());
-        selection_free(&now.selection);
-        survey_free(&now.survey);
+        selection_free(&snapshot.selection);
+        survey_free(&snapshot.survey);
         r->code = rc;
         r->version = save->version;
         return;
     }
-    now.selection.found->code = MEND_ERR_IO; /* until it is known better */
+    snapshot.selection.found->code = MEND_ERR_IO; /* until it is known better */
     if (save->background && start_child())
         return;
     write_now();
@@ -194,12 +197,12 @@ void snapshot_begin(struct upper *u, const struct control_save *save, struct sna
 
 int snapshot_child(void)
 {
-    return __atomic_load_n(&now.child, __ATOMIC_ACQUIRE) ? now.watch : -1;
+    return __atomic_load_n(&snapshot.child, __ATOMIC_ACQUIRE) ? snapshot.watch : -1;
 }
 
 int snapshot_end(int wait, struct snapshot_result *r)
 {
-    pid_t child = __atomic_load_n(&now.child, __ATOMIC_ACQUIRE);
+    pid_t child = __atomic_load_n(&snapshot.child, __ATOMIC_ACQUIRE);
     if (!child)
         return 0;
     pid_t got;
@@ -208,9 +211,9 @@ int snapshot_end(int wait, struct snapshot_result *r)
     while (got < 0 && errno == EINTR);
     if (got == 0)
         return 0;
-    close(now.watch);
-    now.watch = -1;
-    __atomic_store_n(&now.child, 0, __ATOMIC_RELEASE);
+    close(snapshot.watch);
+    snapshot.watch = -1;
+    __atomic_store_n(&snapshot.child, 0, __ATOMIC_RELEASE);
     finish(r);
     return 1;
 }

@@ -18,18 +18,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static double last; /* when we looked */
-
-static const char *pulse_path(void)
+static void pulse_path(char *path, size_t size)
 {
-    static char path[4300];
-    snprintf(path, sizeof path, "%s/pulse", settings.dir);
-    return path;
+    snprintf(path, size, "%s/pulse", settings.dir);
 }
 
 static void show_pulse(void)
 {
-    int fd = open(pulse_path(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    char path[4300];
+    pulse_path(path, sizeof path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return; /* then nobody judges us by it */
     futimens(fd, NULL);
@@ -38,15 +36,17 @@ static void show_pulse(void)
 
 void silence_begin(void)
 {
-    last = seconds_now();
+    the.pulse_at = seconds_now();
     if (settings.dir[0] && settings.silence > 0)
         show_pulse();
 }
 
 void silence_end(void)
 {
+    char path[4300];
+    pulse_path(path, sizeof path);
     if (settings.dir[0] && settings.silence > 0)
-        unlink(pulse_path());
+        unlink(path);
 }
 
 static void ask(int rank, double now)
@@ -65,13 +65,14 @@ static void ask(int rank, double now)
 
 void silence_pass(double now)
 {
-    double turn = settings.silence / 4 < 5 ? settings.silence / 4 : 5, missed = now - last - turn;
-    if (settings.silence <= 0 || now - last < turn)
+    double turn = settings.silence / 4 < 5 ? settings.silence / 4 : 5,
+           missed = now - the.pulse_at - turn;
+    if (settings.silence <= 0 || now - the.pulse_at < turn)
         return;
     if (missed > turn) /* we stood still ourselves: that is nobody's silence */
         for (int i = 0; i < the.ranks; i++)
             the.member[i].asked_at += the.member[i].asked_at > 0 ? missed : 0;
-    last = now;
+    the.pulse_at = now;
     if (settings.dir[0])
         show_pulse();
     if (the.state == SAVING && the.save.background)

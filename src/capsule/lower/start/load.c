@@ -26,11 +26,14 @@
 #include <base/config.h>
 
 extern char **environ;
-static char **first_environ; /* as the kernel passed it: MPI_Init changes it, and moves it */
+static struct {
+    char **environ; /* as the kernel passed it: MPI_Init changes it, and moves it */
+    char interpreter[4096], program[4096];
+} first;
 void load_remember_environment(void)
 {
-    if (!first_environ)
-        first_environ = environ;
+    if (!first.environ)
+        first.environ = environ;
 }
 
 struct elf {
@@ -57,10 +60,10 @@ static char *interpreter_of(const char *app)
 {
     struct elf im;
     int fd;
-    static char path[4096];
+    char *path = first.interpreter;
     read_elf(app, &fd, &im);
     for (int i = 0; i < im.eh.e_phnum; i++)
-        if (im.ph[i].p_type == PT_INTERP && im.ph[i].p_filesz < sizeof path) {
+        if (im.ph[i].p_type == PT_INTERP && im.ph[i].p_filesz < sizeof first.interpreter) {
             if (pread(fd, path, im.ph[i].p_filesz, im.ph[i].p_offset) != (ssize_t)im.ph[i].p_filesz)
                 die("%s is cut short", app);
             close(fd);
@@ -147,7 +150,7 @@ static void *build_stack(int argc, char **argv, const struct elf *ldso)
         memcpy(top, s, n_);        \
         top;                       \
     })
-    char **env = first_environ ? first_environ : environ;
+    char **env = first.environ ? first.environ : environ;
     int envc = 0;
     while (env[envc])
         envc++;
@@ -197,12 +200,13 @@ static void *build_stack(int argc, char **argv, const struct elf *ldso)
 
 static char *find_in_path(char *name)
 {
-    static char buf[4096];
+    char *buf = first.program;
     char *path = getenv("PATH");
     if (strchr(name, '/') || !path)
         return name;
     for (char *p = strtok(need(strdup(path)), ":"); p; p = strtok(NULL, ":"))
-        if (snprintf(buf, sizeof buf, "%s/%s", p, name) < (int)sizeof buf && !access(buf, X_OK))
+        if (snprintf(buf, sizeof first.program, "%s/%s", p, name) < (int)sizeof first.program &&
+            !access(buf, X_OK))
             return buf;
     return name;
 }

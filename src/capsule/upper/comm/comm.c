@@ -27,38 +27,41 @@ static uint64_t mix_ranks(uint64_t h, int n, const int *ranks)
     return h;
 }
 
+static struct {
+    struct seen {
+        uint64_t key, times;
+    } *table; /* of times_seen */
+    size_t room, used;
+    unsigned cards; /* that were made */
+} made;
+
 /* How often `key` was seen before: an open-addressing table that doubles. */
 static uint64_t times_seen(uint64_t key)
 {
-    static struct seen {
-        uint64_t key, times;
-    } *table;
-    static size_t room, used;
-
     key |= 1; /* 0: free place */
-    if (2 * used >= room) {
-        size_t old_room = room;
-        struct seen *old = table;
-        room = room ? 2 * room : 64;
-        table = calloc(room, sizeof *table);
-        if (!table)
+    if (2 * made.used >= made.room) {
+        size_t old_room = made.room;
+        struct seen *old = made.table;
+        made.room = made.room ? 2 * made.room : 64;
+        made.table = calloc(made.room, sizeof *made.table);
+        if (!made.table)
             abort();
         for (size_t i = 0; i < old_room; i++) {
             if (!old[i].key)
                 continue;
-            size_t at = old[i].key & (room - 1);
-            while (table[at].key)
-                at = (at + 1) & (room - 1);
-            table[at] = old[i];
+            size_t at = old[i].key & (made.room - 1);
+            while (made.table[at].key)
+                at = (at + 1) & (made.room - 1);
+            made.table[at] = old[i];
         }
         free(old);
     }
-    size_t at = key & (room - 1);
-    while (table[at].key && table[at].key != key)
-        at = (at + 1) & (room - 1);
-    used += !table[at].key;
-    table[at].key = key;
-    return table[at].times++;
+    size_t at = key & (made.room - 1);
+    while (made.table[at].key && made.table[at].key != key)
+        at = (at + 1) & (made.room - 1);
+    made.used += !made.table[at].key;
+    made.table[at].key = key;
+    return made.table[at].times++;
 }
 
 void forget_freed_comms(void)
@@ -78,8 +81,8 @@ static void show_card(struct comm_card *card)
 
 static struct comm_card *new_card(object *c, uint64_t id)
 {
-    static unsigned made;
-    if (++made % 65536 == 0) /* a rank is not that far behind: nobody asks for these any more */
+    if (++made.cards % 65536 ==
+        0) /* a rank is not that far behind: nobody asks for these any more */
         forget_freed_comms();
     struct comm_card *card = keep_alloc(sizeof *card);
     *card = (struct comm_card){.id = id,

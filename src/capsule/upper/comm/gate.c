@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int closed; /* this process's gate */
-
 static int meet(object *comm)
 {
     object *r = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, 0, comm);
@@ -45,9 +43,9 @@ int gates_take(int n, int *members, uint64_t id, struct gate *g)
         at++;
     if (at)
         rc = core_Recv(NULL, 0, TYPE_BYTE, members[at - 1], tag, core.own_channel, NULL);
-    while (closed)
+    while (core.gate_closed)
         baton_rest();
-    closed = g->used = 1;
+    core.gate_closed = g->used = 1;
     if (!rc && at < n - 1)
         rc = core_Send(NULL, 0, TYPE_BYTE, members[at + 1], tag, core.own_channel);
     return rc;
@@ -81,7 +79,7 @@ int gate_enter(object *comm, struct gate *g)
 void gate_leave(struct gate *g)
 {
     if (g->used)
-        closed = g->used = 0;
+        core.gate_closed = g->used = 0;
 }
 
 int exclusive_enter(object *comm, struct gate *g)

@@ -28,13 +28,13 @@
 /* With several threads `creating` is odd while any is inside a call that makes a communicator and does not stand at
  * its door. All of this with the baton in hand.
  */
+/* Of this thread: how often it counts in core.creations. */
 static __thread int creates;
-static int creations;
 static void count_creations(int more)
 {
-    int some = creations > 0;
-    creations += more;
-    if (some != (creations > 0))
+    int some = core.creations > 0;
+    core.creations += more;
+    if (some != (core.creations > 0))
         __atomic_store_n(&upper.creating, upper.creating + 1, __ATOMIC_SEQ_CST);
 }
 void creations_of_several(int begins)

@@ -109,6 +109,9 @@ extern struct core {
     int speaking; /* a thread speaks for a checkpoint, or rebinds objects after a restart */
     volatile double wtime_shift; /* keeps MPI_Wtime going on across a restart */
     int tool_started, tool_generation;
+    int creations;   /* threads inside a call that makes a communicator (collectives.c) */
+    int gate_closed; /* this process's gate (comm/gate.c) */
+    object *user_op[MAX_USER_OPS]; /* by slot (types/op.c) */
 } core;
 #define COMM_WORLD predef[PRE_MPI_COMM_WORLD]
 #define COMM_SELF  predef[PRE_MPI_COMM_SELF]

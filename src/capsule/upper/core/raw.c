@@ -17,7 +17,7 @@ union kept { /* before each piece */
     max_align_t align;
 };
 enum { CHUNK = 1 << 20 };
-static struct chunk *chunk_now;
+static struct chunk *chunk_now; /* the one that is being filled; core.h is not for this file */
 
 static struct chunk *chunk_new(size_t size)
 {

@@ -23,8 +23,9 @@ enum { FREE, BEING_BORN, ALIVE, DYING }; /* upper_thread.used */
 enum { MAIN_SLOT = 0 };
 static __thread int my_slot = -1;
 static struct {
-    volatile int parking;  /* a speaker wants the others parked */
-    ptrdiff_t self_offset; /* from a pthread_t to the thread's pointer */
+    volatile int parking;        /* a speaker wants the others parked */
+    ptrdiff_t self_offset;       /* from a pthread_t to the thread's pointer */
+    char names[MAX_THREADS][16]; /* as ps shows them */
 } all;
 __thread volatile unsigned interruptions;
 
@@ -246,9 +247,7 @@ int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
     return rc ? thrd_error : thrd_success;
 }
 
-/* Their names, as ps shows them. A GPU's driver finds a thread of its own by its name. */
-static char names[MAX_THREADS][16];
-
+/* Names are part of an image: a GPU's driver finds a thread of its own by its name. */
 static long name_file(int tid, int flags)
 {
     char path[64];
@@ -263,21 +262,21 @@ void note_thread_names(void)
         long n = 0,
              fd = upper.threads[i].used == ALIVE ? name_file(upper.threads[i].tid, O_RDONLY) : -1;
         if (fd >= 0) {
-            n = raw_syscall(SYS_read, fd, (long)names[i], sizeof names[i], 0, 0, 0);
+            n = raw_syscall(SYS_read, fd, (long)all.names[i], sizeof all.names[i], 0, 0, 0);
             raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
         }
-        for (long k = n > 0 ? n - 1 : 0; k < (long)sizeof names[i]; k++)
-            names[i][k] = 0; /* from the end of the line on */
+        for (long k = n > 0 ? n - 1 : 0; k < (long)sizeof all.names[i]; k++)
+            all.names[i][k] = 0; /* from the end of the line on */
     }
 }
 
 void name_threads_again(void)
 {
     for (int i = 0; i < upper.nthreads; i++) {
-        long fd = names[i][0] ? name_file(upper.threads[i].tid, O_WRONLY) : -1;
+        long fd = all.names[i][0] ? name_file(upper.threads[i].tid, O_WRONLY) : -1;
         if (fd < 0)
             continue;
-        raw_syscall(SYS_write, fd, (long)names[i], (long)strlen(names[i]), 0, 0, 0);
+        raw_syscall(SYS_write, fd, (long)all.names[i], (long)strlen(all.names[i]), 0, 0, 0);
         raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
     }
 }

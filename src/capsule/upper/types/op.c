@@ -1,7 +1,6 @@
 /* op.c - user-defined operations: called from below through one of MAX_USER_OPS slots. */
 #include "core/face.h"
 #include "types/types.h"
-static object *user_ops[MAX_USER_OPS];
 static void user_op(int slot, void *in, void *inout, int *n, handle_t type)
 {
     object *t = NULL;
@@ -14,7 +13,7 @@ static void user_op(int slot, void *in, void *inout, int *n, handle_t type)
                 t = o;
                 break;
             }
-    face_call_op(user_ops[slot], in, inout, n, t ? t : predef[PRE_MPI_DATATYPE_NULL]);
+    face_call_op(core.user_op[slot], in, inout, n, t ? t : predef[PRE_MPI_DATATYPE_NULL]);
 }
 /* Called from below, maybe by a function that has not set in_library: no image is taken here. */
 FAST_CODE void run_user_op(int slot, void *in, void *inout, int *n, handle_t type)
@@ -31,11 +30,11 @@ void rebind_ops(void)
 int core_Op_create(void *fn, int commute, int fortran, object **out)
 {
     int slot = 0;
-    while (slot < MAX_USER_OPS && user_ops[slot])
+    while (slot < MAX_USER_OPS && core.user_op[slot])
         slot++;
     if (slot == MAX_USER_OPS)
         return refuse("MPI_Op_create", "more than 1024 operations at once are not supported");
-    object *o = user_ops[slot] = object_new(KIND_OP);
+    object *o = core.user_op[slot] = object_new(KIND_OP);
     o->op.fn = fn;
     o->op.commute = commute;
     o->op.fortran = fortran;
@@ -48,7 +47,7 @@ int core_Op_free(object **o)
     if ((*o)->predefined)
         return NEUTRAL_MPI_ERR_OP;
     int rc = LOWER(Op_free, (*o)->real);
-    user_ops[(*o)->op.slot] = NULL;
+    core.user_op[(*o)->op.slot] = NULL;
     object_delete(*o);
     *o = predef[PRE_MPI_OP_NULL];
     return rc;

@@ -11,17 +11,20 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-static atomic_int offered = -1; /* a launcher's pipe that the thread has not taken yet */
+static struct {
+    atomic_int offered; /* a launcher's pipe that the thread has not taken yet */
+    bool feeding;       /* the thread is there */
+} input = {.offered = -1};
 
 static bool in_foreground(void)
 {
     return tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
-/* All of it, unless the launcher is gone or there is another one. False: nobody reads it any more. */
+/* Write all of it, unless the launcher is gone or replaced. False: nobody reads it any more. */
 static bool pass_on(int fd, const char *bytes, ssize_t n)
 {
-    while (n > 0 && atomic_load(&offered) < 0) {
+    while (n > 0 && atomic_load(&input.offered) < 0) {
         struct pollfd p = {fd, POLLOUT, 0};
         ssize_t written = poll(&p, 1, 100) == 1 ? write(fd, bytes, (size_t)n) : 0;
         if (written < 0 && errno != EAGAIN && errno != EINTR)
@@ -34,7 +37,7 @@ static bool pass_on(int fd, const char *bytes, ssize_t n)
     return true;
 }
 
-/* False: the end was typed, the terminal or the reader is gone. */
+/* False: the user typed the end of input, or the terminal or the reader is gone. */
 static bool one_turn(int fd)
 {
     char bytes[4096];
@@ -53,7 +56,7 @@ static void *feed(void *unused)
 {
     (void)unused;
     for (int fd = -1;;) {
-        int next = atomic_exchange(&offered, -1);
+        int next = atomic_exchange(&input.offered, -1);
         bool goes_on = next < 0 && one_turn(fd);
         if (!goes_on && fd >= 0)
             close(fd);
@@ -65,21 +68,20 @@ static void *feed(void *unused)
 
 int run_input_start(void)
 {
-    static bool feeding;
     int ends[2];
     pthread_t thread;
     sigset_t all, before;
     if (!isatty(STDIN_FILENO) || pipe2(ends, O_CLOEXEC))
         return -1;
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
-    int unused = atomic_exchange(&offered, ends[1]);
+    int unused = atomic_exchange(&input.offered, ends[1]);
     if (unused >= 0)
         close(unused);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the main thread */
-    if (!feeding && pthread_create(&thread, NULL, feed, NULL) == 0) {
+    if (!input.feeding && pthread_create(&thread, NULL, feed, NULL) == 0) {
         pthread_detach(thread);
-        feeding = true;
+        input.feeding = true;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return ends[0];

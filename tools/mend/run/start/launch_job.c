@@ -66,13 +66,15 @@ int run_add_flags(struct run_words *w, const char *name)
     return MEND_OK;
 }
 
-static char meeting[40];           /* names the present launch */
-static bool input_is_file;         /* rank 0 reads it by itself */
-static char session[SESSION_PATH]; /* the launcher's folder */
+static struct {
+    char meeting[40];           /* names the present launch */
+    bool input_is_file;         /* rank 0 reads it by itself */
+    char session[SESSION_PATH]; /* the launcher's folder */
+} launch;
 
 const char *run_meeting(void)
 {
-    return meeting;
+    return launch.meeting;
 }
 
 static void set_environment(const struct run_job *job)
@@ -98,8 +100,8 @@ static void set_environment(const struct run_job *job)
     mend_image_job_text(&job->identity, identity);
     setenv("MEND_CAPSULE_JOB", identity, 1);
     setenv("MEND_RUN_FROM_START", job->from_start ? "yes" : "no", 1);
-    if (job->input[0]) { /* it is read again after a rollback; what comes by a pipe cannot be */
-        input_is_file = true;
+    if (job->input[0]) { /* a rollback reads it again; a pipe cannot be read again */
+        launch.input_is_file = true;
         setenv("MEND_ONLINE_STDIN", job->input, 1);
         snprintf(text, sizeof text, "%ld", job->input_at);
         setenv("MEND_ONLINE_STDIN_AT", text, 1);
@@ -108,8 +110,9 @@ static void set_environment(const struct run_job *job)
         setenv("MEND_ONLINE_LOCAL_DIR", job->local_dir, 1);
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(meeting, sizeof meeting, "%lld%06ld", (long long)now.tv_sec, now.tv_nsec / 1000);
-    setenv("MEND_RUN_MEETING", meeting, 1);
+    snprintf(launch.meeting, sizeof launch.meeting, "%lld%06ld", (long long)now.tv_sec,
+             now.tv_nsec / 1000);
+    setenv("MEND_RUN_MEETING", launch.meeting, 1);
     if (job->raw)
         setenv("MEND_ONLINE_RAW", "yes", 1);
     snprintf(text, sizeof text, "%g", job->hang_timeout);
@@ -130,14 +133,14 @@ static bool add_mpirun(const struct run_job *job, struct run_words *w)
     if (openmpi && (run_add_flags(w, job->online ? "openmpi" : "openmpi-relaunch") ||
                     run_add_flags(w, several ? "openmpi-nodes" : "openmpi-one-node")))
         return false;
-    if (openmpi && session_make(path, job->launcher_args, session)) {
+    if (openmpi && session_make(path, job->launcher_args, launch.session)) {
         run_add(w, "--prtemca");
         run_add(w, session_parameter);
-        run_add(w, session);
+        run_add(w, launch.session);
     }
     run_add_option(w, "--host", job->host);
     run_add_option(w, "--hostfile", job->hostfile);
-    if (openmpi) /* the launcher takes nothing else to other nodes */
+    if (openmpi) /* the launcher passes nothing else to other nodes */
         for (char **e = environ; *e; e++)
             if (strncmp(*e, "MEND_", 5) == 0) {
                 char *name = tool_need(strndup(*e, strcspn(*e, "=")));
@@ -187,7 +190,7 @@ pid_t run_start(char **command, bool mixed, int *report)
     int ends[2] = {-1, -1};
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
         return -1;
-    int words = run_noise_start(), typed = input_is_file ? -1 : run_input_start();
+    int words = run_noise_start(), typed = launch.input_is_file ? -1 : run_input_start();
     pid_t pid = fork();
     if (pid != 0) {
         close(ends[1]);
@@ -198,7 +201,7 @@ pid_t run_start(char **command, bool mixed, int *report)
         *report = ends[0];
         return pid;
     }
-    int nothing = input_is_file ? open("/dev/null", O_RDONLY) : -1;
+    int nothing = launch.input_is_file ? open("/dev/null", O_RDONLY) : -1;
     if (nothing > 0) { /* nobody would take it from the launcher */
         dup2(nothing, 0);
         close(nothing);
@@ -207,7 +210,7 @@ pid_t run_start(char **command, bool mixed, int *report)
         dup2(typed, 0);
     if (words >= 0)
         dup2(words, 2);
-    if (!mixed) /* what the launcher itself has to say is not the program's output */
+    if (!mixed) /* the launcher's own messages are not the program's output */
         dup2(2, 1);
     dup2(ends[1], RUN_REPORT_FD);
     fcntl(RUN_REPORT_FD, F_SETFL, 0); /* the launcher waits, if we are slow */
@@ -250,8 +253,8 @@ static bool is_daemon(pid_t pid)
 
 void run_tidy(void)
 {
-    session_remove(session);
-    session[0] = 0;
+    session_remove(launch.session);
+    launch.session[0] = 0;
 }
 
 void run_adopt(void)
@@ -259,8 +262,8 @@ void run_adopt(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* What is left of a launch on this machine (its launcher is gone): it must not change files while the next
- * launch, or the user, believes that it has ended. */
+/* End what is left of a launch on this machine after its launcher is gone: it must not change files while the next
+ * launch, or the user, believes that the job has ended. */
 void run_clear(void)
 {
     enum { DAEMONS_MOMENT = 800 }; /* turns: 4 s */
