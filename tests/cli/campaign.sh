@@ -7,7 +7,7 @@ trap 'rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; cat "$scratch/out" 2>/dev/null; exit 1; }
 [ -x "$MEND_BUILD/tests/mpi_store_kill" ] || { echo "SKIP: built without MPI"; exit 77; }
 self() { CAMPAIGN_LOAD=0 CAMPAIGN_LAYER=self CAMPAIGN_SELF=$1 "$trial" 1 >"$scratch/out" 2>&1; }
-says() { tail -1 "$scratch/out" | grep -qE "^row\|1\|self\|.*\|$1\$" || fail "not $1"; }
+says() { tail -1 "$scratch/out" | grep -qE "^row\|1\|self\|.*\|$1\|[0-9]+\|[0-9.]+\$" || fail "not $1"; }
 
 self 'echo 12 runs, 34 kills, 0 bad' || fail "a good trial"; says '34\|0\|0\|ok'
 self 'exit 3' && fail "a failure passes"; says '0\|0\|0\|FAILED\(3\)'
@@ -32,13 +32,18 @@ together() {
     grep -qE "$2" "$scratch/out" || fail "campaign of $3: no $2"
 }
 export CAMPAIGN_SELF='echo 3 kills, 3 back'
-together 0 '^self +[3-5] +[0-9]+ +(9|12|15) +0 +0 +0 +0 +0$' 8 0.05 1
+together 0 '^self +[3-5] +[0-9]+ +(9|12|15) +0 +0 +0 +0 +0 ' 8 0.05 1
 export CAMPAIGN_SELF='echo x >"$TMPDIR/../../me"; sleep 0.3; [ "$(find "$TMPDIR/../.." -name me | wc -l)" = 1 ] && rm "$TMPDIR/../../me" && echo 1 back'
 together 0 '^self +[3-5] ' 3 0.05 1
 export CAMPAIGN_SELF='echo SELF; sleep 1000'
 together 1 '^self +([0-9]) +0 +0 +0 +\1 +0 ' 3 --limit 1 0.0008 1
 grep -q 'again: tests/campaign/replay 1 self$' "$scratch/out" || fail "not said how to run it again"
 grep -q "^--- .*sleep 1000" "$scratch/results/1.log" || fail "no stacks: $(cat "$scratch/results/1.log")"
+grep -q "^--- .*sleep 1000" "$scratch/results/summary.txt" && grep -q '^== seed 1: HUNG ==' "$scratch/results/summary.txt" || fail "not in the summary"
+export CAMPAIGN_SELF='for i in $(seq 90); do echo said $i; done; exit 3'
+together 1 '^self: 0 of 2 promised: NOT REACHED' 2 0.0004 1
+grep -qx 'said 90' "$scratch/results/summary.txt" && ! grep -qx 'said 40' "$scratch/results/summary.txt" || fail "not the end of the log"
+grep -q '^before: .* descriptors' "$scratch/results/summary.txt" && grep -q '^after: .* descriptors' "$scratch/results/summary.txt" || fail "no counts of the machine"
 ! pgrep -f "campaign/[t]rial [123]\$" >/dev/null || fail "a hung trial was left"
 together 1 'self: 0 of 1' 1 0 1
 CAMPAIGN_SELF='exit 77' together 1 'self: 0 of 5' 5 0.05 1
