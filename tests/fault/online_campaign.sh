@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # online_campaign.sh [KILLS] [SEED]: random kills (ranks, pairs, spares) until so many are counted; every
 # output must equal that of a native run. Prints a table row per run and the sums.
-# CAMPAIGN_MTBF: mean time between kills; CAMPAIGN_MORE_SPARES: so many spares more, so more kills a job.
+# CAMPAIGN_MTBF: mean time between kills; CAMPAIGN_MORE_SPARES: so many spares more, so more kills a job. CAMPAIGN_FAULTS: at
+# most so many a job: on a busy machine all of them may fall into starts, and nothing survives an endless row of those.
 # CAMPAIGN_CACHE: a folder where programs and native outputs are kept for other calls, also at the same time.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -33,7 +34,7 @@ while [ $kills -lt "$wanted" ]; do
     rm -rf job
     reference $i || { echo "native ${programs[$i]}"; exit 1; }
     [ "${programs[$i]}" != "./makers 2000" ] || spares=8 # Open MPI's own way out of a failed creation ends further processes
-    "$MEND_SOURCE/tests/harness/within" 300 "$MEND" chaos --mtbf ${CAMPAIGN_MTBF:-1200ms} --seed $seed --leave 4 --wait-ranks $((4 + spares)) -o table -- \
+    "$MEND_SOURCE/tests/harness/within" 300 "$MEND" chaos --mtbf ${CAMPAIGN_MTBF:-1200ms} --seed $seed ${CAMPAIGN_FAULTS:+--max $CAMPAIGN_FAULTS} --leave 4 --wait-ranks $((4 + spares)) -o table -- \
         "$MEND" run -n 4 --spares $spares --every 200ms --dir job -q "${extra[@]}" -- ${programs[$i]} 2>err | grep -v ' s$\|seconds\|time' >got
     code=${PIPESTATUS[0]} n=$(grep killed table 2>/dev/null | grep -o 'pid [0-9]*' | wc -l)
     kills=$((kills + n)) runs=$((runs + 1)) verdict=ok
