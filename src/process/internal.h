@@ -92,7 +92,6 @@ struct mend_process {
     struct mend_nudge *nudge;
     struct mend_hall *hall; /* from the first generation on; anew after a spawn */
     double agreement_timeout;
-    bool agreement_thread;
     struct attempt *doubt; /* meet.c: one whose agreement was left */
     char hung_text[600];
     sigjmp_buf hung; /* where the watchdog throws a waiting call to */

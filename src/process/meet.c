@@ -247,9 +247,8 @@ static bool carry_out(mend_process *p, struct attempt *a)
         mend_board_phase(p->board, PHASE_WORLD);
         if (p->now.generation < 0 && p->seat >= 0)
             mend_board_share(p->board, a->cards[0].nonce);
-        int rc = needs_hall(a)
-                     ? mend_hall_open(p->base, p->agreement_timeout, p->agreement_thread, &a->hall)
-                     : MPI_SUCCESS;
+        int rc =
+            needs_hall(a) ? mend_hall_open(p->base, p->agreement_timeout, &a->hall) : MPI_SUCCESS;
         if (rc == MPI_SUCCESS)
             rc = mend_world_make(p, &a->plan, a->me, &a->world, &a->family);
         MEND_FAULT_POINT(process_meet_world);

@@ -70,7 +70,6 @@ static int read_options(mend_process *p, const mend_process_options *given, size
     if (o->hang_timeout <= 0)
         o->hang_timeout = mend_config_seconds(&config, MEND_KEY_PROCESS_HANG_TIMEOUT);
     p->agreement_timeout = mend_config_seconds(&config, MEND_KEY_PROCESS_AGREEMENT_TIMEOUT);
-    p->agreement_thread = mend_config_boolean(&config, MEND_KEY_PROCESS_AGREEMENT_THREAD);
     mend_config_free(&config);
     if (rc != 0)
         return rc;
@@ -150,7 +149,6 @@ static void tick(enum mend_phase phase, void *arg)
 {
     mend_process *p = arg;
     mend_nudge_tick(p->nudge, phase);
-    mend_hall_tick();
 }
 
 /* ---- start ----------------------------------------------------------------------------------- */

@@ -11,10 +11,9 @@
  *     shrink and the agreement are left. The next attempt uses the next channel, and for base a
  *     communicator that no agreement has been on.
  *
- * An agreement is left from Open MPI's progress loop, between two of its turns, where nothing is half done.
- * With one thread in MPI nothing of the library points to the stack that is given up. With several, something
- * does: then the call is made in a thread of its own, which is left with its stack (apart.c), and our other
- * threads stand before the gate (gate.c). Who has no such thread to give (the capsule) cannot leave.
+ * An agreement is left from Open MPI's progress loop, between two of its turns, where nothing is half done, with
+ * the stack that it is on (apart.c). Where somebody has several threads in MPI nobody leaves: there the library
+ * counts on the thread that waits. Our own other threads stand before the gate meanwhile (gate.c).
  *
  * There are places (a channel, a base) for a few attempts. When one was used, the next repair makes more, all of the
  * same in the same order, and adds them behind the others when it is adopted. Who is unsure whether it was keeps them
@@ -40,7 +39,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -63,14 +61,11 @@ struct mend_hall {
     bool was_adopted;
     bool threads; /* somewhere several threads call MPI: close the gate */
     bool bounded; /* all can leave a call */
-    bool apart;   /* this process by a thread of its own, else by a jump */
 
     pthread_t owner;
-    bool inside; /* a call that may be left by a jump is under way */
+    bool inside; /* a call that may be left is under way */
     double begin, limit;
-    sigjmp_buf out;
 
-    /* with the lock */
     bool ready;     /* calls that a revoke ends may be under way on alive */
     MPI_Comm alive; /* of this attempt */
     bool ended;     /* alive was revoked because others have left */
@@ -78,7 +73,6 @@ struct mend_hall {
 
 /* The hall whose attempt is under way: the library's progress has no argument for us. */
 static struct mend_hall *current;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `current`, for mend_hall_tick */
 
 static bool usable(const struct mend_hall *h)
 {
@@ -100,9 +94,8 @@ static bool others_left(const struct mend_hall *h)
     return mend_ulfm_is_revoked(here(h)->channel);
 }
 
-static bool is_over(void *arg)
+static bool is_over(const struct mend_hall *h)
 {
-    struct mend_hall *h = arg;
     return (h->limit > 0 && mend_now() > h->limit) || others_left(h);
 }
 
@@ -120,45 +113,23 @@ static int at_turn(void)
 {
     static unsigned turns;
     struct mend_hall *h = current;
-    mend_apart_turn();
-    if (!h || h->apart || !(h->inside || h->ready) || ++turns % TURNS ||
+    if (!h || !(h->inside || h->ready) || ++turns % TURNS ||
         !pthread_equal(pthread_self(), h->owner))
         return 0;
     if (h->inside && is_over(h)) {
         h->inside = false;
-        siglongjmp(h->out, 1);
+        mend_apart_leave();
     }
     if (!h->inside)
         end_if_left(h);
     return 0;
 }
 
-/* The owner may sleep in MPI while another thread drives it, so a third one looks. */
-void mend_hall_tick(void)
-{
-    if (!mend_gate_try()) /* the owner is inside an agreement; this thread has more to do than to wait for it */
-        return;
-    pthread_mutex_lock(&lock);
-    if (current && current->apart)
-        end_if_left(current);
-    pthread_mutex_unlock(&lock);
-    mend_gate_leave();
-}
-
-static void make_current(struct mend_hall *h)
-{
-    pthread_mutex_lock(&lock);
-    current = h;
-    pthread_mutex_unlock(&lock);
-}
-
 static void set_ready(struct mend_hall *h, MPI_Comm alive)
 {
-    pthread_mutex_lock(&lock);
     h->ready = h->bounded && alive != MPI_COMM_NULL;
     h->ended = false;
     h->alive = alive;
-    pthread_mutex_unlock(&lock);
 }
 
 static bool look_at_progress(void)
@@ -204,7 +175,7 @@ static void forget(struct mend_hall *h)
     free(h);
 }
 
-int mend_hall_open(MPI_Comm comm, double seconds, bool may_use_a_thread, struct mend_hall **out)
+int mend_hall_open(MPI_Comm comm, double seconds, struct mend_hall **out)
 {
     int level = MPI_THREAD_MULTIPLE, size = 0;
     *out = NULL;
@@ -212,10 +183,10 @@ int mend_hall_open(MPI_Comm comm, double seconds, bool may_use_a_thread, struct 
     PMPI_Comm_size(comm, &size);
     struct mend_hall *h = calloc(1, sizeof *h);
     struct place *places = calloc(PLACES, sizeof *places);
-    bool several = level == MPI_THREAD_MULTIPLE, looks = look_at_progress();
-    int can[3] = {h && places && seconds > 0 && size <= MEMBERS_MAX, !several && looks,
-                  several ? may_use_a_thread : looks};
-    int all[3] = {0, 0, 0}; /* meet there; by a jump; leave a call */
+    bool several = level == MPI_THREAD_MULTIPLE;
+    int can[3] = {h && places && seconds > 0 && size <= MEMBERS_MAX, !several,
+                  !several && look_at_progress()};
+    int all[3] = {0, 0, 0}; /* meet there; one thread each; leave a call */
     int rc = PMPI_Allreduce(can, all, 3, MPI_INT, MPI_MIN, comm);
     if (rc != MPI_SUCCESS || !all[0] || !h || !places) {
         free(places);
@@ -226,7 +197,6 @@ int mend_hall_open(MPI_Comm comm, double seconds, bool may_use_a_thread, struct 
                             .seconds = seconds,
                             .threads = !all[1],
                             .bounded = all[2],
-                            .apart = several,
                             .adopted = -1,
                             .unsure = -1,
                             .alive = MPI_COMM_NULL,
@@ -264,7 +234,7 @@ void mend_hall_close(struct mend_hall *h, bool together)
     if (!h)
         return;
     if (current == h)
-        make_current(NULL);
+        current = NULL;
     /* those behind us may have agreements on them that were left */
     for (int i = h->at; together && i < h->n_places; i++) {
         PMPI_Comm_free(&h->places[i].channel);
@@ -312,7 +282,7 @@ void mend_hall_gather(struct mend_hall *h, MPI_Comm *base)
 {
     if (!usable(h))
         return;
-    make_current(h);
+    current = h;
     set_ready(h, MPI_COMM_NULL);
     h->inside = h->was_adopted = false;
     h->round++;
@@ -369,7 +339,7 @@ static void enter(struct mend_hall *h, double seconds)
     if (h->threads)
         mend_gate_close();
     read_news_at_once(true);
-    h->inside = h->bounded && !h->apart;
+    h->inside = h->bounded;
 }
 
 static void leave(struct mend_hall *h)
@@ -383,14 +353,10 @@ static void leave(struct mend_hall *h)
 /* Carry the order out. False: it was left. */
 static bool carry_out(struct mend_hall *h, struct mend_apart_order *order, double seconds)
 {
-    if (sigsetjmp(h->out, 0)) {
-        leave(h);
-        return false;
-    }
-    enter(h, seconds);
     bool done = true;
-    if (h->bounded && h->apart)
-        done = mend_apart(order, is_over, h);
+    enter(h, seconds);
+    if (h->bounded)
+        done = mend_apart(order);
     else
         mend_apart_here(order);
     leave(h);

@@ -43,7 +43,7 @@ static bool agreed(bool yes)
 static bool open_hall(MPI_Comm alive, struct mend_hall **opened)
 {
     return hall || (mend_ulfm_connect(alive) == MPI_SUCCESS &&
-                    mend_hall_open(alive, agreement_timeout, false, opened) == MPI_SUCCESS);
+                    mend_hall_open(alive, agreement_timeout, opened) == MPI_SUCCESS);
 }
 
 /* Everybody meets: shrink, tell each other who is who, give the free logical ranks to spares. Until

@@ -50,28 +50,16 @@ if(MEND_WITH_MPI)
         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_link_libraries(process_hung_agreement PRIVATE PkgConfig::OMPI ${CMAKE_DL_LIBS})
     foreach(case "shrink 2 all several" "shrink 2 0 several" "shrink 2 1,5 rank_zero" "shrink 2 all again_and_again"
-            "agree 2 0 several" "agree 2 5 rank_zero" "agree 2 1 again_and_again" "shrink 2,3,5,6 all one_by_one"
-            "shrink 2 all several threads" "shrink 2 0 several threads" "agree 2 0 several threads"
-            "shrink 2,3,5,6 all one_by_one threads")
+            "agree 2 0 several" "agree 2 5 rank_zero" "agree 2 1 again_and_again" "shrink 2,3,5,6 all one_by_one")
         separate_arguments(case)
-        list(LENGTH case words)
-        set(threads "")
-        if(words GREATER 4)
-            set(threads threads)
-        endif()
         list(GET case 0 call)
         list(GET case 1 hit)
         list(GET case 2 ranks)
         list(GET case 3 name)
         string(REPLACE "," "_" label ${ranks})
-        set(on_trial "")
-        if(threads) # process.agreement_thread
-            set(label ${label}_threads)
-            set(on_trial campaign)
-        endif()
         add_mpi_test(NAME process_hung_${call}_${label}_${name} SCRIPT process_hung.sh
-            ARGS $<TARGET_FILE:mpi_process_wrong> $<TARGET_FILE:process_hung_agreement> ${call} ${hit} ${ranks} ${name} ${threads}
-            NP 4 SPARES 2 TIMEOUT 120 LABELS process ${on_trial})
+            ARGS $<TARGET_FILE:mpi_process_wrong> $<TARGET_FILE:process_hung_agreement> ${call} ${hit} ${ranks} ${name}
+            NP 4 SPARES 2 TIMEOUT 120 LABELS process)
     endforeach()
 endif()
 add_mpi_test(NAME process_large SOURCES process_large.c NP 4 SPARES 2 NODES 3 TIMEOUT 180 LABELS process)

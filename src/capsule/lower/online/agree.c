@@ -91,8 +91,8 @@ int gather_and_shrink(MPI_Comm *base)
 
 int agree_open_next(MPI_Comm comm)
 {
-    return TRY(mend_hall_open(comm, mend_setting_seconds(MEND_KEY_PROCESS_AGREEMENT_TIMEOUT), false,
-                              &hall.next));
+    return TRY(
+        mend_hall_open(comm, mend_setting_seconds(MEND_KEY_PROCESS_AGREEMENT_TIMEOUT), &hall.next));
 }
 
 int agree_prepare(MPI_Comm base)

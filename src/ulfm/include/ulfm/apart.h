@@ -1,4 +1,4 @@
-/* Agreements in a thread of their own, so that they can be left where several threads call MPI (apart.c). */
+/* Agreements on a stack of their own, so that they can be left (apart.c). */
 #ifndef ULFM_APART_H
 #define ULFM_APART_H
 
@@ -13,15 +13,15 @@ struct mend_apart_order {
     int mpi_code;   /* out */
 };
 
-/* Carry the order out in a thread of its own and wait for it. `give_up` is asked every millisecond. False: it said
- * yes; the thread is left for good, and *order has no result. Needs MPI_THREAD_MULTIPLE. Meanwhile this thread does
- * not drive MPI. */
-bool mend_apart(struct mend_apart_order *order, bool (*give_up)(void *arg), void *arg);
+/* Carry the order out on a stack of its own. False: it was left, and *order has no result. One at a time, and only
+ * where one thread calls MPI. Without memory for a stack it is carried out here, and cannot be left. */
+bool mend_apart(struct mend_apart_order *order);
 
-/* The same in this thread, without a way out. */
+/* From inside the call, between two turns of the library: leave it, for good. Does not return if there is a call to
+ * leave; else it does nothing. */
+void mend_apart_leave(void);
+
+/* The same as mend_apart on this stack, without a way out. */
 void mend_apart_here(struct mend_apart_order *order);
-
-/* At the end of a turn of the MPI library, in any thread: one that was left yields its core. */
-void mend_apart_turn(void);
 
 #endif

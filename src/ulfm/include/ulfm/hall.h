@@ -16,12 +16,11 @@
 struct mend_hall;
 
 /* A new hall for the processes of comm, all of which live. Each agreement may take so many `seconds`.
- * Collective; a death inside is an error on some or all. With MPI_THREAD_MULTIPLE an agreement is made
- * in a thread of its own, which is how it can be left (`may_use_a_thread`), and other threads of ours
- * stand still meanwhile (gate.h). Without such a thread, or if the library does not let us look at its
- * progress, all meet, but an agreement cannot be left. NULL without an error: no hall can be had (very
+ * Collective; a death inside is an error on some or all. If one of them has MPI_THREAD_MULTIPLE, or if the
+ * library does not let us look at its progress, all meet, but an agreement cannot be left; other threads of
+ * ours stand still meanwhile (gate.h). NULL without an error: no hall can be had (very
  * many processes); the calls below accept it and then do the plain thing. */
-int mend_hall_open(MPI_Comm comm, double seconds, bool may_use_a_thread, struct mend_hall **hall);
+int mend_hall_open(MPI_Comm comm, double seconds, struct mend_hall **hall);
 
 /* Places for further attempts run out. USED: some were needed since the last were added. Then open another
  * hall, of the processes that live, and add its places; `more` is freed. All do or none. */
@@ -51,10 +50,6 @@ bool mend_hall_is_bounded(const struct mend_hall *hall);
 int mend_hall_shrink(struct mend_hall *hall, MPI_Comm base, MPI_Comm *alive);
 int mend_hall_agree(struct mend_hall *hall, MPI_Comm alive, int *flags, bool patient);
 bool mend_hall_unsure(const struct mend_hall *hall);
-
-/* Not the owner's thread, a few times a second, with MPI_THREAD_MULTIPLE: if others have left the attempt, end the
- * owner's calls on *alive. */
-void mend_hall_tick(void);
 
 /* This process has acted upon the agreement of this attempt. */
 void mend_hall_adopted(struct mend_hall *hall);
