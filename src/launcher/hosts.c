@@ -41,8 +41,9 @@ static bool add(struct hosts *h, const char *name, size_t length, const char *sl
         return false;
     for (uint32_t i = 0; i < h->count; i++)
         if (strlen(h->name[i]) == length && strncmp(h->name[i], name, length) == 0) {
-            h->slots[i] += (uint32_t)n;
-            return h->slots[i] <= HOSTS_SLOTS_MAX;
+            uint32_t room = HOSTS_SLOTS_MAX - h->slots[i]; /* more make no difference */
+            h->slots[i] += (uint32_t)n < room ? (uint32_t)n : room;
+            return true;
         }
     if (h->count == HOSTS_MAX)
         return false;

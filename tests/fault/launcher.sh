@@ -6,6 +6,7 @@
 #   door    who may connect: garbage, guesses, a replay, a flood, another user; the job does not notice
 #   streams exit codes, signals, input and output as they should be
 #   later   nodes that are added, lost and back again while the job runs; the job does not depend on them
+#   add     mend run --add: many machines, long names, a full disk, a damaged list
 #   count   messages of a start and of a fence: no worse than N log N
 #   many    64 ranks on one machine
 set -uo pipefail
@@ -133,6 +134,29 @@ later)
     said '^lost 127.0.1.[23] 0 ' 1; said '^added' 4; : >go
     wait $runner || fail "code $?"
     [ "$(grep -c '^ended . exit 0' report)" = 2 ] || fail "the ranks: $(cat report)" ;;
+add) # only 127.… can be reached
+    printf '#!/bin/sh\ncase $1 in 127.*) shift; exec "$@" ;; esac\nexit 255\n' >agent; chmod +x agent
+    add() { "$MEND" run --add "$1" --dir job >added 2>&1; }
+    rm -rf job; "$MEND" run --launcher "$PWD/agent" --dir job -n 2 --spares 1 --host 127.0.1.1:3 --every 100ms --levels memory,partner,global:1 -- ./odd wait >got 2>err & runner=$!
+    await '"level":"global"' 2
+    add 127.0.1.2:2,127.0.1.3 || fail "two that answer: code $? $(cat added)"
+    [ "$(grep -c 'has joined the job' added)" = 2 ] || fail "not said: $(cat added)"
+    long=$(printf 'n%.0s' $(seq 225)) # 300 of them are more than 64 KiB, and more than 256
+    printf -v many "$long%d," $(seq 300); many=${many%,}
+    add "$many"; [ $? = 1 ] || fail "300 that do not answer: code $?"
+    [ "$(grep -c 'did not come' added)" = 300 ] || fail "300 that do not answer: $(grep -c 'did not come' added) named; $(tail -c 300 added)"
+    [ "$(grep -cE "^$long[0-9]+ slots=1$" job/hosts.added)" = 300 ] && [ "$(wc -l <job/hosts.added)" = 302 ] || fail "the list is not whole"
+    cp job/hosts.added before
+    (trap '' XFSZ; ulimit -f $(($(stat -c %s before) / 1024 + 10)); add "$many"); [ $? = 1 ] || fail "a full disk: code $?"
+    grep -q 'cannot write .*hosts.added: ' added || fail "a full disk: $(cat added)"
+    cmp before job/hosts.added || fail "a full disk: half a list is left"
+    for wrong in 'x;y' '' 'a,,b' 'a:0' 'a:x' -o; do add "$wrong"; [ $? = 2 ] || fail "\"$wrong\" was taken: $(cat added)"; done
+    cmp before job/hosts.added || fail "a wrong name was written down"
+    printf '127.0.1.1 slots=65536\n;;;\n' >job/hosts.new; mv job/hosts.new job/hosts.added # longer or shorter: the job reads it
+    kill -9 "$(head_of "$(head_of $runner)")" || fail "no daemon"
+    await '"run.launch"' 2; await '"recover.playing"' 4; await '"level":"memory"' $(($(count '"level":"memory"') + 4))
+    kill $runner; wait $runner
+    gone || fail "processes are left" ;;
 count) # the nodes are daemons on this machine: what they say is the same
     printf '#!/bin/sh\nshift; exec "$@"\n' >agent; chmod +x agent
     export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm,tcp OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_mpi_add_procs_cutoff=4096

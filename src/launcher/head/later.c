@@ -49,11 +49,15 @@ bool later_hosts(const struct head *h, struct hosts *all)
         what = "--hostfile", bad = h->host_file, ok = hosts_add_file(all, bad);
     if (ok && all->count == 0)
         ok = add_here(h, all);
-    if (ok && h->added_file && access(h->added_file, F_OK) == 0)
-        what = "--added", bad = h->added_file, ok = hosts_add_file(all, bad);
-    if (!ok)
+    if (!ok) {
         fprintf(stderr, "mend-node: %s %s is not valid\n", what, bad);
-    return ok;
+        return false;
+    }
+    /* a damaged list of those that came later must not keep the job from being launched */
+    if (h->added_file && access(h->added_file, F_OK) == 0 && !hosts_add_file(all, h->added_file))
+        fprintf(stderr, "mend-node: %s is not valid; machines in it may be left out\n",
+                h->added_file);
+    return true;
 }
 
 static struct absent *find(const struct head *h, const char *name)

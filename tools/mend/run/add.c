@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <time.h>
@@ -62,6 +63,19 @@ bool run_has_terminal(void)
 
 /* ---- mend run --add -------------------------------------------------------------------------- */
 
+enum answer { NOT_YET, HAS_COME, WILL_COME, DID_NOT_COME };
+struct machine {
+    char *name;
+    int slots;
+    enum answer answer;
+    char why[128];
+};
+struct machines {
+    char *text; /* all names */
+    struct machine *list;
+    size_t count;
+};
+
 /* As src/launcher/hosts.c takes them: one that is not valid would spoil every launch to come. */
 static bool is_host(const char *word, int *slots)
 {
@@ -75,19 +89,69 @@ static bool is_host(const char *word, int *slots)
            (end ? end > word + length + 1 && !*end : !word[length]);
 }
 
-static int append(const char *dir, char *const *names, const int *slots, int count)
+static int no_memory(void)
 {
-    char path[4400], text[1 << 16];
+    return tool_failed("run", "no memory for the list of machines");
+}
+
+static int split(const char *text, struct machines *m)
+{
+    size_t most = 1;
+    for (const char *c = text; *c; c++)
+        most += *c == ',';
+    m->text = strdup(text);
+    m->list = calloc(most, sizeof *m->list);
+    if (!m->text || !m->list)
+        return no_memory();
+    char *rest = m->text;
+    for (char *word; (word = strsep(&rest, ",")); m->count++) {
+        struct machine *one = &m->list[m->count];
+        if (!is_host(word, &one->slots))
+            return tool_wrong_use("run", "--add: \"%s\" is not a machine, as NAME or NAME:SLOTS",
+                                  word);
+        word[strcspn(word, ":")] = 0;
+        one->name = word;
+    }
+    return TOOL_OK;
+}
+
+/* In one piece: the job reads the file as soon as it has grown. What could not be written whole is taken back. */
+static bool append(int fd, const char *text, size_t size)
+{
+    struct stat before;
+    if (flock(fd, LOCK_EX) || fstat(fd, &before))
+        return false;
+    ssize_t n = write(fd, text, size);
+    if (n == (ssize_t)size)
+        return true;
+    int error = n < 0 ? errno : ENOSPC;
+    if (n > 0 && ftruncate(fd, before.st_size))
+        error = errno;
+    errno = error;
+    return false;
+}
+
+static int write_down(const char *dir, const struct machines *m)
+{
+    char path[4400], *text = NULL;
     size_t size = 0;
+    FILE *lines = open_memstream(&text, &size);
+    for (size_t i = 0; lines && i < m->count; i++)
+        fprintf(lines, "%s slots=%d\n", m->list[i].name, m->list[i].slots);
+    if (!lines || fclose(lines)) {
+        free(text);
+        return no_memory();
+    }
     run_added_path(dir, path, sizeof path);
-    for (int i = 0; i < count && size < sizeof text - 300; i++)
-        size +=
-            (size_t)snprintf(text + size, sizeof text - size, "%s slots=%d\n", names[i], slots[i]);
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-    bool ok = fd >= 0 && write(fd, text, size) == (ssize_t)size;
-    if (fd >= 0 && close(fd))
+    bool ok = fd >= 0 && append(fd, text, size);
+    int error = errno;
+    if (fd >= 0 && close(fd) && ok) {
         ok = false;
-    return ok ? TOOL_OK : tool_failed("run", "cannot write %s: %s", path, strerror(errno));
+        error = errno;
+    }
+    free(text);
+    return ok ? TOOL_OK : tool_failed("run", "cannot write %s: %s", path, strerror(error));
 }
 
 /* Can this job take in other machines? */
@@ -116,79 +180,101 @@ static int check_job(const char *dir)
     return TOOL_OK;
 }
 
-/* 1: it is there. -1: it did not come; `why`. 2: the job is being launched again, and that launch will read the list. */
-static int look_for(const char *dir, long long from, const char *host, char *why, size_t size)
+static void note(struct machines *m, const char *host, enum answer answer, const char *why)
 {
-    char path[4400], *line = NULL;
-    size_t room = 0;
-    int found = 0;
-    snprintf(path, sizeof path, "%s/events.jsonl", dir);
-    FILE *f = fopen(path, "re");
-    if (f && fseeko(f, (off_t)from, SEEK_SET) == 0)
-        while (!found && getline(&line, &room, f) > 0 && strchr(line, '\n')) {
-            json_error_t error;
-            json_t *e = json_loads(line, 0, &error);
-            const char *name = json_string_value(json_object_get(e, "event"));
-            const char *of = json_string_value(json_object_get(e, "host"));
-            const char *how = json_string_value(json_object_get(e, "how"));
-            if (name && strcmp(name, "run.launch") == 0)
-                found = 2;
-            else if (name && of && strcmp(of, host) == 0)
-                found = strcmp(name, "launch.added") == 0     ? 1
-                        : strcmp(name, "launch.unadded") == 0 ? -1
-                                                              : 0;
-            if (found < 0)
-                snprintf(why, size, "%s", how ? how : "");
-            json_decref(e);
+    for (size_t i = 0; i < m->count; i++)
+        if (m->list[i].answer == NOT_YET && (!host || strcmp(m->list[i].name, host) == 0)) {
+            m->list[i].answer = answer;
+            snprintf(m->list[i].why, sizeof m->list[i].why, "%s", why ? why : "");
         }
+}
+
+static void hear(struct machines *m, const char *line)
+{
+    json_error_t error;
+    json_t *e = json_loads(line, 0, &error);
+    const char *name = json_string_value(json_object_get(e, "event"));
+    const char *host = json_string_value(json_object_get(e, "host"));
+    if (name && strcmp(name, "run.launch") == 0) /* this launch has read the file */
+        note(m, NULL, WILL_COME, NULL);
+    else if (name && host && strcmp(name, "launch.added") == 0)
+        note(m, host, HAS_COME, NULL);
+    else if (name && host && strcmp(name, "launch.unadded") == 0)
+        note(m, host, DID_NOT_COME, json_string_value(json_object_get(e, "how")));
+    json_decref(e);
+}
+
+/* Whole lines only: the last one may still be being written. */
+static void hear_events(struct machines *m, const char *path, off_t *from)
+{
+    char *line = NULL;
+    size_t room = 0;
+    FILE *f = fopen(path, "re");
+    if (f && fseeko(f, *from, SEEK_SET) == 0)
+        for (ssize_t n; (n = getline(&line, &room, f)) > 0 && line[n - 1] == '\n'; *from += n)
+            if (strstr(line, "launch"))
+                hear(m, line);
     free(line);
     if (f)
         fclose(f);
-    return found;
 }
 
-static int await(const struct run_job *job, long long from, const char *host)
+static size_t unheard(const struct machines *m)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->count; i++)
+        n += m->list[i].answer == NOT_YET;
+    return n;
+}
+
+static void await(const struct run_job *job, struct machines *m, const char *path, off_t from)
 {
     enum { LIMIT = 90 }; /* seconds; a daemon has 60 */
-    char why[256] = "";
-    int found = 0;
-    for (double end = mend_now() + LIMIT; !found && mend_now() < end && jobfile_held(job->dir);) {
+    for (double end = mend_now() + LIMIT;
+         unheard(m) && mend_now() < end && jobfile_held(job->dir) == 1;) {
         nanosleep(&(struct timespec){0, 50000000}, NULL);
-        found = look_for(job->dir, from, host, why, sizeof why);
+        hear_events(m, path, &from);
     }
-    if (found < 0)
-        return tool_failed("run", "%s did not come: %s; the job tries it again later", host, why);
-    if (!found)
-        return tool_failed("run",
-                           "the job in %s has not said that %s has come; its next launch "
-                           "will use it",
-                           job->dir, host);
-    if (!job->quiet)
-        fprintf(stderr, "mend: %s %s\n", host,
-                found == 1 ? "has joined the job" : "will be part of the job's next launch");
-    return TOOL_OK;
+}
+
+static int tell(const struct run_job *job, const struct machines *m)
+{
+    int rc = TOOL_OK;
+    for (size_t i = 0; i < m->count; i++) {
+        const struct machine *one = &m->list[i];
+        if (one->answer == DID_NOT_COME)
+            rc = tool_failed("run", "%s did not come: %s; the job tries it again later", one->name,
+                             one->why);
+        else if (one->answer == NOT_YET)
+            rc = tool_failed("run",
+                             "the job in %s has not said that %s has come; its next launch "
+                             "will use it",
+                             job->dir, one->name);
+        else if (!job->quiet)
+            fprintf(stderr, "mend: %s %s\n", one->name,
+                    one->answer == HAS_COME ? "has joined the job"
+                                            : "will be part of the job's next launch");
+    }
+    return rc;
 }
 
 int run_add_hosts(const struct run_job *job)
 {
-    enum { HOSTS = 256 };
-    char *names[HOSTS], *copy = strdup(job->add), *rest = copy, path[4400];
-    int slots[HOSTS], count = 0, rc = TOOL_OK;
+    struct machines m = {0};
     struct stat st;
-    for (char *word; copy && !rc && (word = strsep(&rest, ","));) {
-        if (count == HOSTS || !is_host(word, &slots[count]))
-            rc = tool_wrong_use("run", "--add %s is not a list of machines", job->add);
-        word[strcspn(word, ":")] = 0;
-        names[count < HOSTS ? count++ : 0] = word;
-    }
+    char path[4400];
+    snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
+    int rc = split(job->add, &m);
     if (!rc)
         rc = check_job(job->dir);
-    snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
-    long long from = stat(path, &st) == 0 ? (long long)st.st_size : 0;
+    off_t from = stat(path, &st) == 0 ? st.st_size : 0;
     if (!rc)
-        rc = append(job->dir, names, slots, count);
-    for (int i = 0, one; !rc && i < count; i++)
-        rc = (one = await(job, from, names[i])) ? one : rc;
-    free(copy);
+        rc = write_down(job->dir, &m);
+    if (!rc) {
+        await(job, &m, path, from);
+        rc = tell(job, &m);
+    }
+    free(m.list);
+    free(m.text);
     return rc;
 }

@@ -185,13 +185,28 @@ bool run_command(const struct run_job *job, bool resume, char ***command)
     return true;
 }
 
+/* Our head takes SIGHUP as news (add.c), and it may come before the head has said so. */
+static pid_t fork_for(const char *program)
+{
+    sigset_t news, old;
+    const char *name = strrchr(program, '/');
+    sigemptyset(&news);
+    if (strcmp(name ? name + 1 : program, "mend-node") == 0)
+        sigaddset(&news, SIGHUP);
+    sigprocmask(SIG_BLOCK, &news, &old);
+    pid_t pid = fork();
+    if (pid != 0)
+        sigprocmask(SIG_SETMASK, &old, NULL);
+    return pid;
+}
+
 pid_t run_start(char **command, bool mixed, int *report)
 {
     int ends[2] = {-1, -1};
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
         return -1;
-    int words = run_noise_start(), typed = launch.input_is_file ? -1 : run_input_start();
-    pid_t pid = fork();
+    int words = run_noise_start(), typed = input_is_file ? -1 : run_input_start();
+    pid_t pid = fork_for(command[0]);
     if (pid != 0) {
         close(ends[1]);
         if (typed >= 0)
