@@ -14,7 +14,7 @@ void streams_output(struct head *h, uint32_t node, struct wire_reader *r)
     size_t size;
     uint32_t rank = wire_get_u32(r), stream = wire_get_u32(r) - 1;
     const void *bytes = wire_get_bytes(r, &size);
-    if (r->bad || rank >= h->job.ranks || stream > 1 || size == 0)
+    if (r->bad || rank >= h->job.processes || stream > 1 || size == 0)
         return;
     struct stream *s = &h->out[stream];
     if (s->pieces == s->room) {
