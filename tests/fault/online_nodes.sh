@@ -23,12 +23,13 @@ launcher=(--launcher /mnt/ctl/rsh)
 $MEND_MPIRUN -n 4 ./steady 2000 4096 >want 2>native.err || { cat native.err; fail "native run"; }
 "$MEND_BUILD/bin/mend" run -n 4 --spares 4 --every 300ms "${where[@]}" --dir "$PWD/job" -q \
     ${MEND_TEST_LEVELS:+--levels $MEND_TEST_LEVELS --local-dir /mnt/local} "${launcher[@]}" -- ./steady 2000 4096 >got 2>err & runner=$!
-await() { until [ "$(grep -c "$1" job/events.jsonl 2>/dev/null)" -ge "$2" ]; do kill -0 $runner 2>/dev/null || return 1; sleep 0.1; done; }
+count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
+await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || return 1; sleep 0.1; done; }
 await "\"level\":\"${MEND_TEST_LEVEL:-memory}\"" 8 || fail "the job ended before it was hit"
 "$MEND_SOURCE/tests/harness/node" ranks 1 capsule.openmpi || fail "node 1 could not be hit"
 await '"how":"res' 4 || fail "no recovery after the loss of a node"
 if [ -n "${MEND_TEST_LEVELS:-}" ]; then
-    [ "$(grep -c recover.fetched job/events.jsonl)" -ge 4 ] || fail "not restored from $MEND_TEST_LEVELS"
+    [ "$(count recover.fetched)" -ge 4 ] || fail "not restored from $MEND_TEST_LEVELS"
 fi
 wait $runner || { cat err; fail "run"; }
 cmp got want || fail "the output differs"
