@@ -13,13 +13,15 @@ fail() {
     grep -vE 'checkpoint.commit|undo' job/events.jsonl 2>/dev/null | tail -60 | cut -c1-200
     exit 1
 }
+. "$MEND_SOURCE/tests/fault/told.sh"
 mpicc.openmpi -O2 -o steady "$MEND_SOURCE/tests/fault/apps/steady.c" || exit 1
 # shellcheck disable=SC2086
-$MEND_MPIRUN -n 4 ./steady 2000 4096 >want 2>native.err || { cat native.err; fail "native run"; }
+native() { $MEND_MPIRUN -n 4 "$@" 2>native.err || { cat native.err; return 1; }; }
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
+untold -- ./steady ./enough 4096
 "$MEND_BUILD/bin/mend" run -n 4 --spares 4 --every 300ms --host node0:2,node1:2,node2:2,node3:2 --dir "$PWD/job" -q \
-    --launcher /mnt/ctl/rsh --node-timeout "${MEND_TEST_SILENCE:-5s}" -- ./steady 2000 4096 >got 2>err & runner=$!
+    --launcher /mnt/ctl/rsh --node-timeout "${MEND_TEST_SILENCE:-5s}" -- ./steady ./enough 4096 >got 2>err & runner=$!
 times=0
 for loss in $MEND_TEST_LOSS; do
     k=${loss#*:}
@@ -39,7 +41,9 @@ for loss in $MEND_TEST_LOSS; do
         grep '"how":"res' job/events.jsonl | tail -1 | grep -o '"t":[0-9.]*' | cut -d: -f2 |
         awk -v s="$(tail -1 struck)" '{split(s, a, " "); printf "%s: all ranks run again after %.3f s\n", a[1], $1 - a[2]}' >>times
 done
+tell
 wait $runner || fail "run: code $?"
+reference
 cmp got want || fail "the output differs"
 [ "$(count run.launch)" = 1 ] || fail "launched $(count run.launch) times"
 [ "$(count launch.lost)" -ge $times ] || fail "the launcher did not say so"

@@ -12,7 +12,7 @@ for ((seed = first; seed < first + count; seed++)); do
     other=$((1 + (one + RANDOM % 2) % 3))
     if [ $((RANDOM % 2)) = 0 ]; then loss="$loss ${kinds[RANDOM % 4]}:$other" n=2; fi
     out=$("$MEND_SOURCE/tests/harness/mpitest" --np 8 --nodes 4 --timeout 300 --env MEND_BUILD="$MEND_BUILD" \
-        --env MEND_TEST_LOSS="$loss" --env MEND_TEST_WAIT="0.$((RANDOM % 1000 + 1000))" -- "$here/online_lost.sh" 2>&1)
+        --env MEND_TEST_LOSS="$loss" --env MEND_TEST_WAIT="$(printf '0.%03d' $((RANDOM % 1000)))" -- "$here/online_lost.sh" 2>&1)
     verdict=$(tail -1 <<<"$out") losses=$((losses + n))
     [ "${verdict:0:4}" = PASS ] || { bad=$((bad + 1)); verdict="$verdict"$'\n'"$(tail -25 <<<"$out")"; }
     echo "seed $seed: $loss: $(grep 'run again' <<<"$out" | grep -o 'after .*' | tr '\n' ' ')$verdict"

@@ -14,15 +14,19 @@ runner=
 trap 'exit 1' TERM INT
 trap '[ -z "$runner" ] || kill $runner 2>/dev/null; wait; rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; tail -20 err 2>/dev/null; grep -v checkpoint job/events.jsonl 2>/dev/null | tail -20 | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
+. "$here/told.sh"
 mpicc.openmpi -O2 -o steady "$here/apps/steady.c" -lm -pthread || exit 1
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
 player() { grep '"recover.playing"' job/events.jsonl | grep "\"rank\":$1," | tail -1 | sed 's/.*"pid":\([0-9]*\).*/\1/'; }
 gone() { for _ in $(seq 100); do pgrep -f "$PWD/job" >/dev/null || return 0; sleep 0.1; done; pgrep -af "$PWD/job"; return 1; }
-native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 ./steady "$1" 4096 >want || exit 1; }
-start() { rm -rf job; "$MEND" run --launcher mend --refill --dir job -n 4 --spares 1 --every 100ms -- ./steady "$1" 4096 >got 2>err & runner=$!; await '"level":"memory"' 8; }
+native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 "$@"; }
+run() { rm -rf job; untold -- ./steady ./enough 4096; "$MEND" run --launcher mend --dir job -n 4 --spares 1 --every 100ms "$@" -- ./steady ./enough 4096 >got 2>err & runner=$!; }
+start() { run --refill; await '"level":"memory"' 8; }
 end() {
+    tell
     wait $runner || fail "code $?"
+    reference
     cmp got want || fail "the output differs"
     gone || fail "processes are left"
     [ "$(count run.launch)" = "${1:-1}" ] || fail "launched $(count run.launch) times"
@@ -32,25 +36,24 @@ versions() { await '"level":"memory"' $(($(count '"level":"memory"') + $1)); }
 
 case $1 in
 one | ten)
-    kills=2 steps=3000; [ "$1" = ten ] && kills=10 steps=12000
-    native $steps; start $steps
+    kills=2; [ "$1" = ten ] && kills=10
+    start
     for k in $(seq $kills); do
         kill -9 "$(player $((k % 4)))" || fail "no player of $((k % 4))"
         await '"launch.filled"' "$k"; versions 4
     done
     end ;;
 pair)
-    native 3000; start 3000
+    start
     kill -9 "$(player 1)" "$(player 3)" || fail "no players" # neither keeps the image of the other
     await '"launch.filled"' 1
     end
     grep -q 'survived in place' err || fail "no recovery" ;;
 steps) # each process that comes to the point ends there, new ones, too: the job goes on all the same
-    native 1000
     for fault in recover.join_ask:rank=3:hit=3 recover.join_connect:rank=3 recover.join_merge:rank=3 recover.join_welcome:rank=0 \
         recover.join_wait recover.join_accepted recover.join_merged recover.join_joined; do
         export MEND_FAULT="$fault:kill"
-        start 1000
+        start
         victim=1; [[ $fault != *rank=0 ]] || victim=2 # both may die in one recovery: they do not keep each other's image
         kill -9 "$(player $victim)" || fail "no player"
         await '"launch.ended"' 2
@@ -59,8 +62,7 @@ steps) # each process that comes to the point ends there, new ones, too: the job
         echo "$fault: survived, $(count '"launch.ended"') deaths, $(count '"launch.filled"') new processes"
     done ;;
 again)
-    native 3000
-    rm -rf job; "$MEND" run --launcher mend --refill --dir job -n 4 --spares 1 --every 100ms --levels memory,partner,global:1 -- ./steady 3000 4096 >got 2>err & runner=$!
+    run --refill --levels memory,partner,global:1
     await '"level":"global"' 8; kill -TERM $runner; wait $runner
     "$MEND" restart job >got 2>err & runner=$!
     await '"recover.playing"' 8; versions 2; kill -9 "$(player 1)" || fail "no player"

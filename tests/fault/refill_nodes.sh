@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # New processes on several emulated nodes, and nodes that come while the job runs. MEND_TEST_CASE:
 #   lost   two nodes are lost, one after the other, with one spare: new processes on the others
-#   add    mend run --add brings a node; then another one is lost, and new processes run on the one that came
+#   add    mend run --add brings two nodes; then another one is lost, and one that came: each time the job goes on by
+#          new processes on a node that came, without which there would be too few
 #   hup    the same by the host file and SIGHUP; a node that does not exist changes nothing
 #   back   a node that fell silent is lost, and comes back when it answers again
 #   relaunch  without spares: a node that fell silent is left out of the next launch, and is part of the one after that
@@ -16,15 +17,15 @@ fail() {
     grep -vE '"checkpoint\.|undo' job/events.jsonl 2>/dev/null | tail -60 | cut -c1-200
     exit 1
 }
+. "$MEND_SOURCE/tests/fault/told.sh"
 mpicc.openmpi -O2 -o steady "$MEND_SOURCE/tests/fault/apps/steady.c" || exit 1
-steps=4000
 # shellcheck disable=SC2086
-$MEND_MPIRUN -n 4 ./steady $steps 4096 >want 2>native.err || { cat native.err; fail "native run"; }
+native() { $MEND_MPIRUN -n 4 "$@" 2>native.err || { cat native.err; return 1; }; }
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
 versions() { await '"level":"memory"' $(($(count '"level":"memory"') + $1)); }
 launches=1
-start() { "$mend" run -n 4 --every 200ms --dir "$PWD/job" -q --launcher /mnt/ctl/rsh --node-timeout 5s "$@" -- ./steady $steps 4096 >got 2>err & runner=$!; await '"level":"partner"' 8; }
+start() { untold -- ./steady ./enough 4096; "$mend" run -n 4 --every 200ms --dir "$PWD/job" -q --launcher /mnt/ctl/rsh --node-timeout 5s "$@" -- ./steady ./enough 4096 >got 2>err & runner=$!; await '"level":"partner"' 8; }
 filled_on() { grep '"launch.filled"' job/events.jsonl | grep -c "\"host\":\"$1\""; }
 dead=()
 lose() { "$node" "$1" "$2" || fail "$1 $2"; await launch.lost $((${#dead[@]} + 1)); dead+=("$2"); }
@@ -38,17 +39,20 @@ add | hup)
     printf 'node0 slots=3\nnode1 slots=2\n' >hosts
     if [ "$MEND_TEST_CASE" = add ]; then
         start --refill --spares 1 --host node0:3,node1:2
-        "$mend" run --add node2:2,node3:1 --dir job 2>added || fail "--add: code $? $(cat added)"
+        "$mend" run --add node2:3,node3:1 --dir job 2>added || fail "--add: code $? $(cat added)"
         grep -q 'node2 has joined' added && grep -q 'node3 has joined' added || fail "not said: $(cat added)"
         "$mend" run --add 'x;y' --dir job 2>added && fail "a name that is none was taken"
         "$mend" run --add node2 --dir . 2>added && fail "a folder without a job was taken"
     else
         start --refill --spares 1 --hostfile hosts
-        printf 'node2 slots=2\nnode3\nnode99\n' >>hosts
+        printf 'node2 slots=3\nnode3\nnode99\n' >>hosts
         kill -HUP $runner; await '"launch.added"' 2; await '"launch.unadded"' 1
     fi
     lose kill 1; await launch.filled 2; versions 8
-    [ $(($(filled_on node2) + $(filled_on node3))) -ge 2 ] || fail "the new nodes have no processes" ;;
+    [ "$(filled_on node2)" = 2 ] || fail "they do not run where most slots were free"
+    [ "$MEND_TEST_CASE" = hup ] && lose kill 2 || lose off 2 # three processes are left, on node0, which has no room
+    await launch.filled 3; versions 8
+    [ "$(filled_on node3)" -ge 1 ] || fail "nothing runs on node3" ;;
 back)
     export MEND_RUN_NODE_RETRY=1s
     start --refill --spares 1 --host node0:3,node1:2,node2:2
@@ -67,7 +71,9 @@ relaunch)
     grep '"recover.born"' job/events.jsonl | tail -4 | grep -q node1 || fail "the third launch does not use the node that came back" ;;
 *) echo "no case $MEND_TEST_CASE"; exit 2 ;;
 esac
+tell
 wait $runner || fail "run: code $?"
+reference
 cmp got want || fail "the output differs"
 [ "$(count '"run.launch"')" = $launches ] || fail "launched $(count run.launch) times"
 for k in 0 1 2 3; do
