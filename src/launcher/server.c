@@ -368,6 +368,20 @@ static pmix_status_t on_query(pmix_proc_t *p, pmix_query_t *queries, size_t n,
     return PMIX_ERR_NOT_SUPPORTED;
 }
 
+static pmix_status_t on_spawn(const pmix_proc_t *p, const pmix_info_t info[], size_t n,
+                              const pmix_app_t apps[], size_t napps, pmix_spawn_cbfunc_t done,
+                              void *data)
+{
+    (void)info;
+    (void)n;
+    (void)done;
+    (void)data;
+    fprintf(stderr,
+            "mend-node: rank %u calls MPI_Comm_spawn for %s, which Mend's launcher does not offer\n",
+            server_process(p), napps && apps[0].cmd ? apps[0].cmd : "a program");
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+
 /* The library itself keeps the list of files that a process wants removed after its end (PMIX_REGISTER_CLEANUP: its shared
  * memory), but only for a host that has this function. Nothing else is asked of us. */
 static pmix_status_t on_control(const pmix_proc_t *p, const pmix_proc_t targets[], size_t ntargets,
@@ -396,6 +410,7 @@ pmix_server_module_t server_module = {.client_connected2 = on_connected,
                                       .deregister_events = on_deregister,
                                       .notify_event = on_notify,
                                       .query = on_query,
+                                      .spawn = on_spawn,
                                       .connect = on_connect,
                                       .disconnect = on_connect,
                                       .job_control = on_control,

@@ -3,7 +3,7 @@
 if(TARGET capsule-openmpi AND TARGET mend-node)
     set(own "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR};MEND_RUN_LAUNCHER=mend")
     string(REPLACE "LAUNCHER=mend" "LAUNCHER=mpirun" theirs "${own}")
-    foreach(case owner detach daemon door streams later add count)
+    foreach(case owner detach daemon door streams later add spawn count)
         mend_limited_test(NAME launcher.${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/launcher.sh ${case})
         list(APPEND tests launcher.${case})
     endforeach()
@@ -37,6 +37,13 @@ if(TARGET capsule-openmpi AND TARGET mend-node)
     mend_limited_test(NAME launcher_all.count TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/launcher.sh count)
     set_tests_properties(launcher_all.count PROPERTIES PROCESSORS 4 SKIP_RETURN_CODE 77
         LABELS "campaign;launcher" ENVIRONMENT "${own};MEND_TEST_RANKS=4 16 64")
+
+    # many nodes start and end, and the messages that it takes
+    add_mpi_test(NAME launcher_nodes SCRIPT launcher_nodes.sh NP 12 NODES 6 TIMEOUT 300 LABELS launcher
+        ENV MEND_BUILD=${CMAKE_BINARY_DIR} MEND_TEST_EACH=2)
+    add_mpi_test(NAME launcher_nodes_many SCRIPT launcher_nodes.sh NP 64 NODES 16 TIMEOUT 900 LABELS launcher campaign
+        ENV MEND_BUILD=${CMAKE_BINARY_DIR} MEND_TEST_EACH=4)
+    set_tests_properties(mpi.launcher_nodes mpi.launcher_nodes_many PROPERTIES PROCESSORS 4)
 
     foreach(loss kill:1 off:1 silent:1)
         string(REPLACE ":" "_" name ${loss})

@@ -8,6 +8,7 @@
 #   later   nodes that are added, lost and back again while the job runs; the job does not depend on them
 #   add     mend run --add: many machines, long names, a full disk, a damaged list
 #   count   messages of a start and of a fence: no worse than N log N
+#   spawn   MPI_Comm_spawn is refused, with a sentence
 #   many    64 ranks on one machine
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -176,6 +177,16 @@ count) # the nodes are daemons on this machine: what they say is the same
             before=$all last=$ranks
         done
     done ;;
+spawn) # the capsule says so before the launcher would be asked; without a capsule the launcher does
+    printf '%s\n' '#include <mpi.h>' '#include <stdio.h>' 'int main(int argc, char **argv) {' ' MPI_Comm c; MPI_Init(&argc, &argv);' \
+        ' MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);' \
+        ' int rc = MPI_Comm_spawn("./odd", MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &c, MPI_ERRCODES_IGNORE);' \
+        ' printf("%s\n", rc ? "refused" : "spawned"); return MPI_Finalize(); }' >spawner.c
+    mpicc.openmpi -o spawner spawner.c || exit 1
+    start -n 2 -- ./spawner; wait $runner || fail "code $?"
+    [ "$(grep -cx refused got)" = 2 ] && grep -q 'rank [01]: the capsule does not support MPI_Comm_spawn: .' err || fail "in the capsule: $(cat got)"
+    OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm "$node" head -n 2 -- ./spawner >got 2>err </dev/null || fail "without: code $?"
+    [ "$(grep -cx refused got)" = 2 ] && grep -q 'rank 0 calls MPI_Comm_spawn for ./odd, which' err || fail "without: $(cat got)" ;;
 many)
     export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm OMPI_MCA_mpi_yield_when_idle=1
     "$node" head -n 64 --node-timeout 300 --report 3 -- ./odd brief 3>report >got 2>err </dev/null || fail "code $?"
