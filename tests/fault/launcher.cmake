@@ -51,11 +51,13 @@ if(TARGET capsule-openmpi AND TARGET mend-node)
             ENV MEND_BUILD=${CMAKE_BINARY_DIR} MEND_TEST_LOSS=${loss})
         set_tests_properties(mpi.online_lost_${name} PROPERTIES PROCESSORS 4) # two jobs of four nodes starve each other's daemons
     endforeach()
-    foreach(loss kill:2 stop:1 together:1,3)
+    foreach(loss kill:2 stop:1 together:1,3 saving:1 recovering:1,2 launching:1 launching:3)
         string(REGEX REPLACE "[:,]" "_" name ${loss})
         add_mpi_test(NAME online_lost_${name} SCRIPT online_lost.sh NP 8 NODES 4 TIMEOUT 300 LABELS launcher campaign
             ENV MEND_BUILD=${CMAKE_BINARY_DIR} MEND_TEST_LOSS=${loss})
     endforeach()
+    add_mpi_test(NAME online_lost_heat SCRIPT online_lost.sh NP 8 NODES 4 TIMEOUT 300 LABELS launcher campaign
+        ENV MEND_BUILD=${CMAKE_BINARY_DIR} "MEND_TEST_LOSS=kill:1 kill:2" MEND_TEST_PROGRAM=heat)
     # MPICH's ranks, by PMI-1: on trial
     if(TARGET capsule-mpich)
         set(tests "")
@@ -73,7 +75,7 @@ if(TARGET capsule-openmpi AND TARGET mend-node)
         set_tests_properties(launcher_refill.${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77
             LABELS "campaign;launcher" ENVIRONMENT "${own}")
     endforeach()
-    foreach(case lost add hup back relaunch)
+    foreach(case lost ten add hup back relaunch)
         add_mpi_test(NAME refill_nodes_${case} SCRIPT refill_nodes.sh NP 8 NODES 4 TIMEOUT 600 LABELS launcher campaign
             ENV MEND_BUILD=${CMAKE_BINARY_DIR} MEND_TEST_CASE=${case})
     endforeach()

@@ -2,7 +2,9 @@
 # On emulated nodes, under Mend's own launcher: whole nodes are lost, with their daemons. The output must equal that of
 # a native run, in one launch, and no process may be left anywhere. MEND_TEST_LOSS says how, words of:
 #   kill:K  off:K  silent:K  stop:K   one node; together:K,L  two at once, by kill and by power
-# MEND_TEST_SILENCE is the time-out (default 5s: a busy machine may stand still for two).
+#   saving:K  by kill, in a checkpoint; recovering:K,L  by kill, the second one in the recovery from the first
+#   launching:K  by kill, as soon as mend run has begun: it may need a second launch
+# MEND_TEST_PROGRAM=heat: another program, of a fixed number of steps. MEND_TEST_SILENCE is the time-out (default 5s: a busy machine may stand still for two).
 # Called by tests/harness/mpitest on the head.
 set -uo pipefail
 cd "$MEND_TEST_DIR" || exit 1
@@ -15,21 +17,52 @@ fail() {
 }
 . "$MEND_SOURCE/tests/fault/told.sh"
 mpicc.openmpi -O2 -o steady "$MEND_SOURCE/tests/fault/apps/steady.c" || exit 1
-# shellcheck disable=SC2086
-native() { $MEND_MPIRUN -n 4 "$@" 2>native.err || { cat native.err; return 1; }; }
+native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 "$@" 2>native.err || { cat native.err >&2; return 1; }; } # on the head: it is still there
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
-untold -- ./steady ./enough 4096
+case $MEND_TEST_LOSS in # each process waits there once, so that there is time to strike
+    saving:*) export MEND_FAULT=recover.save.copy:hit=3:delay=3000 ;;
+    recovering:*) export MEND_FAULT=recover.images:hit=2:delay=3000 ;;
+esac
+if [ "${MEND_TEST_PROGRAM:-steady}" = heat ]; then
+    mpicc.openmpi -O2 -I"$MEND_SOURCE/apps/common" -o heat "$MEND_SOURCE/apps/heat/heat.c" -lm || exit 1
+    program=(./heat -m 1 -s 10000 -r 1000)
+    tell() { :; }
+    reference() { native "${program[@]}" >want || fail "native run"; }
+else
+    untold -- ./steady ./enough 4096
+fi
 "$MEND_BUILD/bin/mend" run -n 4 --spares 4 --every 300ms --host node0:2,node1:2,node2:2,node3:2 --dir "$PWD/job" -q \
-    --launcher /mnt/ctl/rsh --node-timeout "${MEND_TEST_SILENCE:-5s}" -- ./steady ./enough 4096 >got 2>err & runner=$!
-times=0
-for loss in $MEND_TEST_LOSS; do
+    --launcher /mnt/ctl/rsh --node-timeout "${MEND_TEST_SILENCE:-5s}" -- "${program[@]}" >got 2>err & runner=$!
+times=0 launches=1
+if [[ $MEND_TEST_LOSS == launching:* ]]; then
+    await '"run.launch"' 1
+    "$node" kill "${MEND_TEST_LOSS#*:}" || fail "$MEND_TEST_LOSS"
+    await '"level":"partner"' 8
+    launches=$(count '"run.launch"')
+    [ "$launches" -le 2 ] || fail "launched $launches times"
+    await launch.lost 1
+    MEND_TEST_LOSS=${MEND_TEST_LOSS/launching/kill} losses='' times=1
+fi
+for loss in ${losses-$MEND_TEST_LOSS}; do
     k=${loss#*:}
     resumed=$(count '"how":"res')
-    await '"level":"partner"' $(($(count '"level":"partner"') + 8))
+    case $loss in
+        saving:*) await '"checkpoint.begin"' 3 ;;
+        *) await '"level":"partner"' $(($(count '"level":"partner"') + 8)) ;;
+    esac
     sleep "${MEND_TEST_WAIT:-0}"
     case $loss in
         together:*) "$node" off "${k#*,}" && "$node" kill "${k%,*}" || fail "$loss" ;;
+        saving:*)
+            sleep 0.5 # all are in it now
+            [ "$(count '"level":"memory"')" = 8 ] || fail "the third version is there already: $(count '"level":"memory"')"
+            "$node" kill "$k" || fail "$loss" ;;
+        recovering:*)
+            "$node" kill "${k%,*}" || fail "$loss"
+            await '"recover.noticed"' 1; await launch.lost 1; sleep 0.5
+            [ "$(count '"how":"res')" = "$resumed" ] || fail "the recovery is over already"
+            "$node" kill "${k#*,}" || fail "$loss" ;;
         stop:*) "$node" stop "$k" capsule.openmpi && "$node" stop "$k" mend-node || fail "$loss" ;;
         *) "$node" "${loss%%:*}" "$k" || fail "$loss" ;;
     esac
@@ -45,10 +78,11 @@ tell
 wait $runner || fail "run: code $?"
 reference
 cmp got want || fail "the output differs"
-[ "$(count run.launch)" = 1 ] || fail "launched $(count run.launch) times"
+[ "$(count '"run.launch"')" = $launches ] || fail "launched $(count '"run.launch"') times"
+[[ $MEND_TEST_LOSS != saving:* ]] || grep '"recover.noticed"' job/events.jsonl | grep -q '"call":"checkpoint"' || fail "it was not in a checkpoint"
 [ "$(count launch.lost)" -ge $times ] || fail "the launcher did not say so"
 for k in 0 1 2 3; do # nobody is left, on those that are still there
-    [ -e "/mnt/ctl/off$k" ] || [[ $MEND_TEST_LOSS == *kill:$k* ]] && continue
+    [ -e "/mnt/ctl/off$k" ] || ! kill -0 "$(cat /mnt/ctl/pid$k 2>/dev/null || echo $$)" 2>/dev/null && continue
     [[ $MEND_TEST_LOSS == *stop:$k* ]] && "$node" cont "$k" mend-node
     for _ in $(seq 100); do left=$("$node" list "$k" capsule.openmpi; "$node" list "$k" mend-node); [ -n "$left" ] || break; sleep 0.1; done
     [ -z "$left" ] || fail "processes are left on node$k: $left"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # New processes on several emulated nodes, and nodes that come while the job runs. MEND_TEST_CASE:
 #   lost   two nodes are lost, one after the other, with one spare: new processes on the others
+#   ten    ten processes are killed, one after the other, on three nodes, with one spare
 #   add    mend run --add brings two nodes; then another one is lost, and one that came: each time the job goes on by
 #          new processes on a node that came, without which there would be too few
 #   hup    the same by the host file and SIGHUP; a node that does not exist changes nothing
@@ -19,8 +20,7 @@ fail() {
 }
 . "$MEND_SOURCE/tests/fault/told.sh"
 mpicc.openmpi -O2 -o steady "$MEND_SOURCE/tests/fault/apps/steady.c" || exit 1
-# shellcheck disable=SC2086
-native() { $MEND_MPIRUN -n 4 "$@" 2>native.err || { cat native.err; return 1; }; }
+native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 "$@" 2>native.err || { cat native.err >&2; return 1; }; } # on the head: it is still there
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
 versions() { await '"level":"memory"' $(($(count '"level":"memory"') + $1)); }
@@ -35,6 +35,13 @@ lost)
     start --refill --spares 1 --host node0:2,node1:2,node2:2,node3:2
     lose kill 1; await launch.filled 2; versions 8 # ranks 2 and 3, for one spare
     lose off 2; await launch.filled 3; versions 8 ;;
+ten)
+    start --refill --spares 1 --host node0:2,node1:2,node2:2
+    for k in $(seq 10); do
+        mapfile -t there < <("$node" list $((k % 3)) capsule.openmpi)
+        [ ${#there[@]} -gt 0 ] && kill -9 "${there[0]}" || fail "nobody on node$((k % 3))"
+        await launch.ended "$k"; await launch.filled "$k"; versions 4
+    done ;;
 add | hup)
     printf 'node0 slots=3\nnode1 slots=2\n' >hosts
     if [ "$MEND_TEST_CASE" = add ]; then
