@@ -376,9 +376,10 @@ static pmix_status_t on_spawn(const pmix_proc_t *p, const pmix_info_t info[], si
     (void)n;
     (void)done;
     (void)data;
-    fprintf(stderr,
-            "mend-node: rank %u calls MPI_Comm_spawn for %s, which Mend's launcher does not offer\n",
-            server_process(p), napps && apps[0].cmd ? apps[0].cmd : "a program");
+    fprintf(
+        stderr,
+        "mend-node: rank %u calls MPI_Comm_spawn for %s, which Mend's launcher does not offer\n",
+        server_process(p), napps && apps[0].cmd ? apps[0].cmd : "a program");
     return PMIX_ERR_NOT_SUPPORTED;
 }
 

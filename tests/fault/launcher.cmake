@@ -70,7 +70,7 @@ if(TARGET capsule-openmpi AND TARGET mend-node)
             ENV MEND_BUILD=${CMAKE_BINARY_DIR})
     endif()
     # new processes in place of the dead
-    foreach(case one ten pair steps again)
+    foreach(case one ten pair steps raw hopeless again)
         mend_limited_test(NAME launcher_refill.${case} TIMEOUT 900 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/refill.sh ${case})
         set_tests_properties(launcher_refill.${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77
             LABELS "campaign;launcher" ENVIRONMENT "${own}")

@@ -26,7 +26,7 @@ case $MEND_TEST_LOSS in # each process waits there once, so that there is time t
 esac
 if [ "${MEND_TEST_PROGRAM:-steady}" = heat ]; then
     mpicc.openmpi -O2 -I"$MEND_SOURCE/apps/common" -o heat "$MEND_SOURCE/apps/heat/heat.c" -lm || exit 1
-    program=(./heat -m 1 -s 10000 -r 1000)
+    program=(./heat -m 1 -s 5000 -r 1000)
     tell() { :; }
     reference() { native "${program[@]}" >want || fail "native run"; }
 else

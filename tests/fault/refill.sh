@@ -4,6 +4,8 @@
 #   ten     ten kills in a row with one spare
 #   pair    two ranks are killed at once, with one spare: the recovery waits for a new process
 #   steps   the new process, or an old one, is killed at a step of joining
+#   raw     what a new process prints under --raw
+#   hopeless  a rank that is killed at once after each recovery: the job ends, with a sentence
 #   again   a job that was stopped and is resumed by mend restart starts new processes, too
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -61,6 +63,30 @@ steps) # each process that comes to the point ends there, new ones, too: the job
         end
         echo "$fault: survived, $(count '"launch.ended"') deaths, $(count '"launch.filled"') new processes"
     done ;;
+raw)
+    run --refill --raw; await '"level":"memory"' 8
+    for k in 1 2; do kill -9 "$(player 0)" || fail "no player"; await '"launch.filled"' $k; versions 4; done
+    tell
+    wait $runner || fail "code $?"
+    runner=
+    sort -u got >sorted # what was done again is printed again
+    grep -E '^steady: [0-9]+ (steps|rounds), ' got >last || fail "the end is not printed: $(tail -n 2 got)"
+    reference last
+    sort -u want | cmp - sorted || fail "the output differs" ;;
+hopeless)
+    printf '%s\n' '#include <mpi.h>' '#include <signal.h>' '#include <unistd.h>' 'int main(int argc, char **argv) {' \
+        ' int rank; double x = 1, y; MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);' \
+        ' for (;;) { MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); usleep(1000);' \
+        '  if (rank == 1 && access("die", F_OK) == 0) raise(SIGKILL); } }' >hopeless.c
+    mpicc.openmpi -o hopeless hopeless.c || exit 1
+    "$MEND" run --launcher mend --refill --dir job -n 2 --spares 1 --every 1s --retries 0 -- ./hopeless >got 2>err & runner=$!
+    await '"level":"memory"' 2; : >die
+    wait $runner && fail "code 0"
+    runner=
+    grep -q 'without a checkpoint in between: no more' err || fail "no sentence"
+    gone || fail "processes are left"
+    deaths=$(count '"launch.ended"'); [ "$deaths" -le 40 ] || fail "$deaths deaths"
+    echo "$deaths deaths" ;;
 again)
     run --refill --levels memory,partner,global:1
     await '"level":"global"' 8; kill -TERM $runner; wait $runner

@@ -57,7 +57,8 @@ add | hup)
     fi
     lose kill 1; await launch.filled 2; versions 8
     [ "$(filled_on node2)" = 2 ] || fail "they do not run where most slots were free"
-    [ "$MEND_TEST_CASE" = hup ] && lose kill 2 || lose off 2 # three processes are left, on node0, which has no room
+    how=off; [ "$MEND_TEST_CASE" = add ] || how=kill
+    lose $how 2 # three processes are left, on node0, which has no room
     await launch.filled 3; versions 8
     [ "$(filled_on node3)" -ge 1 ] || fail "nothing runs on node3" ;;
 back)

@@ -14,6 +14,10 @@
  * doubles. In 4 or 5: who waits for its names, or connects to it, gets an error, and the death is told. Of one of the
  * others, or a meeting that fails for any reason: the next one who looks up "mend.join" ends whoever was offered
  * before and has not joined.
+ *
+ * A program that is killed again and again (for lack of memory, say) must not go round for ever. Somebody asks for
+ * "mend.join.peek" only at the end of a checkpoint: so many joined since the last one, and there was no version in
+ * between. Then no more are started until there is one, and the job ends like one without spares.
  */
 #include "head/head.h"
 
@@ -30,6 +34,8 @@ struct fill {
     double began, since; /* it was started; it is in this state */
 };
 enum { FAILURES_MAX = 6 };            /* in a row */
+enum { HASTY_MAX = 12 };              /* offered without a checkpoint in between */
+static const double calm = 600;       /* seconds without a death: there was one */
 static const double start_limit = 60; /* seconds until a process must be ready */
 static const double join_limit = 30;  /* and taken in, once it was offered */
 
@@ -150,9 +156,14 @@ static void drop(struct head *h, uint32_t process)
     wire_free(&w);
 }
 
+static bool is_worth_it(const struct head *h)
+{
+    return h->fills_failed <= FAILURES_MAX && h->fills_hasty <= HASTY_MAX;
+}
+
 static bool may_start(const struct head *h, double now)
 {
-    if (!h->keep || h->ending || now < h->fill_next || h->fills_failed > FAILURES_MAX)
+    if (!h->keep || h->ending || now < h->fill_next || !is_worth_it(h))
         return false;
     for (uint32_t i = 0; i < h->hosts.count; i++)
         if (h->nodes[i].state == NODE_STARTING && !h->nodes[i].late)
@@ -205,6 +216,25 @@ static bool one_is(const struct head *h, enum fill_state state)
     return false;
 }
 
+static void note_haste(struct head *h)
+{
+    double now = launcher_clock();
+    if (now - h->fill_offered > calm)
+        h->fills_hasty = 0;
+    h->fill_offered = now;
+    if (++h->fills_hasty == HASTY_MAX + 1)
+        fprintf(stderr,
+                "mend-node: %u new processes have joined without a checkpoint in between: no more "
+                "are started before there is one\n",
+                h->fills_hasty - 1);
+}
+
+static bool peek(struct head *h)
+{
+    h->fills_hasty = 0;
+    return one_is(h, FILL_READY);
+}
+
 static const char *offer(struct head *h, bool waits)
 {
     const char *port = NULL;
@@ -222,7 +252,9 @@ static const char *offer(struct head *h, bool waits)
         f->since = launcher_clock();
         port = f->port;
     }
-    if (h->fills_failed <= FAILURES_MAX && (dropped || choose(h) != UINT32_MAX))
+    if (port)
+        note_haste(h);
+    if (is_worth_it(h) && (dropped || choose(h) != UINT32_MAX))
         coming = true; /* fill_tick will start one */
     return port ? port : waits && coming ? "wait" : NULL;
 }
@@ -248,7 +280,7 @@ bool fill_name(struct head *h, uint32_t kind, const char *key, const char *value
         if (strcmp(key, "mend.join") == 0 || strcmp(key, "mend.join.wait") == 0)
             *text = offer(h, key[9] != 0);
         else if (strcmp(key, "mend.join.peek") == 0)
-            *text = one_is(h, FILL_READY) ? "yes" : NULL;
+            *text = peek(h) ? "yes" : NULL;
         else if (strcmp(key, "mend.join.offered") == 0)
             *text = one_is(h, FILL_OFFERED) ? "yes" : NULL;
         return true;

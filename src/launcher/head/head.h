@@ -72,6 +72,8 @@ struct head {
     uint32_t keep;         /* so many processes shall live; 0: none are started */
     uint32_t fills_failed; /* in a row */
     double fill_next;      /* not before this time */
+    uint32_t fills_hasty;  /* offered since a checkpoint */
+    double fill_offered;   /* when the last one was */
     uint32_t next_asked;
     uint64_t next_number;
     struct stream out[2];
