@@ -22,8 +22,20 @@ for which in pingpong8:1.03 allreduce8:1.03 pingpong1M:1.01 waitall64:1.05 fetch
     row "capsule.${which%:*}" "$(best c "${which%:*}")" ns "$(best n "${which%:*}")" "${which#*:}"
 done
 # images of 128 MiB a rank; the program times write() of as much, on both ranks at once as images are
+images() { # so many of them after the program has timed write(): it goes on until it is told
+    local n first=
+    rm -f "$work/enough"
+    MEND_CAPSULE_DIR=$work/img.$1 MEND_CAPSULE_EVERY=0.3 run "$capsule" "$work/image" 128 "$work" >"$work/i.$1" & local runner=$!
+    while kill -0 $runner 2>/dev/null; do
+        n=$(grep -c '"checkpoint.commit"' "$work/img.$1/events.jsonl" 2>/dev/null)
+        [ -s "$work/i.$1" ] && first=${first:-${n:-0}} && [ $((${n:-0} - first)) -ge "$2" ] && break
+        sleep 0.05
+    done
+    touch "$work/enough"; wait $runner
+    cat "$work/i.$1" >>"$work/i"
+}
 for i in 1 2 3; do
-    MEND_CAPSULE_DIR=$work/img.$i MEND_CAPSULE_EVERY=0.3 run "$capsule" "$work/image" 128 "$work" >>"$work/i"
+    images $i 5
     cat "$work/img.$i/events.jsonl" >>"$work/events"; rm -rf "$work/img.$i"
 done
 of() { grep -o "\"$1\":[0-9.e-]*" "$work/events" | cut -d: -f2 | sort -g; }
@@ -34,9 +46,10 @@ row capsule.image_write "${write:-0}" s "${plain:-0}" 1.05
 row capsule.image_size $((${bytes:-0} / 2)) B "${resident:-0}" 1.02
 row capsule.request_to_stop "${stop:-0}" s 0.1 1
 
+rm -f "$work/enough"
 # a restart, from opening the images until all memory is in its place and verified, against read() of the same files
 MEND_CAPSULE_DIR=$work/read MEND_CAPSULE_AT=40 MEND_CAPSULE_EXIT=1 MEND_CAPSULE_KEEP=1 run "$capsule" "$work/image" 128 "$work" >/dev/null
-files=("$work"/read/versions/*.img)
+files=("$work"/read/versions/*.img); touch "$work/enough"
 for i in 1 2 3; do MEND_CAPSULE_DIR=$work/read MEND_CAPSULE_KEEP=1 run "$capsule" --restart "$work/read" >/dev/null; done
 load=$(grep '"event":"restart"' "$work/read/events.jsonl" | grep -o '"load":[0-9.e-]*' | cut -d: -f2 | sort -g | head -1)
 plain=$(run "$work/image" 0 "$work" "${files[@]}" | awk '/^read/ { print $2 }')

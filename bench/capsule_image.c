@@ -1,6 +1,7 @@
 /* capsule_image.c MIB FOLDER - a program with MIB MiB of touched memory; rank 0 also times write() of the same bytes to
- * the folder FOLDER: the yardstick for an image. With FILE after these, one for each rank, it times read() of them into
- * memory that is new, and that is all: the yardstick for a restart. Used by capsule.sh.
+ * the folder FOLDER: the yardstick for an image. It goes on until there is a file FOLDER/enough. With FILE after these, one
+ * for each rank, it times read() of them into memory that is new, and that is all: the yardstick for a restart. Used by
+ * capsule.sh.
  */
 #include <mpi.h>
 #include <fcntl.h>
@@ -41,6 +42,16 @@ static int read_files(char **files, int rank)
     return 0;
 }
 
+/* Collective; rank 0 looks. */
+static int is_enough(const char *folder, int rank)
+{
+    char name[4096];
+    snprintf(name, sizeof name, "%s/enough", folder);
+    int yes = rank == 0 && access(name, F_OK) == 0;
+    MPI_Bcast(&yes, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return yes;
+}
+
 int main(int argc, char **argv)
 {
     int rank;
@@ -75,10 +86,8 @@ int main(int argc, char **argv)
             printf("plain %.6f resident %ld\n", best, resident * sysconf(_SC_PAGESIZE));
         fflush(stdout);
     }
-    for (int k = 0; k < 400; k++) { /* the checkpoints come here */
-        MPI_Barrier(MPI_COMM_WORLD);
+    while (!is_enough(argv[2], rank)) /* the checkpoints come here */
         usleep(5000);
-    }
     MPI_Finalize();
     return p[n - 8] == 77;
 }

@@ -1,4 +1,5 @@
 if(TARGET capsule-openmpi)
     mend_bench(NAME online SCRIPT online.sh)
+    mend_bench(NAME online_sparse SCRIPT online_sparse.sh)
     mend_bench(NAME online_lammps SCRIPT online_lammps.sh)
 endif()

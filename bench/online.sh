@@ -88,38 +88,3 @@ bytes=$(median <bytes) held=$(median <held)
 x=$(ratio "$bytes" $written); row online.image_bytes "$bytes" B $written "$x" "<= 1.1 of what was written" "$(le "$x" 1.1)"
 x=$(ratio "$held" "$bytes"); row online.held "$held" B "$bytes" "$x" "<= 2.2 images a rank" "$(le "$x" 2.2)"
 row online.version_pause "$(median <pause)" s null null "" true
-
-# Much memory of which little changes between versions: what a version costs, holds and sends, and a recovery, by size.
-mpicc.openmpi -O2 -o sparse "$MEND_SOURCE/tests/fault/apps/sparse.c" || exit 1
-for size in ${MEND_BENCH_SIZES:-64 256}; do
-    program=(./sparse ./enough "$size" 1); rm -f in_place relaunch held pause bytes sent r.sparse enough
-    written=$((size << 20))
-    for ((i = 0; i < (times + 1) / 2; i++)); do
-        rm -rf job enough; "$mend" run -n 4 --spares 1 --every 1s --levels memory,partner --dir job -q -- "${program[@]}" >got & runner=$!
-        wait_for '"level":"partner"' job/events.jsonl 24 || break
-        victim=$(grep '"rank":2,"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')
-        held_by "$victim" >>held
-        # the first version is whole: the others count
-        grep '"level":"memory"' job/events.jsonl | tail -n +9 | grep -o '"seconds":[0-9.e-]*' | cut -d: -f2 >>pause
-        grep '"level":"partner"' job/events.jsonl | tail -n +9 | sed -E 's/.*"sent":([0-9]+),"changed":([0-9]+).*/\1 \2/' | awk '$2 { print $1 / $2 }' >>sent
-        k=$(now); kill -9 "$victim"
-        wait_for '"how":"resumed"' job/events.jsonl 4 || break
-        echo 1 >enough; wait $runner
-        steps=$(sed -n 's/^sparse: \([0-9]*\) steps.*/\1/p' got)
-        whole=("${program[@]}"); program=(./sparse "$steps" "$size" 1 0); native; program=("${whole[@]}")
-        cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
-        grep '"how":"resumed"' job/events.jsonl | tee -a r.sparse | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>in_place
-        rm -rf job enough; (wait_for '"recover.playing"' job/events.jsonl 8; echo 1 >enough) & ender=$!
-        "$mend" run -n 4 --spares 0 --every 1s --levels memory,global:1 --dir job -q -- "${program[@]}" >got 2>/dev/null & runner=$!
-        wait_for '"level":"global"' job/events.jsonl 4 || break
-        k=$(now); kill -9 "$(awk '{print $1}' /proc/$runner/task/$runner/children)"; wait $runner; wait $ender
-        grep '"recover.playing"' job/events.jsonl | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>relaunch
-    done
-    [ -s in_place ] && [ -s relaunch ] || exit 1
-    x=$(median <in_place) y=$(median <relaunch); limit=0.2; [ "$size" -ge 1024 ] && limit=0.1
-    row "online.sparse_resumed.$size" "$x" s "$y" "$(ratio "$x" "$y")" "<= $limit of a relaunch" "$(le "$(ratio "$x" "$y")" $limit)"
-    for p in images load agree; do row "online.sparse.$p.$size" "$(grep -o " \?$p=[0-9.]*" r.sparse | grep -o '[0-9.]*$' | sort -g | tail -1)" ms null null "" true; done
-    x=$(median <held); row "online.sparse_held.$size" "$x" B $written "$(ratio "$x" $written)" "<= 2.2 x written" "$(le "$(ratio "$x" $written)" 2.2)"
-    x=$(median <sent); row "online.sparse_sent.$size" "$x" x null "$x" "<= 1.1 x changed" "$(le "$x" 1.1)"
-    x=$(median <pause); row "online.sparse_pause.$size" "$x" s null null "<= 0.01 s" "$(le "$x" 0.01)"
-done

@@ -1,5 +1,6 @@
 /* sparse: a plain MPI program with much memory, of which each step changes a small part. Its output depends on every page.
- * usage: sparse [steps|FILE] [MiB] [per cent of the pages that a step changes] [pause µs] (see until.h) */
+ * usage: sparse [steps|FILE] [MiB] [per cent of the pages that a step changes] [pause µs] [steps that change the same pages]
+ * (see until.h) */
 #include "until.h"
 
 #include <mpi.h>
@@ -16,7 +17,7 @@ int main(int argc, char **argv)
     struct until steps = until(argc > 1 ? argv[1] : NULL, 2000);
     size_t pages = (size_t)(argc > 2 ? atoi(argv[2]) : 8) << 8;
     size_t share = (size_t)(argc > 3 ? atoi(argv[3]) : 1);
-    int pause = argc > 4 ? atoi(argv[4]) : 500;
+    int pause = argc > 4 ? atoi(argv[4]) : 500, same = argc > 5 ? atoi(argv[5]) : 50;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -25,7 +26,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < pages * WORDS; i++)
         data[i] = i * 2654435761u + (uint64_t)rank;
     for (int s = 0; until_more(&steps, s); s++) {
-        size_t first = (size_t)(s / 50) * count; /* for a while the same pages */
+        size_t first = (size_t)(s / same) * count; /* for a while the same pages */
         for (size_t i = 0; i < count; i++)
             data[(first + i) % pages * WORDS + (size_t)s % WORDS] += all + (uint64_t)s;
         sum = sum * 31 + data[next * WORDS + (size_t)s % WORDS];
