@@ -31,7 +31,7 @@ for p in mend libmend0 libmend-dev mend-doc; do ls "$build/${p}_"*.deb >/dev/nul
 system "$use" gcc libc6-dev procps mpich openmpi-bin libopenmpi-dev libpmix-dev libisal-dev libxxhash-dev libzstd-dev libinih-dev libjansson-dev pkgconf
 cp "$build"/{mend,libmend0,libmend-dev,mend-doc}_*.deb "$use/tmp/"
 inside "$use" bash -c 'dpkg -P mend libmend-dev libmend0 mend-doc; find / -xdev -path /tmp -prune -o -path /var -prune -o -path /proc -prune -o -print | sort >/tmp/before; dpkg -i /tmp/*.deb' >"$base/install.log" 2>&1 || { tail -20 "$base/install.log"; fail "dpkg -i"; }
-cp "$MEND_SOURCE/tests/fault/apps/steady.c" "$MEND_SOURCE/tests/packages/plain-user" "$use/tmp/"
+cp "$MEND_SOURCE/tests/fault/apps/"{steady.c,until.h} "$MEND_SOURCE/tests/packages/plain-user" "$use/tmp/"
 inside "$use" bash -c 'rm -rf /tmp/home; mkdir /tmp/home; chown 1000:1000 /tmp/home; cd /tmp/home && HOME=/tmp/home exec setpriv --reuid=1000 --regid=1000 --clear-groups bash /tmp/plain-user' >"$base/use.log" 2>&1 ||
     { tail -40 "$base/use.log"; fail "a plain user"; }
 inside "$use" bash -c 'dpkg -P mend libmend-dev libmend0 mend-doc && find / -xdev -path /tmp -prune -o -path /var -prune -o -path /proc -prune -o -print | sort >/tmp/after && diff /tmp/before /tmp/after' >"$base/remove.log" 2>&1 ||
