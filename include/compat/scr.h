@@ -39,7 +39,7 @@ extern "C" {
 #define SCR_VERSION         "v3.1.0"
 
 #define SCR_SUCCESS         (0)
-#define SCR_FAILURE         (1)
+#define SCR_FAILURE         (!SCR_SUCCESS)
 #define SCR_MAX_FILENAME    1024
 
 #define SCR_FLAG_NONE       (0)
@@ -54,8 +54,9 @@ int SCR_Init(void);
 int SCR_Finalize(void);
 /* The version of the interface. Not collective. */
 char *SCR_Get_version(void);
-/* "KEY=VALUE" sets a parameter, "KEY=" removes it (both before SCR_Init), "KEY" gives its value in memory that the
- * caller frees, or NULL. Setting returns NULL. Not collective; all ranks give the same. */
+/* "KEY=VALUE" sets a parameter and returns the value, which stays the library's; "KEY=" removes it and returns NULL
+ * (both before SCR_Init); "KEY" gives its value in memory that the caller frees, or NULL. NULL also on an error, as for a
+ * part of a descriptor ("STORE=/tmp GROUP"). Not collective; all ranks give the same. */
 const char *SCR_Config(const char *config_string);
 const char *SCR_Configf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -63,7 +64,8 @@ const char *SCR_Configf(const char *format, ...) __attribute__((format(printf, 1
 
 /* The path at which the program writes (inside an output) or finds (inside a restart) the file that it calls `name`:
  * a path below the prefix. `file` has SCR_MAX_FILENAME bytes. Inside a restart it fails if the checkpoint has no such
- * file of this rank. Outside both, `file` is `name`. Not collective. */
+ * file of this rank; there a name without a folder also means the only file of that name. Outside both, `file` is
+ * `name`. Not collective. */
 int SCR_Route_file(const char *name, char *file);
 
 /* ---- restart --------------------------------------------------------------------------------- */
@@ -82,8 +84,8 @@ int SCR_Complete_restart(int valid);
 /* *flag is 1 if a checkpoint is due by SCR_CHECKPOINT_INTERVAL, _SECONDS or _OVERHEAD, or if none of them is set. Rank
  * 0 decides. Collective. Agreed. */
 int SCR_Need_checkpoint(int *flag);
-/* Begin a dataset. Names are unique and have no slash; a name that is used again replaces the dataset.
- * Collective. Agreed. */
+/* Begin a dataset. Names are unique and have no slash; a name that is used again replaces the dataset; NULL: the library
+ * makes one up. Collective. Agreed. */
 int SCR_Start_output(const char *name, int flags);
 /* End the dataset. It exists only if `valid` is set on every rank. Collective. Agreed. */
 int SCR_Complete_output(int valid);

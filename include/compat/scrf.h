@@ -9,6 +9,7 @@
       parameter (SCR_FLAG_CHECKPOINT=1)
       parameter (SCR_FLAG_OUTPUT=2)
       external SCR_INIT, SCR_FINALIZE, SCR_ROUTE_FILE
+      external SCR_CONFIG, SCR_GET_VERSION
       external SCR_HAVE_RESTART, SCR_START_RESTART
       external SCR_COMPLETE_RESTART
       external SCR_NEED_CHECKPOINT, SCR_START_CHECKPOINT

@@ -47,6 +47,10 @@ MEND_API int mend_flow_rebuild_fortran(mend_fortran_main *build);
 MEND_API MPI_Fint mend_flow_world_fortran(void);
 MEND_API int mend_flow_watch_fortran(MPI_Fint comm);
 
+/* As FTI_Init() of compat/fti.h, with MPI's integer handle; *comm becomes FTI_COMM_WORLD. Collective,
+ * deaths and errors: as there. */
+MEND_API int mend_fti_init_fortran(const char *config_file, MPI_Fint *comm);
+
 #ifdef __cplusplus
 }
 #endif

@@ -83,6 +83,9 @@ static void restart(const char *refuse)
         file_names(name, data, state);
         CHECK(SCR_Route_file("no/such/file", path) == SCR_FAILURE);
         int valid = SCR_Route_file(data, path) == SCR_SUCCESS && read_file(path, grid, sizeof grid);
+        valid = valid &&
+                SCR_Route_file(strrchr(data, '/') + 1, path) == SCR_SUCCESS && /* no folder */
+                read_file(path, grid, sizeof grid);
         valid = valid && SCR_Route_file(state, path) == SCR_SUCCESS &&
                 read_file(path, &step, sizeof step);
         CHECK(valid);
@@ -100,6 +103,43 @@ static void restart(const char *refuse)
         printf("from %d\n", step), fflush(stdout);
 }
 
+static int says(const char *value, const char *expected)
+{
+    return value && strcmp(value, expected) == 0;
+}
+
+/* Before SCR_Init: blanks, values that are set, asked for and removed; what is no parameter. */
+static void configure(void)
+{
+    CHECK(says(SCR_Config("CACHE_SIZE=2"), "2"));
+    char *value = (char *)SCR_Config("SCR_CACHE_SIZE");
+    CHECK(says(value, "2"));
+    free(value);
+    CHECK(says(SCR_Configf(" SCR_SET_FAILURES  = %d ", 1), "1"));
+    value = (char *)SCR_Config("SET_FAILURES");
+    CHECK(says(value, "1"));
+    free(value);
+    CHECK(!SCR_Config("SET_FAILURES=") && !SCR_Config("SET_FAILURES"));
+    CHECK(!SCR_Config(NULL) && !SCR_Config("") && !SCR_Config("KEY VALUE"));
+    CHECK(says(SCR_Config("STORE = /tmp/foo"), "/tmp/foo"));
+    CHECK(!SCR_Config(
+        "STORE=/tmp/foo GROUP")); /* a part of a descriptor: refused, and nothing is set */
+    value = (char *)SCR_Config("STORE");
+    CHECK(says(value, "/tmp/foo"));
+    free(value);
+    CHECK(!SCR_Config("STORE="));
+}
+
+/* A dataset that the library names. */
+static void unnamed(void)
+{
+    char path[SCR_MAX_FILENAME], name[64];
+    snprintf(name, sizeof name, "unnamed/rank_%d", rank);
+    CHECK(SCR_Start_output(NULL, SCR_FLAG_OUTPUT) == SCR_SUCCESS);
+    CHECK(SCR_Route_file(name, path) == SCR_SUCCESS && write_file(path, &rank, sizeof rank));
+    CHECK(SCR_Complete_output(1) == SCR_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
     static double right[CELLS];
@@ -114,15 +154,13 @@ int main(int argc, char **argv)
         work();
     memcpy(right, grid, sizeof grid);
     CHECK(SCR_Have_restart(&flag, name) == SCR_FAILURE); /* too early */
-    CHECK(!SCR_Config("CACHE_SIZE=2"));
-    char *value = (char *)SCR_Config("SCR_CACHE_SIZE");
-    CHECK(value && strcmp(value, "2") == 0);
-    free(value);
+    configure();
     if (SCR_Init() != SCR_SUCCESS) {
         MPI_Finalize();
         return 3;
     }
     restart(argc > 3 ? argv[3] : NULL);
+    unnamed();
     while (step < steps) {
         work();
         CHECK(SCR_Need_checkpoint(&flag) == SCR_SUCCESS);

@@ -22,6 +22,7 @@ for type in SINGLE PARTNER XOR RS; do
     run 12 8
     [ ! -e "$MEND_TEST_MARKER" ] || fail "$type: a job that was killed ends well" # the launcher's code may be 0
     from 0 "$type"
+    [ -s "$dir/prefix/unnamed/rank_2" ] || fail "$type: an output without a name is lost"
     [ -s "$dir/prefix/plot.5/rank_3.data" ] && [ ! -e "$dir/prefix/timestep.8" ] || fail "$type: outputs are at their names, checkpoints are not: $(find "$dir/prefix")"
     case $type in
         PARTNER | XOR) rm -rf "$dir/cache/node1" ;;

@@ -10,6 +10,13 @@
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
+int mend_fti_check_level(int level)
+{
+    return level >= FTI_L1 && level <= FTI_L4_DCP
+               ? MEND_OK
+               : mend_fail(MEND_ERR_ARGUMENT, "FTI has no checkpoint level %d", level);
+}
+
 static int level_bit(const struct fti_client *client, int level, unsigned *bit)
 {
     static const mend_level levels[] = {
@@ -17,18 +24,29 @@ static int level_bit(const struct fti_client *client, int level, unsigned *bit)
         [FTI_L3] = MEND_LEVEL_ERASURE,   [FTI_L4] = MEND_LEVEL_GLOBAL,
         [FTI_L1_DCP] = MEND_LEVEL_LOCAL, [FTI_L4_DCP] = MEND_LEVEL_GLOBAL,
     };
-    if (level < FTI_L1 || level > FTI_L4_DCP)
-        return mend_fail(MEND_ERR_ARGUMENT, "FTI_Checkpoint: there is no level %d", level);
+    int code = mend_fti_check_level(level);
+    if (code)
+        return code;
     bool alone = client->domains == 1 && (level == FTI_L2 || level == FTI_L3);
     *bit = MEND_LEVEL_BIT(alone ? MEND_LEVEL_LOCAL : levels[level]);
     return MEND_OK;
 }
 
-/* The program's number is kept beside its variables; versions only ever grow. */
-static int save(struct fti_client *client, int id, int level)
+/* The first checkpoint of a run goes into the configuration, so that the next start of a job that died recovers. A
+ * death before this: the next start is what this one was. */
+static int tell(struct fti_client *client)
 {
-    if (!client)
-        return MEND_ERR_STATE;
+    if (client->told)
+        return MEND_OK;
+    int code = mend_fti_agree(client, client->rank == 0 ? mend_fti_config_write(&client->config, 1)
+                                                        : MEND_OK);
+    client->told = code == MEND_OK;
+    return code;
+}
+
+/* The program's number is kept beside its variables; versions only ever grow. */
+int mend_fti_save(struct fti_client *client, int id, int level)
+{
     mend_save_options options = {.sync = 1, .full = level != FTI_L1_DCP && level != FTI_L4_DCP};
     int code = level_bit(client, level, &options.levels);
     if (code)
@@ -38,31 +56,45 @@ static int save(struct fti_client *client, int id, int level)
     code =
         mend_store_region(client->store, INT_MIN, "id", &client->last_id, sizeof client->last_id);
     if (!code)
+        code = mend_fti_names_put(client);
+    code = mend_fti_agree(client, code);
+    if (!code)
         code = mend_store_save_with(client->store, client->version + 1, &options);
     if (code)
         return mend_fail_within(code, "FTI checkpoint %d at level %d", id, level);
     client->version++;
     client->last_level = level == FTI_L4_DCP ? FTI_L4 : level;
     client->status = 0;
-    return MEND_OK;
+    for (int i = 0; i < client->variable_count; i++)
+        client->variables[i].stored = client->variables[i].bytes;
+    return tell(client);
 }
 
 int FTI_Checkpoint(int id, int level)
 {
-    int code = mend_fti_result(save(mend_fti_client(), id, level));
-    return code == FTI_SCES ? FTI_DONE : code;
+    struct fti_client *client = mend_fti_client();
+    int code = !client ? MEND_ERR_STATE
+               : client->parts == FTI_PARTS_NONE
+                   ? mend_fti_save(client, id, level)
+                   : mend_fail(MEND_ERR_STATE, "FTI_Checkpoint is called between "
+                                               "FTI_InitICP and FTI_FinalizeICP");
+    return mend_fti_result(code) == FTI_SCES ? FTI_DONE : FTI_NSCS;
 }
 
 /* ---- recovering ------------------------------------------------------------------------------ */
 
-static int put_back(struct fti_client *client, const struct fti_variable *v)
+static int put_back(struct fti_client *client, struct fti_variable *v)
 {
-    size_t bytes;
+    size_t bytes = 0;
     int code = mend_store_saved_size(client->store, v->id, &bytes);
     if (!code && bytes != v->bytes)
         code = mend_fail(MEND_ERR_SIZE, "variable %d has %zu bytes in the checkpoint and %zu here",
                          v->id, bytes, v->bytes);
-    return code ? code : mend_store_read(client->store, v->id, 0, v->address, bytes);
+    if (!code)
+        code = mend_store_read(client->store, v->id, 0, v->address, bytes);
+    if (!code)
+        v->stored = bytes;
+    return code;
 }
 
 /* Sizes first, so that an error changes nothing. */
@@ -81,17 +113,29 @@ static int check_sizes(struct fti_client *client)
     return code;
 }
 
+/* What FTI_Init found is open already: then this call asks no other rank. Else the checkpoint that this run made last
+ * is opened, by all ranks together. */
+static int open_last(struct fti_client *client)
+{
+    if (client->looking)
+        return MEND_OK;
+    if (client->version < 0)
+        return mend_fail(MEND_ERR_NO_VERSION, "there is no checkpoint to recover");
+    int code = mend_store_begin_look(client->store, client->version, -1);
+    client->looking = code == MEND_OK;
+    return code;
+}
+
 static int recover(struct fti_client *client)
 {
     if (!client)
         return MEND_ERR_STATE;
-    int code = client->looking
-                   ? check_sizes(client)
-                   : mend_fail(MEND_ERR_NO_VERSION, "there is no checkpoint to recover");
-    code = mend_fti_agree(client, code);
+    int code = open_last(client);
+    if (!code)
+        code = check_sizes(client);
     for (int i = 0; i < client->variable_count && !code; i++)
         code = put_back(client, &client->variables[i]);
-    return mend_fti_agree(client, code);
+    return code;
 }
 
 int FTI_Recover(void)
@@ -108,11 +152,8 @@ int FTI_Recover(void)
 int FTI_RecoverVarInit(void)
 {
     struct fti_client *client = mend_fti_client();
-    if (client && client->looking)
-        return FTI_SCES;
-    mend_fti_result(
-        mend_fail(MEND_ERR_STATE, "FTI_RecoverVarInit: there is no checkpoint to recover"));
-    return FTI_NREC;
+    int code = client ? open_last(client) : MEND_ERR_STATE;
+    return mend_fti_result(code) == FTI_SCES ? FTI_SCES : FTI_NREC;
 }
 
 int FTI_RecoverVar(int id)
@@ -132,8 +173,8 @@ int FTI_RecoverVarFinalize(void)
     struct fti_client *client = mend_fti_client();
     if (!client)
         return mend_fti_result(MEND_ERR_STATE);
-    mend_fti_end_look(client);
-    client->status = 0;
+    client->status =
+        0; /* the version stays open until the next checkpoint: a program may begin again */
     return FTI_SCES;
 }
 

@@ -82,21 +82,24 @@ static int open_store(struct fti_client *client)
     return mend_store_open(client->comm, -1, name, &options, &client->store);
 }
 
-/* What there is to recover, opened so that its sizes can be asked for. Nothing is no error. */
+/* What there is to recover, opened so that its sizes can be asked for. A version that turns out to be damaged is
+ * passed over: mend_store_newest() then names an older one. Nothing is no error here; FTI_Init says it. */
 static int look(struct fti_client *client)
 {
     mend_version_t version;
     size_t bytes = 0;
+    int code = MEND_ERR_DAMAGED;
     if (client->config.failure == 0)
         return MEND_OK;
-    int code = mend_store_newest(client->store, &version);
+    while (code == MEND_ERR_DAMAGED) {
+        code = mend_store_newest(client->store, &version);
+        if (!code)
+            code = mend_store_begin_look(client->store, version, -1);
+    }
     if (code == MEND_ERR_NO_VERSION) {
-        mend_log(MEND_LOG_WARNING, "failure = %ld, but there is no checkpoint of %s to recover",
-                 client->config.failure, client->config.exec_id);
+        client->lost = true;
         return MEND_OK;
     }
-    if (!code)
-        code = mend_store_begin_look(client->store, version, -1);
     if (code)
         return code;
     client->looking = true;
@@ -105,7 +108,7 @@ static int look(struct fti_client *client)
     if (mend_store_saved_size(client->store, INT_MIN, &bytes) == MEND_OK &&
         bytes == sizeof client->last_id)
         code = mend_store_read(client->store, INT_MIN, 0, &client->last_id, bytes);
-    return code;
+    return code ? code : mend_fti_names_get(client);
 }
 
 /* Rank 0's word on which run this is. A new start gets a new name. */
@@ -132,8 +135,7 @@ static int share_run(struct fti_client *client)
 }
 
 /* 1. All read the file; one who cannot says so. 2. Rank 0 names the run. 3. The store opens, and what can be
- * recovered is looked at. 4. Rank 0 writes into the file that a run is under way: from here on a death leads to a
- * recovery. A death before it: the next start is what this one was. */
+ * recovered is looked at. The file changes with the first checkpoint (mend_fti_save). */
 static int start(struct fti_client *client, const char *config_file)
 {
     int code = mend_fti_agree(client, mend_fti_config_read(&client->config, config_file));
@@ -143,9 +145,7 @@ static int start(struct fti_client *client, const char *config_file)
         code = open_store(client);
     if (!code)
         code = mend_fti_agree(client, look(client));
-    if (!code)
-        code = mend_fti_agree(client, client->rank == 0 ? mend_fti_config_write(&client->config, 1)
-                                                        : MEND_OK);
+    client->told = client->config.failure == 1;
     return code;
 }
 
@@ -154,15 +154,33 @@ static void free_client(struct fti_client *client)
     if (client->comm != MPI_COMM_NULL)
         MPI_Comm_free(&client->comm);
     mend_fti_config_free(&client->config);
+    mend_fti_names_free(client);
+    for (int i = 0; i < client->variable_count; i++)
+        free(client->variables[i].part);
     free(client->variables);
     free(client->type_sizes);
     free(client);
 }
 
+/* FTI_Init inside a run: what was before ends as by a crash, and its checkpoints can be recovered. */
+static void abandon(void)
+{
+    struct fti_client *client = the_client;
+    if (!client)
+        return;
+    if (client->rank == 0)
+        mend_log(MEND_LOG_INFO, "FTI_Init is called again: its variables are forgotten");
+    the_client = NULL;
+    mend_fti_end_look(client);
+    mend_store_close(client->store);
+    free_client(client);
+    if (FTI_COMM_WORLD != MPI_COMM_NULL)
+        MPI_Comm_free(&FTI_COMM_WORLD);
+}
+
 static int init(const char *config_file, MPI_Comm comm)
 {
-    if (the_client)
-        return mend_fail(MEND_ERR_STATE, "FTI_Init was called twice");
+    abandon();
     struct fti_client *client = calloc(1, sizeof *client);
     if (!client)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the FTI client");
@@ -190,7 +208,14 @@ static int init(const char *config_file, MPI_Comm comm)
 
 int FTI_Init(const char *config_file, MPI_Comm comm)
 {
-    return mend_fti_result(init(config_file, comm));
+    if (mend_fti_result(init(config_file, comm)) != FTI_SCES)
+        return FTI_NSCS;
+    if (!the_client->lost)
+        return FTI_SCES;
+    if (the_client->rank == 0)
+        mend_log(MEND_LOG_ERROR, "failure = %ld, but no checkpoint of %s can be recovered",
+                 the_client->config.failure, the_client->config.exec_id);
+    return FTI_NREC;
 }
 
 int FTI_Status(void)
@@ -205,6 +230,7 @@ static int finish(struct fti_client *client)
     int code = MEND_OK;
     long failure = 0;
     mend_fti_end_look(client);
+    mend_fti_parts_end(client);
     if (client->config.keep_last && client->version >= 0) {
         failure = 2;
         if (client->last_level != FTI_L4)
@@ -266,6 +292,19 @@ int FTI_InitType(FTIT_type *type, int size)
     return mend_fti_result(init_type(mend_fti_client(), type, size));
 }
 
+fti_id_t FTI_InitCompositeType(const char *name, size_t size, FTIT_H5Group *group)
+{
+    fti_id_t type;
+    (void)name;
+    if (group) {
+        mend_fti_result(mend_fail(MEND_ERR_UNSUPPORTED,
+                                  "FTI_InitCompositeType: Mend's fti.h has no HDF5 groups"));
+        return FTI_NSCS;
+    }
+    int bytes = size <= INT_MAX ? (int)size : 0;
+    return FTI_InitType(&type, bytes) == FTI_SCES ? type : FTI_NSCS;
+}
+
 static int size_of(const struct fti_client *client, int type)
 {
     if (type >= 0 && type < BASIC_TYPES)
@@ -275,7 +314,39 @@ static int size_of(const struct fti_client *client, int type)
                : 0;
 }
 
-static struct fti_variable *find(struct fti_client *client, int id)
+/* A type is its size here; what its parts are called matters to HDF5 only. */
+static int add_field(struct fti_client *client, fti_id_t type, fti_id_t of, size_t offset,
+                     long count)
+{
+    if (!client)
+        return MEND_ERR_STATE;
+    size_t end, size = (size_t)size_of(client, type), each = (size_t)size_of(client, of);
+    if (!size || !each || count < 1 || __builtin_mul_overflow(each, (size_t)count, &end) ||
+        __builtin_add_overflow(end, offset, &end) || end > size)
+        return mend_fail(MEND_ERR_ARGUMENT,
+                         "%ld elements of type %d at %zu are no field of type %d", count, of,
+                         offset, type);
+    return MEND_OK;
+}
+
+int FTI_AddScalarField(fti_id_t type, const char *name, fti_id_t of, size_t offset)
+{
+    (void)name;
+    return mend_fti_result(add_field(mend_fti_client(), type, of, offset, 1));
+}
+
+int FTI_AddVectorField(fti_id_t type, const char *name, fti_id_t of, size_t offset, int dimensions,
+                       int *sizes)
+{
+    long count = 1;
+    (void)name;
+    for (int i = 0; i < dimensions && count > 0 && sizes; i++)
+        if (sizes[i] < 1 || __builtin_mul_overflow(count, (long)sizes[i], &count))
+            count = 0;
+    return mend_fti_result(add_field(mend_fti_client(), type, of, offset, sizes ? count : 0));
+}
+
+struct fti_variable *mend_fti_find(struct fti_client *client, int id)
 {
     for (int i = 0; i < client->variable_count; i++)
         if (client->variables[i].id == id)
@@ -289,12 +360,12 @@ static int protect(struct fti_client *client, int id, void *address, long count,
     if (!client)
         return MEND_ERR_STATE;
     int size = size_of(client, type);
-    if (id == INT_MIN || count < 0 || size == 0 || (!address && count > 0) ||
+    if (id <= INT_MIN + 1 || count < 0 || size == 0 || (!address && count > 0) ||
         __builtin_mul_overflow((size_t)count, (size_t)size, &bytes))
         return mend_fail(MEND_ERR_ARGUMENT,
                          "FTI_Protect: variable %d, %ld elements of type %d at %p", id, count, type,
                          address);
-    struct fti_variable *v = find(client, id);
+    struct fti_variable *v = mend_fti_find(client, id);
     if (!v) {
         struct fti_variable *more =
             realloc(client->variables, (size_t)(client->variable_count + 1) * sizeof *more);
@@ -302,9 +373,12 @@ static int protect(struct fti_client *client, int id, void *address, long count,
             return mend_fail(MEND_ERR_NO_MEMORY, "no memory for variable %d", id);
         client->variables = more;
         v = &client->variables[client->variable_count++];
+        *v = (struct fti_variable){.id = id};
     }
-    *v = (struct fti_variable){.id = id, .type = type, .address = address, .bytes = bytes};
-    return mend_store_region(client->store, id, NULL, address, bytes);
+    v->type = type;
+    v->address = address;
+    v->bytes = bytes;
+    return v->part ? MEND_OK : mend_store_region(client->store, id, NULL, address, bytes);
 }
 
 int FTI_Protect(int id, void *ptr, long count, FTIT_type type)
@@ -315,17 +389,19 @@ int FTI_Protect(int id, void *ptr, long count, FTIT_type type)
 long FTI_GetStoredSize(int id)
 {
     struct fti_client *client = mend_fti_client();
+    const struct fti_variable *v = client ? mend_fti_find(client, id) : NULL;
     size_t bytes = 0;
-    if (!client || !client->looking || id == INT_MIN ||
-        mend_store_saved_size(client->store, id, &bytes))
+    if (!client || id <= INT_MIN + 1)
         return 0;
-    return (long)bytes;
+    if (!client->looking)
+        return v ? (long)v->stored : 0;
+    return mend_store_saved_size(client->store, id, &bytes) ? 0 : (long)bytes;
 }
 
 void *FTI_Realloc(int id, void *ptr)
 {
     struct fti_client *client = mend_fti_client();
-    struct fti_variable *v = client ? find(client, id) : NULL;
+    struct fti_variable *v = client ? mend_fti_find(client, id) : NULL;
     long bytes = FTI_GetStoredSize(id);
     int size = v ? size_of(client, v->type) : 0;
     if (!v || bytes <= 0 || bytes % size)

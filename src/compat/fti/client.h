@@ -27,7 +27,18 @@ struct fti_variable {
     int id, type;
     void *address;
     size_t bytes;
+    size_t stored; /* bytes in the checkpoint that was made or recovered last */
+    void *part;    /* its copy, between FTI_AddVarICP and FTI_FinalizeICP */
 };
+
+/* An id that the program knows by a name; kept in the checkpoints. */
+struct fti_name {
+    int id;
+    char *text;
+};
+
+/* A checkpoint in parts: FTI_InitICP to FTI_FinalizeICP. */
+enum fti_parts { FTI_PARTS_NONE, FTI_PARTS_OFF, FTI_PARTS_ON };
 
 /* When FTI_Snapshot looks at the clock, and what it has done. All ranks have the same, rank 0's clock decides. */
 struct fti_clock {
@@ -45,9 +56,16 @@ struct fti_client {
     mend_store *store;
     struct fti_variable *variables;
     int variable_count;
+    struct fti_name *names;
+    int name_count;
+    char *name_text; /* as it is saved */
     int *type_sizes, type_count;
+    enum fti_parts parts;
+    int parts_id, parts_level;
     int status;             /* what FTI_Status says */
     bool looking;           /* the version to recover is open */
+    bool lost;              /* there should be a checkpoint to recover, and there is none */
+    bool told;              /* the configuration says that a checkpoint exists */
     int32_t last_id;        /* of a checkpoint, by the program */
     mend_version_t version; /* of the last one, -1: none */
     int last_level;
@@ -62,5 +80,19 @@ int mend_fti_result(int code);
 int mend_fti_agree(struct fti_client *client, int code);
 /* No more recovering: the program goes its own way. */
 void mend_fti_end_look(struct fti_client *client);
+struct fti_variable *mend_fti_find(struct fti_client *client, int id);
+
+/* checkpoint.c: all variables as checkpoint `id`. Collective, agreed. */
+int mend_fti_save(struct fti_client *client, int id, int level);
+/* Is there such a level? */
+int mend_fti_check_level(int level);
+
+/* names.c: register the names as a region of the next checkpoint; take them from the opened version. */
+int mend_fti_names_put(struct fti_client *client);
+int mend_fti_names_get(struct fti_client *client);
+void mend_fti_names_free(struct fti_client *client);
+
+/* parts.c: regions are the program's memory again. */
+int mend_fti_parts_end(struct fti_client *client);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { FILE_LIMIT = 1 << 20 };
 
@@ -58,29 +59,44 @@ static int set_head(const char *value)
     return code;
 }
 
+static int set_failure(const char *value, long *failure)
+{
+    int code = mend_parse_integer(value, failure);
+    if (!code && *failure == 3)
+        code =
+            mend_fail(MEND_ERR_CONFIG, "failure = 3: Mend's FTI has no restart on another number "
+                                       "of processes");
+    return code;
+}
+
 static int set_key(struct fti_config *c, const char *name, const char *value, bool *known)
 {
+    static const char *const missed[] = {"keep_l4_ckpt", "enable_staging", "h5_single_file_enable",
+                                         "h5_single_file_keep"};
     *known = true;
-    if (strcmp(name, "ckpt_dir") == 0)
+    if (strcasecmp(name, "ckpt_dir") == 0)
         return set_text(&c->local_dir, value);
-    if (strcmp(name, "glbl_dir") == 0)
+    if (strcasecmp(name, "glbl_dir") == 0)
         return set_text(&c->global_dir, value);
-    if (strncmp(name, "ckpt_l", 6) == 0 && name[6] >= '1' && name[6] <= '4' && !name[7])
+    if (strncasecmp(name, "ckpt_l", 6) == 0 && name[6] >= '1' && name[6] <= '4' && !name[7])
         return set_minutes(&c->minutes[name[6] - '1'], value);
-    if (strcmp(name, "node_size") == 0)
+    if (strcasecmp(name, "node_size") == 0)
         return mend_parse_integer(value, &c->node_size);
-    if (strcmp(name, "group_size") == 0)
+    if (strcasecmp(name, "group_size") == 0)
         return mend_parse_integer(value, &c->group_size);
-    if (strcmp(name, "failure") == 0)
-        return mend_parse_integer(value, &c->failure);
-    if (strcmp(name, "keep_last_ckpt") == 0)
+    if (strcasecmp(name, "failure") == 0)
+        return set_failure(value, &c->failure);
+    if (strcasecmp(name, "keep_last_ckpt") == 0)
         return mend_parse_boolean(value, &c->keep_last);
-    if (strcmp(name, "local_test") == 0)
+    if (strcasecmp(name, "local_test") == 0)
         return mend_parse_boolean(value, &c->local_test);
-    if (strcmp(name, "exec_id") == 0)
+    if (strcasecmp(name, "exec_id") == 0)
         return set_exec_id(c, value);
-    if (strcmp(name, "head") == 0)
+    if (strcasecmp(name, "head") == 0)
         return set_head(value);
+    for (int i = 0; i < 4; i++)
+        if (strcasecmp(name, missed[i]) == 0 && strcmp(value, "0") != 0 && *value)
+            mend_log(MEND_LOG_WARNING, "%s = %s is not supported by Mend's FTI", name, value);
     *known = false;
     return MEND_OK;
 }
@@ -107,8 +123,8 @@ static int check(const struct fti_config *c)
         return mend_fail(MEND_ERR_CONFIG,
                          "%s: node_size %ld must be at least 1, group_size %ld 2 to 32", c->path,
                          c->node_size, c->group_size);
-    if (c->failure < 0 || c->failure > 3)
-        return mend_fail(MEND_ERR_CONFIG, "%s: failure is %ld, not 0 to 3", c->path, c->failure);
+    if (c->failure < 0 || c->failure > 2)
+        return mend_fail(MEND_ERR_CONFIG, "%s: failure is %ld, not 0, 1 or 2", c->path, c->failure);
     if (c->failure && !c->exec_id[0])
         return mend_fail(MEND_ERR_CONFIG, "%s: failure is %ld, but exec_id names no run", c->path,
                          c->failure);
@@ -145,13 +161,14 @@ static bool sets(const char *line, const char *name)
 {
     line += strspn(line, " \t");
     size_t length = strlen(name);
-    return strncmp(line, name, length) == 0 && line[length + strspn(line + length, " \t")] == '=';
+    return strncasecmp(line, name, length) == 0 &&
+           line[length + strspn(line + length, " \t")] == '=';
 }
 
 static bool is_section(const char *line, const char *name)
 {
     line += strspn(line, " \t");
-    return *line == '[' && strncmp(line + 1, name, strlen(name)) == 0 &&
+    return *line == '[' && strncasecmp(line + 1, name, strlen(name)) == 0 &&
            line[1 + strlen(name)] == ']';
 }
 

@@ -54,7 +54,7 @@ struct scr_client {
     mend_version_t offered;  /* by SCR_Have_restart, -1: none */
     mend_version_t *dropped; /* versions that are not offered any more */
     int dropped_count;
-    int checkpoints; /* of this run */
+    int checkpoints, outputs; /* of this run; outputs that are no checkpoints */
     int need_calls;
     double began, last_checkpoint, checkpoint_seconds, output_began; /* rank 0's clock */
 };

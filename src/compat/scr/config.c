@@ -87,26 +87,66 @@ static char *trim(char *text)
 
 /* ---- SCR_Config ------------------------------------------------------------------------------ */
 
+/* "KEY=VALUE", "KEY=" or "KEY", without blanks around its parts. A second pair, or a name after the pair, belongs to a
+ * descriptor. */
+static int take_apart(char *text, char **key, char **value)
+{
+    char *equals = strchr(text, '=');
+    *value = NULL;
+    if (equals) {
+        *equals = '\0';
+        *value = trim(equals + 1);
+    }
+    *key = trim(text);
+    if (!**key || strpbrk(*key, " \t") || strlen(*key) >= SCR_NAME - 4)
+        return mend_fail(MEND_ERR_ARGUMENT, "SCR_Config needs KEY, KEY= or KEY=VALUE");
+    return MEND_OK;
+}
+
+static bool is_descriptor(const char *name)
+{
+    static const char *const names[] = {"SCR_STORE", "SCR_GROUP", "SCR_CKPT", "SCR_NODE"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        is = is || strcmp(name, names[i]) == 0;
+    return is;
+}
+
+/* The value that was set, which stays the library's; *asked: a copy for the caller instead. */
+static int config(char *text, char **asked, const char **was_set)
+{
+    char name[SCR_NAME], *key, *value;
+    int code = take_apart(text, &key, &value);
+    if (code)
+        return code;
+    full_name(key, strlen(key), name, sizeof name);
+    const struct pair *p = find(&told, name);
+    if (value && is_descriptor(name) && strpbrk(value, " \t") && !strchr(value, '='))
+        return mend_fail(MEND_ERR_UNSUPPORTED,
+                         "SCR_Config: %s=%s asks for a part of a descriptor, which is not "
+                         "supported by Mend's scr.h",
+                         key, value);
+    if (value) {
+        code = set(&told, name, value);
+        p = find(&told, name);
+        *was_set = !code && *p->value ? p->value : NULL;
+    } else {
+        const char *known = getenv(name);
+        if (!known && p && *p->value)
+            known = p->value;
+        *asked = known ? strdup(known) : NULL;
+    }
+    return code;
+}
+
 const char *SCR_Config(const char *config_string)
 {
-    char name[SCR_NAME], *copy = config_string ? strdup(config_string) : NULL;
-    if (!copy) {
-        mend_scr_result(mend_fail(MEND_ERR_ARGUMENT, "SCR_Config needs KEY, KEY= or KEY=VALUE"));
-        return NULL;
-    }
-    char *text = trim(copy), *equals = strchr(text, '='), *answer = NULL;
-    full_name(text, equals ? (size_t)(equals - text) : strlen(text), name, sizeof name);
-    if (equals) {
-        mend_scr_result(set(&told, name, trim(equals + 1)));
-    } else {
-        const struct pair *p = find(&told, name);
-        const char *value = getenv(name);
-        if (!value && p && *p->value)
-            value = p->value;
-        answer = value ? strdup(value) : NULL;
-    }
+    char *copy = config_string ? strdup(config_string) : NULL, *asked = NULL;
+    const char *was_set = NULL;
+    mend_scr_result(copy ? config(copy, &asked, &was_set)
+                         : mend_fail(MEND_ERR_ARGUMENT, "SCR_Config needs KEY, KEY= or KEY=VALUE"));
     free(copy);
-    return answer;
+    return asked ? asked : was_set;
 }
 
 const char *SCR_Configf(const char *format, ...)
@@ -220,7 +260,6 @@ static int take_percent(const struct pairs *pairs, double *to)
 /* What is not supported: descriptors fail by name, other parameters are named once. */
 static int refuse_unknown(const struct pairs *pairs, bool speak)
 {
-    static const char *const refused[] = {"SCR_STORE", "SCR_GROUP", "SCR_CKPT", "SCR_NODE", NULL};
     static const char *const known[] = {"SCR_PREFIX",
                                         "SCR_CACHE_BASE",
                                         "SCR_CACHE_SIZE",
@@ -241,12 +280,11 @@ static int refuse_unknown(const struct pairs *pairs, bool speak)
                                         NULL};
     for (int i = 0; i < pairs->count; i++) {
         const char *key = pairs->list[i].key;
-        for (int k = 0; refused[k]; k++)
-            if (strcmp(key, refused[k]) == 0 && strchr(pairs->list[i].value, '='))
-                return mend_fail(MEND_ERR_UNSUPPORTED,
-                                 "the descriptor %s=%s is not supported by Mend's scr.h: use "
-                                 "SCR_COPY_TYPE, SCR_SET_SIZE, SCR_FLUSH and SCR_CACHE_BASE",
-                                 key + 4, pairs->list[i].value);
+        if (is_descriptor(key) && strchr(pairs->list[i].value, '='))
+            return mend_fail(MEND_ERR_UNSUPPORTED,
+                             "the descriptor %s=%s is not supported by Mend's scr.h: use "
+                             "SCR_COPY_TYPE, SCR_SET_SIZE, SCR_FLUSH and SCR_CACHE_BASE",
+                             key + 4, pairs->list[i].value);
         bool is_known = false;
         for (int k = 0; known[k] && !is_known; k++)
             is_known = strcmp(key, known[k]) == 0;

@@ -1,4 +1,6 @@
 /* The SCR face for Fortran: gfortran's names; a text's length comes after the arguments. */
+#include "client.h"
+
 #include <scr.h>
 
 #include <stdlib.h>
@@ -29,6 +31,26 @@ EXPORT void scr_init_(int *ierror)
 EXPORT void scr_finalize_(int *ierror)
 {
     *ierror = SCR_Finalize();
+}
+
+/* A query gives the value; a value that is set is given back. No value: blanks, and an error for a query. */
+EXPORT void scr_config_(const char *config, char *value, int *ierror, size_t config_length,
+                        size_t value_length)
+{
+    char *wanted = from_fortran(config, config_length);
+    bool query = wanted && !strchr(wanted, '=');
+    const char *answer = wanted ? SCR_Config(wanted) : NULL;
+    to_fortran(answer ? answer : "", value, value_length);
+    *ierror = answer || (wanted && wanted[strlen(wanted) - 1] == '=') ? SCR_SUCCESS : SCR_FAILURE;
+    if (query)
+        free((char *)answer);
+    free(wanted);
+}
+
+EXPORT void scr_get_version_(char *version, int *ierror, size_t length)
+{
+    to_fortran(SCR_Get_version(), version, length);
+    *ierror = SCR_SUCCESS;
 }
 
 EXPORT void scr_route_file_(const char *name, char *file, int *ierror, size_t name_length,

@@ -39,19 +39,25 @@ static int start_output(struct scr_client *client, const char *name, int flags)
     return MEND_OK;
 }
 
+/* A dataset without a name gets SCR's: its number, from 1 on. */
+static int start_unnamed(struct scr_client *client, int flags)
+{
+    char name[SCR_NAME];
+    if (!client)
+        return MEND_ERR_STATE;
+    snprintf(name, sizeof name, "scr.dataset.%ld", client->version + client->outputs + 2);
+    return start_output(client, name, flags);
+}
+
 int SCR_Start_output(const char *name, int flags)
 {
-    return mend_scr_result(start_output(mend_scr_client(), name, flags));
+    struct scr_client *client = mend_scr_client();
+    return mend_scr_result(name ? start_output(client, name, flags) : start_unnamed(client, flags));
 }
 
 int SCR_Start_checkpoint(void)
 {
-    struct scr_client *client = mend_scr_client();
-    char name[SCR_NAME];
-    if (!client)
-        return mend_scr_result(MEND_ERR_STATE);
-    snprintf(name, sizeof name, "scr.dataset.%ld", client->version + 2); /* SCR counts from 1 */
-    return mend_scr_result(start_output(client, name, SCR_FLAG_CHECKPOINT));
+    return mend_scr_result(start_unnamed(mend_scr_client(), SCR_FLAG_CHECKPOINT));
 }
 
 /* ---- saving ---------------------------------------------------------------------------------- */
@@ -159,6 +165,7 @@ static int complete_output(struct scr_client *client, int valid)
         code = checkpoint(client);
     if (!code && client->flags & SCR_FLAG_OUTPUT)
         code = mend_face_agree(client->comm, mend_scr_place_files(client));
+    client->outputs += !(client->flags & SCR_FLAG_CHECKPOINT);
     mend_scr_remove_files(client);
     return code ? mend_fail_within(code, "dataset %s", client->name) : MEND_OK;
 }

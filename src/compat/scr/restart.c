@@ -101,22 +101,42 @@ int SCR_Complete_restart(int valid)
 
 /* ---- SCR_Route_file -------------------------------------------------------------------------- */
 
-/* A file of a restart is written out when it is asked for, into the cache. */
-static int route_saved(struct scr_client *client, const char *relative, char *routed)
+static const char *base_of(const char *name)
 {
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+/* The file of the checkpoint that the program means: by its path below the prefix; a name without a folder also means
+ * the only file of that name, as with SCR. -1: none. */
+static int find_saved(const struct scr_client *client, const char *name, const char *relative)
+{
+    int alike = 0, last = -1;
     for (int i = 0; i < client->file_count; i++) {
-        struct scr_file *file = &client->files[i];
-        if (strcmp(file->name, relative) != 0)
-            continue;
-        const char *base = strrchr(relative, '/');
-        int length = snprintf(routed, SCR_MAX_FILENAME, "%s/files-%d/%d/%s", client->cache,
-                              client->rank, i, base ? base + 1 : relative);
-        if (length >= SCR_MAX_FILENAME)
-            return mend_fail(MEND_ERR_ARGUMENT, "the path of %s is too long", relative);
-        return mend_scr_extract(client, i, file, routed);
+        if (strcmp(client->files[i].name, relative) == 0)
+            return i;
+        if (strcmp(base_of(client->files[i].name), name) == 0) {
+            alike++;
+            last = i;
+        }
     }
-    return mend_fail(MEND_ERR_NOT_FOUND, "the checkpoint %s has no file %s of this rank",
-                     client->name, relative);
+    return alike == 1 ? last : -1;
+}
+
+/* A file of a restart is written out when it is asked for, into the cache. */
+static int route_saved(struct scr_client *client, const char *name, const char *relative,
+                       char *routed)
+{
+    int i = find_saved(client, name, relative);
+    if (i < 0)
+        return mend_fail(MEND_ERR_NOT_FOUND, "the checkpoint %s has no file %s of this rank",
+                         client->name, relative);
+    const struct scr_file *file = &client->files[i];
+    int length = snprintf(routed, SCR_MAX_FILENAME, "%s/files-%d/%d/%s", client->cache,
+                          client->rank, i, base_of(file->name));
+    if (length >= SCR_MAX_FILENAME)
+        return mend_fail(MEND_ERR_ARGUMENT, "the path of %s is too long", relative);
+    return mend_scr_extract(client, i, file, routed);
 }
 
 static int route(struct scr_client *client, const char *name, char *file)
@@ -135,7 +155,7 @@ static int route(struct scr_client *client, const char *name, char *file)
     if (code)
         return code;
     if (client->phase == SCR_IN_RESTART) {
-        code = route_saved(client, relative, file);
+        code = route_saved(client, name, relative, file);
     } else {
         code = mend_scr_add_file(client, relative, &routed);
         if (!code)
