@@ -1,6 +1,6 @@
 # make install: libraries, headers, the command, its manual and completion, pkg-config and CMake packages.
 install(DIRECTORY include/mend DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(DIRECTORY include/compat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mend FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/compat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mend FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(TARGETS mend-tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY share/launch share/events DESTINATION ${CMAKE_INSTALL_DATADIR}/mend)
 install(FILES ${CMAKE_BINARY_DIR}/share/mend/mpi DESTINATION ${CMAKE_INSTALL_DATADIR}/mend)
