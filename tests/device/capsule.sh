@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # capsule.sh [BUILD [ROUNDS [KILLS]]]: an unmodified MPI program with its state on a GPU, in the capsule. With 1 and with 2 ranks
 # on one device: uninterrupted, with a checkpoint, and ROUNDS times stopped and resumed in new processes; then KILLS times (1)
-# under mend run, where a rank is killed.
-# Each time the output must be that of the native run, and the exit code 0. A step that fails shows what it said, its events, and
-# how its processes looked. Exit code 77: there is no GPU. MEND_TEST_DRIVER names a stand-in of the driver instead.
+# under mend run, where a rank is killed at a moment that the round's number gives: with relaunches.
+# Each time the output must be that of the native run, and the exit code 0. The first steps that fail show what they said, their
+# events, and how their processes looked. It ends by itself after MEND_TEST_SECONDS (560), and tells how far it came. The last
+# lines sum up. Exit code 77: there is no GPU. MEND_TEST_DRIVER names a stand-in of the driver instead.
 set -uo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$top/build}" && pwd) || exit 1
@@ -14,10 +15,10 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/mend-capsule-XXXXXX")
 echo "logs: $work"
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 MEND_CAPSULE_KEEP=1
 capsule=$build/lib/mend/capsule.openmpi
-failed=0 np=1 most=${MEND_TEST_SECONDS:-100000}
+failed=0 np=1 most=${MEND_TEST_SECONDS:-560} told=0 summary=()
 
 # ---- running and looking --------------------------------------------------------------------------
-ranks() { pgrep -f "^[^ ]*(capsule.openmpi|on_device) .*$work|^[^ ]*on_device " | head -n 4; }
+ranks() { pgrep -f "^([^ ]*capsule.openmpi .*)?$work/on_device |^[^ ]*capsule.openmpi --restart $work" | head -n 4; }
 look() { # how each rank looks from outside
     local p t
     for p in $(ranks); do
@@ -44,43 +45,60 @@ run() { # NAME command…: output, errors, exit code and last look in files of t
 }
 launch() { timeout -k 2 20 mpirun.openmpi --allow-run-as-root --oversubscribe -n "$np" "$@"; }
 tell() { # what is known of NAME
-    local f
+    local f events=()
     echo "    exit code $(cat "$work/$1.rc" 2>/dev/null)"
-    for f in out err look stacks; do
-        [ -s "$work/$1.$f" ] && { echo "    -- $1.$f"; tail -n "$([ $f = out ] && echo 3 || echo 25)" "$work/$1.$f" | cut -c1-600 | sed 's/^/    /'; }
+    for f in out err; do
+        [ -s "$work/$1.$f" ] && { echo "    -- $1.$f"; tail -n "$([ $f = out ] && echo 2 || echo 10)" "$work/$1.$f" | cut -c1-300 | sed 's/^/    /'; }
     done
-    for f in "$work"/*/events.jsonl; do [ -s "$f" ] && { echo "    -- ${f#"$work/"}"; tail -n 12 "$f" | cut -c1-300 | sed 's/^/    /'; }; done
+    [ $told -lt 2 ] || return 0 # the first ones tell the most
+    for f in look stacks; do
+        [ -s "$work/$1.$f" ] && { echo "    -- $1.$f"; tail -n 25 "$work/$1.$f" | cut -c1-250 | sed 's/^/    /'; }
+    done
+    events=("$work"/*/events.jsonl)
+    [ ! -s "$work/$1/events.jsonl" ] || events=("$work/$1/events.jsonl")
+    for f in "${events[@]}"; do [ -s "$f" ] && { echo "    -- ${f#"$work/"}"; tail -n 14 "$f" | cut -c1-220 | sed 's/^/    /'; }; done
 }
 say() { # what, "ok…" or "FAIL…", NAME
     printf '%-44s %s\n' "$1" "$2"
-    case $2 in FAIL*) failed=1; tell "$3" ;; esac
+    case $2 in FAIL*) failed=1; tell "$3" 2>&1 | head -c 4500; told=$((told + 1)) ;; esac
+}
+sum_up() { # what, "ok…" or "FAIL…"
+    case $2 in FAIL*) failed=1 ;; esac
+    summary+=("$(printf '%-44s %s' "$1" "$2, after $SECONDS s")")
+    echo "${summary[-1]}"
+}
+finish() {
+    [ -n "$fake" ] || sum_up "MiB in use on the device, before and after" "$memory, $(device_memory)"
+    echo "---- in short"
+    printf '%s\n' "${summary[@]}"
+    [ $failed = 0 ] && echo PASS || echo FAIL
+    exit $failed
 }
 ended() { [ "$(cat "$work/$1.rc")" = 0 ] || { echo "FAIL: exit code $(cat "$work/$1.rc")"; return 1; }; }
 right() { # NAME [FILE]: it ended well, and printed what the native run did
     ended "$1" || return
     cmp -s "$work/native.$np" "${2:-$work/$1.out}" && echo ok || echo "FAIL: not the native output"
 }
-in_time() { [ $SECONDS -lt "$most" ] || { say "the time is over: $SECONDS s" "FAIL" none; return 1; }; }
+in_time() { [ $SECONDS -lt $((most - 50)) ] || { echo "the time is over: $SECONDS s"; failed=1; return 1; }; }
 images() { find "$work/$1" -name '*.img' 2>/dev/null | wc -l; }
 
 # ---- the program as it runs here -----------------------------------------------------------------
+cp "$build/tests/capsule/on_device" "$work/on_device" || exit 1 # a name that only our processes have
 steps=200 kernels=() libraries=(libcuda.so.1)
 if [ -n "$fake" ]; then
     libraries=("$fake")
 else
-    # A private prefix has a loader of its own, which does not look where the system has the driver.
-    mkdir "$work/lib"
-    driver=$(. "$top/tests/device/driver.sh" && find_driver)
-    [ -n "$driver" ] && ln -s "${driver%/*}"/libcuda.so* "${driver%/*}"/libnvidia-* "$work/lib" 2>/dev/null
-    [ -n "$driver" ] && libraries+=("$driver")
-    export LD_LIBRARY_PATH=$work/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-    nvidia-smi --query-gpu=name,driver_version,compute_cap,compute_mode --format=csv,noheader 2>/dev/null
+    . "$top/tests/device/driver.sh"
+    use_driver "$work/lib" "$capsule"
+    [ -n "$driver" ] && libraries=("$driver" libcuda.so.1)
+    timeout 20 nvidia-smi --query-gpu=name,driver_version,compute_cap,compute_mode --format=csv,noheader 2>/dev/null
+    memory=$(device_memory)
     nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
     if [ -n "$nvcc" ]; then # as src/device/kernels.sh does it; as nvcc does; machine code
-        sm=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d .)
-        "$nvcc" -O3 -arch=compute_75 -ptx -o "$work/new.ptx" "$top/tests/device/step.cu" 2>>"$work/nvcc.err" && kernels+=("$work/new.ptx")
+        sm=$(timeout 20 nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d .)
+        timeout 60 "$nvcc" -O3 -arch=compute_75 -ptx -o "$work/new.ptx" "$top/tests/device/step.cu" 2>>"$work/nvcc.err" && kernels+=("$work/new.ptx")
         [ -s "$work/new.ptx" ] && sed -e 's/^\.version .*/.version 6.4/' -e 's/^\.target .*/.target sm_70/' -e '/^\/\//d' -e '/^$/d' "$work/new.ptx" >"$work/old.ptx" && kernels=("$work/old.ptx" "${kernels[@]}")
-        "$nvcc" -O3 -arch="sm_${sm:-90}" -cubin -o "$work/step.cubin" "$top/tests/device/step.cu" 2>>"$work/nvcc.err" && kernels+=("$work/step.cubin")
+        timeout 60 "$nvcc" -O3 -arch="sm_${sm:-90}" -cubin -o "$work/step.cubin" "$top/tests/device/step.cu" 2>>"$work/nvcc.err" && kernels+=("$work/step.cubin")
         grep -h '^\.version\|^\.target' "$work"/*.ptx | tr '\n' ' '; echo
         [ ! -s "$work/nvcc.err" ] || tail -n 3 "$work/nvcc.err"
     fi
@@ -89,13 +107,13 @@ program=()
 for kernel in "${kernels[@]}" ""; do
     for library in "${libraries[@]}"; do
         [ ${#program[@]} = 0 ] || break 2
-        program=("$build/tests/capsule/on_device" "$library" "$steps" ${kernel:+"$kernel"})
+        program=("$work/on_device" "$library" "$steps" ${kernel:+"$kernel"})
         run native launch "${program[@]}"
         echo "native, $library, ${kernel:-no kernel}: $(ended native && echo ok)"
         [ "$(cat "$work/native.rc")" = 0 ] || { tail -n 25 "$work/native.err" | grep -m 3 'on_device:' || tail -n 5 "$work/native.err"; program=(); }
     done
 done
-[ ${#program[@]} != 0 ] || { say "the program runs natively" "FAIL, in all ways" native; exit 1; }
+[ ${#program[@]} != 0 ] || { say "the program runs natively" "FAIL, in all ways" native; finish; }
 if [ ${#program[@]} = 4 ]; then
     cp "$work/native.out" "$work/by_kernel"
     run host launch "${program[@]:0:3}"
@@ -106,13 +124,13 @@ fi
 hold() { # in its middle
     local pid library
     for _ in $(seq 1 80); do
-        pid=$(pgrep -f "^[^ ]*on_device " | tail -n 1)
+        pid=$(pgrep -f "^$work/on_device " | tail -n 1)
         [ -n "$pid" ] && grep -qs '^cuda0' /proc/"$pid"/task/*/comm && break
         sleep 0.05
     done
     sleep 0.3
     library=$(grep -o '/.*/libcuda.so.*' /proc/"$pid"/maps | head -n 1)
-    "$capsule" --gpu "$pid" "$library" lock checkpoint && look && "$capsule" --gpu "$pid" "$library" restore unlock && echo "given back"
+    timeout 30 "$capsule" --gpu "$pid" "$library" lock checkpoint && look && timeout 30 "$capsule" --gpu "$pid" "$library" restore unlock && echo "given back"
 }
 program[2]=1000
 run native launch "${program[@]}"
@@ -120,7 +138,7 @@ cp "$work/native.out" "$work/native.1"
 hold >"$work/hold" 2>&1 & holder=$!
 run held launch "${program[@]}"
 wait "$holder"
-cut -c1-900 "$work/hold" | sed 's/^/    /'
+cut -c1-300 "$work/hold" | sed 's/^/    /'
 grep -q 'given back' "$work/hold" && verdict=$(right held) || verdict="FAIL: the helper"
 say "native, held by the driver and given back" "$verdict" held
 program[2]=$steps
@@ -149,38 +167,60 @@ for np in 1 2; do
         verdict=$(right second)
         [ "$verdict" = ok ] && good=$((good + 1)) || {
             say "capsule, $np ranks, resume, round $r" "$verdict" second
-            echo "    -- first.look" && tail -n 25 "$work/first.look" | cut -c1-1500 | sed 's/^/    /'
+            echo "    -- first.look" && tail -n 25 "$work/first.look" | cut -c1-250 | head -c 1500 | sed 's/^/    /'
             [ "$good" != 0 ] || break
         }
     done
     [ "$good" = "$rounds" ] && verdict=ok || verdict=FAIL
-    printf '%-44s %s\n' "capsule, $np ranks, stopped and resumed" "$verdict, $good of $rounds"
-    [ "$verdict" = ok ] || failed=1
+    sum_up "capsule, $np ranks, stopped and resumed" "$verdict, $good of $rounds"
 done
 
-# ---- a rank dies, and the job is launched again from its newest checkpoint ---------------------------
-in_time || { echo FAIL; exit 1; }
-np=2 program[2]=1000
-run native launch "${program[@]}"
-cp "$work/native.out" "$work/native.2"
-strike() { # once a version is complete
-    local victim
-    for _ in $(seq 1 150); do grep -qs checkpoint.commit "$work/job/events.jsonl" && break; sleep 0.1; done
-    grep -qs checkpoint.commit "$work/job/events.jsonl" || { echo "no version was complete" >"$work/strike"; return; }
-    victim=$(pgrep -f "^[^ ]*capsule.openmpi .*on_device" | tail -n 1)
-    kill -9 "$victim" && echo "killed $victim" >"$work/strike"
+# ---- a rank dies, and the job goes on from its newest checkpoint -----------------------------------------
+under_mend() { # NAME [OPTION…]: the program as a job of mend run, in the folder NAME
+    local name=$1; shift
+    run "$name" timeout -k 2 60 "$build/bin/mend" run -n 2 "$@" --every 1 --dir "$work/$name" -- "${program[@]}"
 }
-good=0
-for _ in $(seq 1 "$kills"); do
-    in_time || break
-    rm -rf "$work/job" "$work/strike"
-    strike & striker=$!
-    run job timeout -k 2 45 "$build/bin/mend" run -n 2 --no-online --every 1 --dir "$work/job" -- "${program[@]}"
-    wait "$striker" 2>/dev/null
-    grep -q killed "$work/strike" 2>/dev/null && verdict=$(right job) || verdict="FAIL: $(cat "$work/strike" 2>/dev/null)"
-    [ "$verdict" = ok ] && good=$((good + 1)) || say "mend run --no-online, a rank killed" "$verdict" job
+strike() { # NAME, number: a rank, by the number's parity, some time after the first complete version, by the number
+    local victims
+    for _ in $(seq 1 150); do grep -qs checkpoint.commit "$work/$1/events.jsonl" && break; sleep 0.1; done
+    grep -qs checkpoint.commit "$work/$1/events.jsonl" || { echo "no version was complete in 15 s" >"$work/strike"; return; }
+    sleep "0.$(printf %02d $(($2 * 37 % 90)))"
+    mapfile -t victims < <(pgrep -f "^[^ ]*capsule.openmpi .*$work/on_device ")
+    kill -9 "${victims[$(($2 % 2))]}" && echo "killed ${victims[$(($2 % 2))]}" >"$work/strike"
+}
+again() { # NAME: what says that the job went on from a version, and did not begin anew
+    grep -qs '"run.launch","launch":1' "$work/$1/events.jsonl" && grep -qs 'run.torn_down.*"version":[1-9]' "$work/$1/events.jsonl"
+}
+with_kills() { # what, NAME, OPTION…
+    local what=$1 name=$2 good=0 done=0 n start=$SECONDS; shift 2
+    for n in $(seq 1 "$kills"); do
+        in_time || break
+        rm -rf "${work:?}/$name" "$work/strike"
+        strike "$name" "$n" & striker=$!
+        under_mend "$name" "$@"
+        wait "$striker" 2>/dev/null
+        done=$((done + 1))
+        verdict="FAIL: $(cat "$work/strike" 2>/dev/null)"
+        grep -q killed "$work/strike" 2>/dev/null && verdict=$(right "$name")
+        [ "$verdict" != ok ] || again "$name" || verdict="FAIL: it began anew"
+        if [ "$verdict" = ok ]; then good=$((good + 1)); else
+            say "$what, round $n" "$verdict" "$name"
+            [ $good != 0 ] || [ $done -lt 3 ] || break
+        fi
+    done
+    [ "$good" = "$kills" ] && verdict=ok || verdict=FAIL
+    sum_up "$what" "$verdict, $good right of $done, $kills wanted, $((SECONDS - start)) s"
+}
+in_time || finish
+np=2 program[2]=1500
+for library in "${libraries[@]}"; do # what the launcher of mend run gives to the program is not all that mpirun gives
+    program[1]=$library
+    run native launch "${program[@]}"
+    cp "$work/native.out" "$work/native.2"
+    under_mend whole --no-online
+    verdict=$(right whole)
+    [ "$verdict" != ok ] || break
 done
-[ "$good" = "$kills" ] && verdict=ok || verdict=FAIL failed=1
-printf '%-44s %s\n' "mend run --no-online, a rank killed" "$verdict, $good of $kills"
-[ $failed = 0 ] && echo PASS || echo FAIL
-exit $failed
+say "mend run --no-online, uninterrupted" "$verdict" whole
+[ "$verdict" = ok ] && with_kills "mend run --no-online, a rank killed" job --no-online
+finish
