@@ -271,8 +271,8 @@ void files_forget(void)
     pipes_forget();
 }
 
-/* All files of the upper half, however many, as the kernel lists them. */
-static void look_at_all(void)
+/* Calls VISIT for each open file, however many, as the kernel lists them. Returns 0 if it does not. */
+static int each_open_file(void (*visit)(int fd, void *with), void *with)
 {
     struct entry { /* struct linux_dirent64 */
         uint64_t inode, next;
@@ -284,19 +284,26 @@ static void look_at_all(void)
     long n, dir = raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/fd",
                               O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
     if (dir < 0)
-        file_say("cannot be read: the image leaves out open files", "/proc/self/fd");
-    while (dir >= 0 && (n = raw_syscall(SYS_getdents64, dir, (long)list, sizeof list, 0, 0, 0)) > 0)
+        return 0;
+    while ((n = raw_syscall(SYS_getdents64, dir, (long)list, sizeof list, 0, 0, 0)) > 0)
         for (long at = 0; at < n;) {
             const struct entry *e = (const struct entry *)(list + at);
             int fd = 0;
             for (const char *digit = e->name; *digit >= '0' && *digit <= '9'; digit++)
                 fd = 10 * fd + (*digit - '0');
-            if (fd >= kept.base && fd != dir)
-                look_at(fd);
+            if (e->name[0] != '.' && fd != dir)
+                visit(fd, with);
             at += e->bytes;
         }
-    if (dir >= 0)
-        raw_syscall(SYS_close, dir, 0, 0, 0, 0, 0);
+    raw_syscall(SYS_close, dir, 0, 0, 0, 0, 0);
+    return n == 0;
+}
+
+static void look_at_upper(int fd, void *unused)
+{
+    (void)unused;
+    if (fd >= kept.base)
+        look_at(fd);
 }
 
 void note_files(void)
@@ -305,7 +312,8 @@ void note_files(void)
     files_forget();
     for (int fd = 0; fd < 3; fd++)
         look_at(fd);
-    look_at_all();
+    if (!each_open_file(look_at_upper, NULL))
+        file_say("cannot be read: the image leaves out open files", "/proc/self/fd");
     find_twins();
     for (int i = 0; i < kept.count; i++)
         if (kept.list[i].twin < 0 && kept.list[i].nameless)
@@ -344,24 +352,38 @@ static int may_pass(int fd, const struct stat *st)
            !(flags & O_PATH);
 }
 
-static int look_at_passing(long now, int anew)
+struct look {
+    long now;
+    int anew, found;
+    char open[UPPER_FILES];
+};
+
+static void look_at_lower(int fd, void *with)
 {
     enum { PATIENCE = 1000 }; /* ms */
-    int found = 0;
-    for (int fd = 3; fd < kept.base && fd < UPPER_FILES; fd++) {
-        struct stat st;
-        struct passing *p = &kept.passing[fd];
-        if (fstat(fd, &st) || !may_pass(fd, &st)) {
-            p->inode = 0;
-            continue;
-        }
-        if (p->inode != st.st_ino || (anew && p->since))
-            *p = (struct passing){st.st_ino, now};
-        if (p->since && now - p->since > PATIENCE)
-            p->since = 0;
-        found |= p->since != 0;
-    }
-    return found;
+    struct look *look = with;
+    struct stat st;
+    if (fd < 3 || fd >= kept.base || fd >= UPPER_FILES || fstat(fd, &st) || !may_pass(fd, &st))
+        return;
+    struct passing *p = &kept.passing[fd];
+    look->open[fd] = 1;
+    if (p->inode != st.st_ino || (look->anew && p->since))
+        *p = (struct passing){st.st_ino, look->now};
+    if (p->since && look->now - p->since > PATIENCE)
+        p->since = 0;
+    look->found |= p->since != 0;
+}
+
+static int look_at_passing(long now, int anew)
+{
+    struct look look = {.now = now, .anew = anew};
+    if (!each_open_file(look_at_lower, &look))
+        for (int fd = 3; fd < UPPER_FILES; fd++)
+            look_at_lower(fd, &look);
+    for (int fd = 3; fd < UPPER_FILES; fd++)
+        if (!look.open[fd])
+            kept.passing[fd].inode = 0;
+    return look.found;
 }
 
 int file_in_passing(void)
