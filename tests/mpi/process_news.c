@@ -31,7 +31,14 @@ static int body(mend_process *process, const mend_repair *now, void *arg)
     if (now->generation == 0) {
         int pids[8], pid = getpid();
         MPI_Allgather(&pid, 1, MPI_INT, pids, 1, MPI_INT, now->comm);
+        char past[16];
+        snprintf(past, sizeof past, "past%d", now->rank);
+        test_file(past, "x");
         if (now->rank == FIRST) {
+            for (int k = 0; k < now->size; k++) { /* a death in the gather would be another test */
+                snprintf(past, sizeof past, "past%d", k);
+                await_file(past);
+            }
             test_file("dead", "x");
             test_die();
         }

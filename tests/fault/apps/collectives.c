@@ -161,12 +161,19 @@ static const struct {
     CALLS(ROW) STARTS(ROW) MAKERS(ROW) WINDOWS(ROW) FILES(ROW)};
 enum { CASES = sizeof cases / sizeof *cases };
 
-static unsigned long repeat(int index, void (*run)(void), int rounds)
+/* Half-way through its rounds, as long as there is a file hold.INDEX, one rank goes into the call and is named
+ * vINDEX there; the others wait outside. Whoever removes the file lets them in. In a scan only the last rank is
+ * sure to wait for all others.
+ */
+static unsigned long repeat(int index, int in_scan, void (*run)(void), int rounds)
 {
     unsigned long digest = 1;
-    char phase[16];
+    char phase[16], hold[32];
     snprintf(phase, sizeof phase, "c%d", index);
+    snprintf(hold, sizeof hold, "hold.%d", index);
     for (int i = 0; i < rounds; i++) {
+        int victim = rank == (in_scan ? size - 1 : index % size);
+        phase[0] = victim && i >= rounds / 2 && !access(hold, F_OK) ? 'v' : 'c';
         prctl(PR_SET_NAME, phase);
         root = i % size;
         for (int k = 0; k < N * size; k++) {
@@ -174,6 +181,8 @@ static unsigned long repeat(int index, void (*run)(void), int rounds)
             r[k] = rank == root ? i + k : 0;
         }
         if (rank == i / 16 % size)
+            usleep(1000);
+        while (!victim && i >= rounds / 2 && !access(hold, F_OK))
             usleep(1000);
         run();
         for (int k = 0; k < N * size; k++)
@@ -204,7 +213,8 @@ int main(int argc, char **argv)
             if (on_file)
                 MPI_File_open(W, "collectives.bin", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
                               &file);
-            unsigned long digest = repeat(k - 2, cases[i].run, atoi(argv[1]));
+            unsigned long digest = repeat(k - 2, strstr(argv[k], "scan") || strstr(argv[k], "Scan"),
+                                          cases[i].run, atoi(argv[1]));
             if (on_file)
                 MPI_File_close(&file);
             printf("rank %d: %s %lx\n", rank, argv[k], digest);
