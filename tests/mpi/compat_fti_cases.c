@@ -156,12 +156,12 @@ static void types(int status)
     CHECK(FTI_InitCompositeType("empty", 0, NULL) == FTI_NSCS);
     CHECK(FTI_Protect(1, pairs, 5, type) == FTI_SCES);
     if (!status) {
-        fill((int *)pairs, (int)(sizeof pairs / sizeof(int)), rank);
+        fill((int *)pairs, (int)(sizeof pairs / (sizeof(int))), rank);
         CHECK(FTI_Checkpoint(1, 1) == FTI_DONE);
         return;
     }
     CHECK(FTI_GetStoredSize(1) == (long)sizeof pairs);
-    CHECK(FTI_Recover() == FTI_SCES && is((int *)pairs, (int)(sizeof pairs / sizeof(int)), rank));
+    CHECK(FTI_Recover() == FTI_SCES && is((int *)pairs, (int)(sizeof pairs / (sizeof(int))), rank));
 }
 
 int main(int argc, char **argv)
