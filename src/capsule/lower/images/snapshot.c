@@ -128,7 +128,7 @@ static int start_child(void)
 static void finish(struct snapshot_result *r)
 {
     struct found *f = snapshot.selection.found;
-    int rc = f ? f->code : 0;
+    int rc = f->code;
     if (rc)
         rc = mend_fail(rc, "%s", f->text[0] ? f->text : "the child process that wrote it died");
     else
@@ -155,11 +155,9 @@ static int prepare(struct upper *u)
 {
     char path[4500];
     const struct control_save *s = &snapshot.save;
-    const struct page_sums *base = s->base_version >= 0 &&
-                                           snapshot.last.version == s->base_version &&
-                                           snapshot.last.save_id == s->base_id
-                                       ? &snapshot.last
-                                       : NULL;
+    int based = s->base_version >= 0 && snapshot.last.version == s->base_version &&
+                snapshot.last.save_id == s->base_id;
+    const struct page_sums *base = based ? &snapshot.last : NULL;
     int rc = snapshot_refused();
     if (rc == 0)
         rc = survey_take(&snapshot.survey, u, 0);
