@@ -66,15 +66,13 @@ int run_add_flags(struct run_words *w, const char *name)
     return MEND_OK;
 }
 
-static struct {
-    char meeting[40];           /* names the present launch */
-    bool input_is_file;         /* rank 0 reads it by itself */
-    char session[SESSION_PATH]; /* the launcher's folder */
-} launch;
+static char meeting[40];           /* names the present launch */
+static bool input_is_file;         /* rank 0 reads it by itself */
+static char session[SESSION_PATH]; /* the launcher's folder */
 
 const char *run_meeting(void)
 {
-    return launch.meeting;
+    return meeting;
 }
 
 static void set_environment(const struct run_job *job)
@@ -101,7 +99,7 @@ static void set_environment(const struct run_job *job)
     setenv("MEND_CAPSULE_JOB", identity, 1);
     setenv("MEND_RUN_FROM_START", job->from_start ? "yes" : "no", 1);
     if (job->input[0]) { /* a rollback reads it again; a pipe cannot be read again */
-        launch.input_is_file = true;
+        input_is_file = true;
         setenv("MEND_ONLINE_STDIN", job->input, 1);
         snprintf(text, sizeof text, "%ld", job->input_at);
         setenv("MEND_ONLINE_STDIN_AT", text, 1);
@@ -110,9 +108,8 @@ static void set_environment(const struct run_job *job)
         setenv("MEND_ONLINE_LOCAL_DIR", job->local_dir, 1);
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(launch.meeting, sizeof launch.meeting, "%lld%06ld", (long long)now.tv_sec,
-             now.tv_nsec / 1000);
-    setenv("MEND_RUN_MEETING", launch.meeting, 1);
+    snprintf(meeting, sizeof meeting, "%lld%06ld", (long long)now.tv_sec, now.tv_nsec / 1000);
+    setenv("MEND_RUN_MEETING", meeting, 1);
     if (job->raw)
         setenv("MEND_ONLINE_RAW", "yes", 1);
     snprintf(text, sizeof text, "%g", job->hang_timeout);
@@ -133,10 +130,10 @@ static bool add_mpirun(const struct run_job *job, struct run_words *w)
     if (openmpi && (run_add_flags(w, job->online ? "openmpi" : "openmpi-relaunch") ||
                     run_add_flags(w, several ? "openmpi-nodes" : "openmpi-one-node")))
         return false;
-    if (openmpi && session_make(path, job->launcher_args, launch.session)) {
+    if (openmpi && session_make(path, job->launcher_args, session)) {
         run_add(w, "--prtemca");
         run_add(w, session_parameter);
-        run_add(w, launch.session);
+        run_add(w, session);
     }
     run_add_option(w, "--host", job->host);
     run_add_option(w, "--hostfile", job->hostfile);
@@ -205,8 +202,8 @@ pid_t run_start(char **command, bool mixed, int *report)
     int ends[2] = {-1, -1};
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
         return -1;
-    int words = run_noise_start(), typed = launch.input_is_file ? -1 : run_input_start();
-    pid_t pid = fork_for(command[0]);
+    int words = run_noise_start(), typed = input_is_file ? -1 : run_input_start();
+    pid_t pid = fork();
     if (pid != 0) {
         close(ends[1]);
         if (typed >= 0)
@@ -216,7 +213,7 @@ pid_t run_start(char **command, bool mixed, int *report)
         *report = ends[0];
         return pid;
     }
-    int nothing = launch.input_is_file ? open("/dev/null", O_RDONLY) : -1;
+    int nothing = input_is_file ? open("/dev/null", O_RDONLY) : -1;
     if (nothing > 0) { /* nobody would take it from the launcher */
         dup2(nothing, 0);
         close(nothing);
@@ -268,8 +265,8 @@ static bool is_daemon(pid_t pid)
 
 void run_tidy(void)
 {
-    session_remove(launch.session);
-    launch.session[0] = 0;
+    session_remove(session);
+    session[0] = 0;
 }
 
 void run_adopt(void)
