@@ -55,7 +55,6 @@ static struct {
     uint64_t surveys;
     struct timespec began; /* this process */
     char own[4096];        /* the folder of our upper half, with a slash */
-    char *piece;           /* of a file that is summed up */
 } files;
 
 void files_began(void)
@@ -87,19 +86,20 @@ static int same_file(const struct named_file *a, const struct named_file *b)
 int files_sum(int fd, uint64_t offset, uint64_t bytes, uint64_t *sum)
 {
     enum { PIECE = 1 << 20 };
+    static char *piece;
     int rc = 0;
-    if (!files.piece && !(files.piece = malloc(PIECE)))
+    if (!piece && !(piece = malloc(PIECE)))
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory to read a file");
     *sum = 0;
     while (bytes > 0 && rc == 0) {
-        ssize_t n = pread(fd, files.piece, bytes < PIECE ? bytes : PIECE, (off_t)offset);
+        ssize_t n = pread(fd, piece, bytes < PIECE ? bytes : PIECE, (off_t)offset);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             rc = mend_fail_errno("cannot read a file");
         if (n <= 0)
             break; /* its end */
-        *sum = mend_sum(files.piece, (size_t)n, *sum);
+        *sum = mend_sum(piece, (size_t)n, *sum);
         offset += (uint64_t)n;
         bytes -= (uint64_t)n;
     }

@@ -152,18 +152,28 @@ static bool add_mpirun(const struct run_job *job, struct run_words *w)
     return true;
 }
 
+static void free_words(struct run_words *w)
+{
+    for (int i = 0; i < w->count; i++)
+        free(w->word[i]);
+    free(w->word);
+}
+
 bool run_command(const struct run_job *job, bool resume, char ***command)
 {
     set_environment(job);
     tool_mpi_environment();
     struct run_words w = {0};
     char path[4400], number[32];
-    if (run_is_ours(job) ? !run_node_command(job, &w) : !add_mpirun(job, &w))
+    bool ok = run_is_ours(job) ? run_node_command(job, &w) : add_mpirun(job, &w);
+    if (ok && !capsule_find(job->mpi, path, sizeof path)) {
+        mend_fail(MEND_ERR_NOT_FOUND, "Mend was built without %s: %s is missing", job->mpi, path);
+        ok = false;
+    }
+    if (!ok) {
+        free_words(&w);
         return false;
-    if (!capsule_find(job->mpi, path, sizeof path))
-        return mend_fail(MEND_ERR_NOT_FOUND, "Mend was built without %s: %s is missing", job->mpi,
-                         path),
-               false;
+    }
     run_add(&w, path);
     if (job->online) {
         snprintf(number, sizeof number, "%d", job->spares);
