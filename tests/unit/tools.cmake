@@ -4,3 +4,7 @@ mend_unit_test(NAME slurm_allocation SOURCES test_slurm_allocation.c ${tool}/slu
 if(TARGET test_slurm_allocation)
     target_include_directories(test_slurm_allocation PRIVATE ${tool})
 endif()
+mend_unit_test(NAME run_noise SOURCES test_run_noise.c)
+if(TARGET test_run_noise)
+    target_include_directories(test_run_noise PRIVATE ${tool})
+endif()
