@@ -13,6 +13,7 @@
 #include "server.h"
 
 #include <base/io.h>
+#include <mend/error.h>
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -94,12 +95,11 @@ static void begin_job(struct node *n, struct wire_reader *r)
     }
     extend_lease(n, launcher_clock());
     /* the name of a socket has 108 bytes, with all that comes behind the folder */
-    enum { LONGEST = 90 };
+    enum { LONGEST = 89 };
     const char *tmp = getenv("TMPDIR");
     bool usable = tmp && strlen(tmp) <= LONGEST && access(tmp, W_OK) == 0;
-    snprintf(n->folder, sizeof n->folder, "%s/mend-node-XXXXXX", usable ? tmp : "/tmp");
-    if (!mkdtemp(n->folder)) {
-        snprintf(why, sizeof why, "cannot make %s: %s", n->folder, strerror(errno));
+    if (mend_io_make_held(usable ? tmp : "/tmp", "mend-node-h", n->folder, sizeof n->folder)) {
+        snprintf(why, sizeof why, "%s", mend_error_text());
         n->folder[0] = 0;
         refuse(n, why);
     } else if ((!n->job.pmi && !server_open(&n->job, n->index, n->folder, why, sizeof why)) ||

@@ -260,19 +260,13 @@ void ranks_signal(struct node *n, int signal)
 /* What a rank has started and left behind is ours by now (PR_SET_CHILD_SUBREAPER). */
 static bool kill_children(void)
 {
-    char text[1 << 14];
-    int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-    ssize_t size = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
-    if (fd >= 0)
-        close(fd);
-    text[size > 0 ? size : 0] = 0;
-    char *rest = NULL, *word = strtok_r(text, " \n", &rest);
-    bool any = word != NULL;
-    for (; word; word = strtok_r(NULL, " \n", &rest)) {
-        pid_t pid = (pid_t)atoi(word);
+    FILE *f = fopen("/proc/thread-self/children", "re");
+    bool any = false;
+    for (int pid; f && fscanf(f, "%d", &pid) == 1; any = true)
         if (pid > 1)
             kill(pid, SIGKILL);
-    }
+    if (f)
+        fclose(f);
     return any;
 }
 

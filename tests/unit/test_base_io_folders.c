@@ -7,7 +7,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include "scratch.h"
@@ -146,12 +150,49 @@ static void test_trees_are_removed_without_following(void **state)
     assert_int_equal(access(in_scratch("keep/file"), F_OK), 0);
 }
 
+/* A process that is killed leaves its folder, and the next one removes it; not that of one that lives. */
+static void test_held_folders_are_swept(void **state)
+{
+    (void)state;
+    char mine[4096], theirs[4096];
+    int status, ends[2];
+    assert_int_equal(mend_io_make_folders(in_scratch("held")), MEND_OK);
+    assert_int_equal(mend_io_make_held(in_scratch("held"), "node-", mine, sizeof mine), MEND_OK);
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        if (mend_io_make_held(in_scratch("held"), "node-", theirs, sizeof theirs))
+            _exit(1);
+        strcat(theirs, "/file");
+        put_file(theirs, "x");
+        *strrchr(theirs, '/') = 0;
+        if (write(ends[1], theirs, sizeof theirs) != sizeof theirs)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(ends[0], theirs, sizeof theirs), sizeof theirs);
+    mend_io_sweep_held(in_scratch("held"), "node-");
+    assert_int_equal(access(theirs, F_OK), 0);
+    assert_int_equal(access(mine, F_OK), 0);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    mend_io_sweep_held(in_scratch("held"), "other-");
+    assert_int_equal(access(theirs, F_OK), 0);
+    mend_io_sweep_held(in_scratch("held"), "node-");
+    assert_int_not_equal(access(theirs, F_OK), 0);
+    assert_int_equal(access(mine, F_OK), 0);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_strangers_folder_is_refused),
                                        cmocka_unit_test(test_links_and_open_folders_are_refused),
                                        cmocka_unit_test(test_pinned_folder_cannot_be_swapped),
                                        cmocka_unit_test(test_descriptor_is_lost),
+                                       cmocka_unit_test(test_held_folders_are_swept),
                                        cmocka_unit_test(test_trees_are_removed_without_following)};
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -46,9 +46,15 @@ int mend_io_make_private(const char *path);
  * It is no error if there is nothing. */
 int mend_io_remove_tree(const char *path);
 
-/* While a folder is pinned, all functions here reach its files (named by the same path) through a
- * descriptor that was opened and examined once, so nobody can put another folder in its place.
- * Pins are counted. MEND_ERR_PERMISSION as for mend_io_open_folder. */
+/* A new folder in the folder `in`, called `prefix` and six letters, mode 0700; path[room] gets its path. It is held by
+ * this process until it ends, not by what it executes. */
+int mend_io_make_held(const char *in, const char *prefix, char *path, size_t room);
+/* Remove folders of ours that were made so, and that nobody holds any more: their processes were killed. */
+void mend_io_sweep_held(const char *in, const char *prefix);
+
+/* While a folder is pinned, all functions here reach the files directly in it, named by the same
+ * path, by a descriptor that was opened and examined once: nobody can put another folder in its
+ * place. Pins are counted. MEND_ERR_PERMISSION as for mend_io_open_folder. */
 int mend_io_pin(const char *path);
 void mend_io_unpin(const char *path);
 

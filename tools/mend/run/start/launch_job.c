@@ -245,19 +245,15 @@ pid_t run_start(char **command, bool mixed, int *report)
 /* Processes below `parent`, deepest last. Ranks have process groups of their own. */
 static int descendants(pid_t parent, pid_t *list, int count, int room)
 {
-    char path[64], text[8192];
+    char path[64];
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", parent, parent);
     FILE *f = fopen(path, "re");
-    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    for (int pid; f && count < room && fscanf(f, "%d", &pid) == 1;) {
+        list[count++] = pid;
+        count = descendants(pid, list, count, room);
+    }
     if (f)
         fclose(f);
-    text[n] = 0;
-    char *rest = NULL;
-    for (char *w = strtok_r(text, " \n", &rest); w && count < room;
-         w = strtok_r(NULL, " \n", &rest)) {
-        list[count++] = atoi(w);
-        count = descendants(atoi(w), list, count, room);
-    }
     return count;
 }
 
@@ -273,8 +269,18 @@ static bool is_daemon(pid_t pid)
     return is;
 }
 
+/* A daemon that was killed could not remove its folder. */
+static void sweep_daemons(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    mend_io_sweep_held("/tmp", "mend-node-h");
+    if (tmp && strcmp(tmp, "/tmp") != 0)
+        mend_io_sweep_held(tmp, "mend-node-h");
+}
+
 void run_tidy(void)
 {
+    sweep_daemons();
     session_remove(session);
     session[0] = 0;
 }
@@ -288,7 +294,7 @@ void run_adopt(void)
  * launch, or the user, believes that the job has ended. */
 void run_clear(void)
 {
-    enum { DAEMONS_MOMENT = 800 }; /* turns: 4 s */
+    enum { DAEMONS_MOMENT = 2200 }; /* turns: 11 s; it has given itself 10 */
     static pid_t below[65536];
     int status, n;
     for (int i = 0; i < 2800 && (n = descendants(getpid(), below, 0, 65536)) > 0; i++) {
@@ -305,8 +311,10 @@ void run_end(pid_t launcher)
 {
     static pid_t below[65536];
     int n = descendants(launcher, below, 0, 65536), status;
+    int turns =
+        is_daemon(launcher) ? 550 : 200; /* 11 s for ours, whose daemons end themselves after 10 */
     kill(launcher, SIGTERM);
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < turns; i++) {
         if (waitpid(launcher, &status, WNOHANG) == launcher) {
             launcher = 0;
             break;
