@@ -253,24 +253,34 @@ static int bind_store(struct fenix_group *group, MPI_Comm comm)
                         : mend_store_open(comm, group->rank, name, &options, &group->store);
     if (code)
         return code;
-    enum { ROOM = 1024 };
-    static mend_version_t versions[ROOM];
-    int count;
-    code = mend_store_versions(group->store, versions, ROOM, &count);
+    int count = 0, room = 0;
+    mend_version_t *versions = NULL;
+    do { /* all ranks get the same count, so they ask equally often */
+        room = count > room ? count : 64;
+        mend_version_t *bigger = realloc(versions, (size_t)room * sizeof *versions);
+        if (!bigger)
+            code = mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d time stamps", room);
+        else {
+            versions = bigger;
+            code = mend_store_versions(group->store, versions, room, &count);
+        }
+    } while (!code && count > room);
     if (code == MEND_ERR_NO_VERSION) {
         count = 0;
         code = MEND_OK;
     }
-    if (code)
+    int *stamps = code ? NULL : realloc(group->stamps, ((size_t)count + 1) * sizeof *stamps);
+    if (!code && !stamps)
+        code = mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d time stamps", count);
+    if (code) {
+        free(versions);
         return code;
-    count = count < ROOM ? count : ROOM;
-    int *stamps = realloc(group->stamps, ((size_t)count + 1) * sizeof *stamps);
-    if (!stamps)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d time stamps", count);
+    }
     group->stamps = stamps;
     group->stamp_count = count;
     for (int i = 0; i < count; i++)
         stamps[i] = (int)versions[count - 1 - i];
+    free(versions);
     group->next_stamp = count ? stamps[count - 1] + 1 : group->first_stamp;
     return MEND_OK;
 }

@@ -90,6 +90,12 @@ int meta_write(mend_flow *f, const safe_point *at, int finished, size_t *bytes)
         h.place = at->hash;
         snprintf(h.place_text, sizeof h.place_text, "%.180s:%d in %.60s()", at->site->file,
                  at->site->line, at->site->function);
+        int open = safe_point_open(f, at, h.open);
+        if (open > OPEN_MAX)
+            return mend_fail(MEND_ERR_UNSUPPORTED,
+                             "%d loops with safe points may be open around %s, more than %d", open,
+                             h.place_text, OPEN_MAX);
+        h.open_count = (uint32_t)open;
     }
     char *to = f->meta_buffer;
     memcpy(to, &h, sizeof h);

@@ -37,6 +37,12 @@ static void add_range(struct origin *o, char *from, char *to)
         o->ranges[o->count++] = (struct range){from, (size_t)(to - from), NULL};
 }
 
+static void warn(const char *why)
+{
+    mend_log(MEND_LOG_WARNING, "a program that starts over will find some variables changed: %s",
+             why);
+}
+
 static struct origin *the_origin; /* of the one context of the short forms */
 
 /* `stack` is the caller's stack pointer: frames of calls that it makes later lie below. */
@@ -59,12 +65,16 @@ int origin_take(mend_flow *f, char *stack)
         add_range(o, arena_base(), arena_base() + arena_bytes());
     if (top > stack && top - stack < STACK_MAX)
         add_range(o, stack, top);
+    else
+        warn("its stack is not that of a process, or larger than 64 MiB");
     for (int i = 0; i < o->count; i++) {
         o->ranges[i].copy = malloc(o->ranges[i].bytes);
-        if (!o->ranges[i].copy)
+        if (!o->ranges[i].copy) {
+            warn("no memory for a copy of them");
             o->ranges[i].bytes = 0;
-        else
+        } else {
             memcpy(o->ranges[i].copy, o->ranges[i].address, o->ranges[i].bytes);
+        }
     }
     the_origin = f->origin = o;
     return 0;

@@ -144,6 +144,24 @@ static void run_programs(void)
     CHECK("waitpid", waitpid(child, &status, 0) == child && status == 5 << 8);
 }
 
+/* More at a time than fit into the first table of them. */
+static void run_many(void)
+{
+    enum { MANY = 150 };
+    pid_t child[MANY];
+    int status;
+    for (int i = 0; i < MANY; i++) {
+        child[i] = fork();
+        if (child[i] == 0) {
+            usleep(50000);
+            _exit(i % 100);
+        }
+    }
+    for (int i = 0; i < MANY; i++)
+        CHECK("one of many children",
+              waitpid(child[i], &status, 0) == child[i] && status == i % 100 << 8);
+}
+
 int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 20, provided;
@@ -249,6 +267,8 @@ int main(int argc, char **argv)
         CHECK("a signal to a thread", kicked > before);
         break_a_pipe();
         run_programs();
+        if (i % 10 == 1)
+            run_many();
         int next = open("log", O_RDONLY);
         CHECK("the number of a pipe to a child", next >= 0 && next != fileno(lasting));
         close(next);

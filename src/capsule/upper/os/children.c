@@ -13,17 +13,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { CHILD_SECONDS = 2, CHILDREN = 64 };
+struct child {
+    time_t born;  /* 0: this one is free */
+    pid_t pid;    /* 0: it is seen to end by a call of ours */
+    void *stream; /* of popen() */
+};
+struct household {
+    struct child children[CHILDREN];
+    struct household *next; /* they are never given back */
+};
 static struct {
-    struct child {
-        time_t born;  /* 0: this one is free */
-        pid_t pid;    /* 0: it is seen to end by a call of ours */
-        void *stream; /* of popen() */
-    } children[CHILDREN], none;
+    struct household first;
+    struct child none;
     volatile time_t first_asked, last_asked; /* for this image: it is asked for every few ms */
     int told;                                /* that there are some */
 } family;
@@ -35,13 +42,14 @@ static time_t seconds_now(void)
     return t.tv_sec + 1;
 }
 
-/* Without a free one, nobody waits for this child. */
-static struct child *child_begins(const char *command)
+static struct household *next_of(struct household *h)
 {
-    if (upper.lower && OF_LOWER(rolls_back) >= 2 && !family.told++)
-        file_say("is started by the program: Mend does not restore files that it changes", command);
-    time_t now = seconds_now();
-    for (struct child *c = family.children; c < family.children + CHILDREN; c++) {
+    return __atomic_load_n(&h->next, __ATOMIC_ACQUIRE);
+}
+
+static struct child *take_place(struct household *h, time_t now)
+{
+    for (struct child *c = h->children; c < h->children + CHILDREN; c++) {
         time_t born = __atomic_load_n(&c->born, __ATOMIC_ACQUIRE);
         if ((!born || now - born > CHILD_SECONDS) &&
             __atomic_compare_exchange_n(&c->born, &born, now, 0, __ATOMIC_ACQ_REL,
@@ -51,6 +59,38 @@ static struct child *child_begins(const char *command)
             return c;
         }
     }
+    return NULL;
+}
+
+/* One more behind the last. No malloc(): fork() may be called where that is not allowed. */
+static struct household *extend(struct household *last)
+{
+    struct household *none = NULL, *more = mmap(NULL, sizeof *more, PROT_READ | PROT_WRITE,
+                                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (more == MAP_FAILED)
+        return NULL;
+    if (__atomic_compare_exchange_n(&last->next, &none, more, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        return more;
+    munmap(more, sizeof *more);
+    return none; /* that of another thread */
+}
+
+static struct child *child_begins(const char *command)
+{
+    if (upper.lower && OF_LOWER(rolls_back) >= 2 && !family.told++)
+        file_say("is started by the program: Mend does not restore files that it changes", command);
+    time_t now = seconds_now();
+    for (struct household *h = &family.first, *next; h; h = next) {
+        struct child *c = take_place(h, now);
+        if (c)
+            return c;
+        next = next_of(h);
+        if (!next)
+            next = extend(h);
+    }
+    file_say("is started by the program: without memory to note it, an image does not wait for it",
+             command);
     return &family.none;
 }
 
@@ -70,11 +110,12 @@ static int is_unseen(int which, pid_t pid)
 
 static int any_is_young(time_t now)
 {
-    for (struct child *c = family.children; c < family.children + CHILDREN; c++) {
-        time_t born = __atomic_load_n(&c->born, __ATOMIC_ACQUIRE);
-        if (born && now - born <= CHILD_SECONDS && (!c->pid || is_unseen(P_PID, c->pid)))
-            return 1;
-    }
+    for (struct household *h = &family.first; h; h = next_of(h))
+        for (struct child *c = h->children; c < h->children + CHILDREN; c++) {
+            time_t born = __atomic_load_n(&c->born, __ATOMIC_ACQUIRE);
+            if (born && now - born <= CHILD_SECONDS && (!c->pid || is_unseen(P_PID, c->pid)))
+                return 1;
+        }
     return 0;
 }
 
@@ -97,7 +138,8 @@ void note_children(void)
 
 void children_forget(void)
 {
-    memset(family.children, 0, sizeof family.children);
+    for (struct household *h = &family.first; h; h = next_of(h))
+        memset(h->children, 0, sizeof h->children);
 }
 
 int system(const char *command)
@@ -127,9 +169,10 @@ FILE *popen(const char *command, const char *mode)
 int pclose(FILE *f)
 {
     int status = NEXT(pclose)(f);
-    for (struct child *c = family.children; c < family.children + CHILDREN; c++)
-        if (c->stream == f && c->born)
-            child_is_over(c);
+    for (struct household *h = &family.first; h; h = next_of(h))
+        for (struct child *c = h->children; c < h->children + CHILDREN; c++)
+            if (c->stream == f && c->born)
+                child_is_over(c);
     return status;
 }
 
