@@ -132,6 +132,10 @@ static void hosts_have_slots(void **state)
                                         "a;b", "a b", "$(x)"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_false(hosts_add_list(&bad, wrong[i]));
+    struct hosts much = {0};
+    assert_true(hosts_add_list(&much, "a:65536,b,a:65536"));
+    assert_int_equal(much.slots[0], HOSTS_SLOTS_MAX);
+    hosts_free(&much);
     hosts_free(&h);
     hosts_free(&bad);
 }
