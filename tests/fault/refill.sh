@@ -69,10 +69,11 @@ raw)
     tell
     wait $runner || fail "code $?"
     runner=
-    sort -u got >sorted # what was done again is printed again
+    sort -u got >sorted # what was done again is printed again, perhaps in the middle of a line
     grep -E '^steady: [0-9]+ (steps|rounds), ' got >last || fail "the end is not printed: $(tail -n 2 got)"
     reference last
-    sort -u want | cmp - sorted || fail "the output differs" ;;
+    sort -u want | comm -23 - sorted >missing
+    [ ! -s missing ] || fail "not printed: $(head -n 3 missing)" ;;
 hopeless)
     printf '%s\n' '#include <mpi.h>' '#include <signal.h>' '#include <unistd.h>' 'int main(int argc, char **argv) {' \
         ' int rank; double x = 1, y; MPI_Init(&argc, &argv); MPI_Comm_rank(MPI_COMM_WORLD, &rank);' \
