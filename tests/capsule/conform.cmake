@@ -25,4 +25,23 @@ foreach(mpi IN LISTS conform_mpis)
             ${CMAKE_SOURCE_DIR} $<TARGET_FILE:capsule-upper-${mpi}> ${program})
         set_tests_properties(capsule.conform.${mpi}.complete PROPERTIES LABELS capsule)
     endif()
+    # the same through Fortran: mpif.h, use mpi, use mpi_f08
+    if(NOT MEND_HAVE_FORTRAN)
+        continue()
+    endif()
+    foreach(face H MPI F08)
+        set(edges ${CMAKE_BINARY_DIR}/tests/capsule/conform.${face}.${mpi})
+        set(more -fallow-argument-mismatch)
+        if("${face}.${mpi}" STREQUAL "F08.openmpi")
+            set(more -DNO_PARTITIONED)
+        endif()
+        file(MAKE_DIRECTORY ${edges}.mod)
+        add_custom_command(OUTPUT ${edges}
+            COMMAND mpifort.${mpi} -cpp -O1 -g -w ${more} -DFACE_${face} -J${edges}.mod ${conform}/fortran/edges.F90 -o ${edges}
+            DEPENDS ${conform}/fortran/edges.F90 VERBATIM)
+        add_custom_target(capsule-conform-${face}-${mpi} ALL DEPENDS ${edges})
+        mend_limited_test(NAME capsule.conform.fortran_${face}.${mpi} TIMEOUT 240 COMMAND bash ${conform}/conform.sh ${mpi} ${edges})
+        set_tests_properties(capsule.conform.fortran_${face}.${mpi} PROPERTIES PROCESSORS 4 LABELS capsule
+            ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR}")
+    endforeach()
 endforeach()

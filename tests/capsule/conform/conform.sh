@@ -24,7 +24,7 @@ compare() { # how folder
     for rank in 0 1 2; do
         if ! cmp -s "$work/native/$rank" "$work/$2/$rank"; then
             echo "FAIL  $mpi, $1: rank $rank does not see what it sees natively (<):"
-            diff "$work/native/$rank" "$work/$2/$rank" | head -"${LINES_SHOWN:-20}"
+            diff -a "$work/native/$rank" "$work/$2/$rank" | head -"${LINES_SHOWN:-20}"
             head -3 "$work/$2/errors.$rank"
             bad=1
         fi
