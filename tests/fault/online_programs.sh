@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# online_programs.sh chapters|lammps|mtbf [KILLS] [SEED]: random kills of programs that are not made for this, until so
+# online_programs.sh chapters|threads|lammps|mtbf [KILLS] [SEED]: random kills of programs that are not made for this, until so
 # many are counted; what they compute must equal what they compute natively. Prints a row per run and the sums.
 #   chapters  the programs of the MPI chapters (tests/capsule/chapters)
+#   threads   several threads of each rank inside MPI at once, pthreads and OpenMP (tests/capsule/apps/several.c)
 #   lammps    Debian's LAMMPS, in the root of tests/programs (77 if there is none)
 #   mtbf      heat with a death every 10 s on average: it must come to its end
 # Windows are left out: a death while one is open ends in a relaunch (online_use.sh windows).
@@ -28,6 +29,10 @@ chapters)
     names=(coll comms p2p topo types fortran io partitioned sessions)
     command_of() { c=("$MEND_BUILD/tests/capsule/chapter-${names[$1]}" 400); }
     result() { tail -1 got; } ;;
+threads)
+    names=(pthread omp)
+    command_of() { c=("$MEND_BUILD/tests/capsule/several" "${MEND_TEST_ROUNDS:-1000}" 3 "${names[$1]}" no-windows); }
+    result() { cat got; } ;;
 lammps)
     names=(melt)
     sed 's/^run.*/run 1500\nwrite_dump all custom final.txt id x y z vx vy vz modify sort id format float %20.15g/' /usr/share/lammps/examples/melt/in.melt >in.melt

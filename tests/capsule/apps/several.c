@@ -1,6 +1,6 @@
 /* several.c - several threads of each rank inside MPI at once: messages, collectives, probes, communicators and windows.
  *
- *   several ROUNDS [THREADS] [omp]
+ *   several ROUNDS [THREADS] [omp] [no-windows]
  *
  * Each thread has communicators of its own; messages between the threads of all ranks go over one that they share. What a
  * thread receives depends on nothing but its number, so the sums are the same however the threads are run.
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { MOST = 16, LONG_ONE = 40000 };
-static int rank, size, rounds, threads = 4;
+static int rank, size, rounds, threads = 4, with_windows = 1;
 static MPI_Comm shared, own[MOST];
 static long sums[MOST];
 
@@ -125,7 +125,7 @@ static void work(int t)
         sums[t] = mix(sums[t], collectives(own[t], t, round));
         if ((round + t) % 5 == 0)
             sums[t] = mix(sums[t], communicators(t, round));
-        if ((round + t) % 20 == 7)
+        if (with_windows && (round + t) % 20 == 7)
             sums[t] = mix(sums[t], windows(t, round));
     }
 }
@@ -138,8 +138,12 @@ static void *thread_main(void *t)
 
 int main(int argc, char **argv)
 {
-    int provided, omp = argc > 3 && !strcmp(argv[3], "omp");
+    int provided, omp = 0;
     pthread_t id[MOST];
+    for (int i = 3; i < argc; i++) {
+        omp |= !strcmp(argv[i], "omp");
+        with_windows &= strcmp(argv[i], "no-windows") != 0;
+    }
     rounds = argc > 1 ? atoi(argv[1]) : 20;
     threads = argc > 2 ? atoi(argv[2]) : 4;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
