@@ -1,85 +1,22 @@
 /* drain.c - bringing every message that was sent into memory of the upper half.
  *
  * While a checkpoint stops the ranks, each receives what others have sent to it and it has not yet
- * asked for, on whatever communicator. The messages wait in a list, in the order of their arrival,
+ * asked for, on whatever communicator. The messages wait in the order of their arrival (arrived.c),
  * and later receives look there first. Then the lower half holds nothing of the application.
  */
 #include "messages/messages.h"
-
-#include <sys/mman.h>
-
-/* ---- messages -------------------------------------------------------------------------------- */
-struct message {
-    struct message *next;
-    object *comm;
-    struct status status;
-    char data[];
-};
-
-/* Oldest drained message that (source, tag, comm) would match, unlinked if take. */
-struct message *find_drained(int source, int tag, const object *c, int take)
-{
-    for (struct message **p = &books.drained, *m; (m = *p); p = &m->next)
-        if (m->comm == c && (source == NEUTRAL_ANY_SOURCE || source == m->status.source) &&
-            (tag == NEUTRAL_ANY_TAG || tag == m->status.tag)) {
-            if (take) {
-                *p = m->next;
-                if (!*p)
-                    books.drained_end = p;
-                books_changed();
-            }
-            return m;
-        }
-    return NULL;
-}
-
-struct message *new_message(size_t bytes)
-{
-    struct message *m = keep_alloc(sizeof *m + bytes);
-    m->next = NULL;
-    m->comm = NULL;
-    return m;
-}
-
-void *message_data(struct message *m)
-{
-    return m->data;
-}
-
-struct status *message_status(struct message *m)
-{
-    return &m->status;
-}
-
-const struct status *drained_status(const struct message *m)
-{
-    return &m->status;
-}
-
-int deliver_drained(struct message *m, void *buf, int n, object *t, struct status *s)
-{
-    tell_status(s, &m->status);
-    int rc = LOWER(self_copy, m->data, m->status.bytes, buf, n, t->real);
-    if (m->comm)
-        unref_comm(m->comm);
-    keep_free(m);
-    return rc;
-}
 
 static void probe_and_keep(object *c)
 {
     int flag = 0;
     struct status s;
     while (LOWER(Iprobe, NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, c->real, &flag, &s), flag) {
-        struct message *m = keep_alloc(sizeof *m + s.bytes);
-        m->next = NULL;
-        m->comm = c;
-        c->refs++;
-        LOWER(recv_bytes, m->data, s.bytes, s.source, s.tag, c->real, &m->status);
-        count_recv(c, &m->status);
-        *books.drained_end = m;
-        books.drained_end = &m->next;
-        books_changed();
+        struct message *m = new_message(s.bytes);
+        void *data = message_data(m);
+        struct status *status = message_status(m);
+        LOWER(recv_bytes, data, s.bytes, s.source, s.tag, c->real, status);
+        count_recv(c, status);
+        keep_drained(m, c);
     }
 }
 

@@ -4,7 +4,7 @@
 #include "core/core.h"
 #pragma GCC visibility push(hidden)
 
-/* --- request.c, drain.c --- */
+/* --- request.c, arrived.c, drain.c --- */
 extern const struct status empty_status;
 extern struct books { /* what the busiest functions need, side by side */
     object *spare;    /* requests to be used again */
@@ -12,11 +12,10 @@ extern struct books { /* what the busiest functions need, side by side */
      * remembered of it, and it is never retired.
      */
     object *sent;
-    uint64_t made;           /* requests so far */
-    int careful;             /* one of the next two is not empty, or several threads */
-    int orphans;             /* requests that the program has freed while they were under way */
-    struct message *drained; /* oldest first */
-    struct message **drained_end;
+    uint64_t made;      /* requests so far */
+    int careful;        /* one of the next two is not empty, or several threads */
+    int orphans;        /* requests that the program has freed while they were under way */
+    long drained;       /* messages that were brought up and not yet asked for: arrived.c */
     struct slab *slabs; /* all requests, see below */
 } books;
 static inline void books_changed(void)
@@ -147,6 +146,8 @@ int request_poll(object *r);       /* is it complete? Never retires it. */
 int request_idle(const object *r); /* null, or persistent and not active */
 void retire_request(object **h);
 struct message *new_message(size_t bytes);
+void keep_drained(struct message *m,
+                  object *comm); /* behind all others, until a receive finds it */
 void *message_data(struct message *m);
 struct status *message_status(struct message *m);
 int drain_matched(void);

@@ -25,7 +25,7 @@ const struct status empty_status = {NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, 0, 0, 0
 /* nothing is said of a send; this is what Open MPI says */
 static const struct status sent_status = {NEUTRAL_PROC_NULL, NEUTRAL_ANY_TAG, 0, 0, 0};
 
-struct books books = {.drained_end = &books.drained};
+struct books books;
 
 /* What a request holds, before it is retired. */
 static void let_go(object *r)
