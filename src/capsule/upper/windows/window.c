@@ -343,17 +343,24 @@ void windows_leave(void)
         LOWER(win_free, o->win.w->locks_real);
     }
 }
+static void cannot_be_made_again(int rc)
+{
+    if (rc == NEUTRAL_MPI_ERR_RMA_SHARED)
+        file_say(
+            "its ranks cannot share memory again: they must be on one node, with room in /dev/shm",
+            "MPI_Win_allocate_shared");
+    else
+        file_say("a window cannot be made again", "MPI");
+    abort();
+}
 void windows_go_on(void)
 {
     EACH_LIVE (o, KIND_WIN) {
-        segment_restore(o->win.w, 0);
+        int rc = segment_restore(o->win.w, 0);
+        if (rc)
+            cannot_be_made_again(rc);
         LOWER_VOID(win_join, &o->win.w->twin);
     }
-}
-static void cannot_be_made_again(void)
-{
-    file_say("a window cannot be made again", "MPI");
-    abort();
 }
 void rebind_windows(void)
 {
@@ -365,7 +372,7 @@ void rebind_windows(void)
         if (!rc)
             rc = lock_words_below(w);
         if (rc)
-            cannot_be_made_again();
+            cannot_be_made_again(rc);
         for (struct attached *a = w->attached; a; a = a->next)
             LOWER(win_attach, o->real, a->base, a->size);
     }
