@@ -1,6 +1,8 @@
 /* several.c - several threads of each rank inside MPI at once: messages, collectives, probes, communicators and windows.
  *
- *   several ROUNDS [THREADS] [omp] [no-windows]
+ *   several ROUNDS [THREADS] [omp] [no-windows] [elsewhere]
+ *
+ * elsewhere: another thread than that of main() calls MPI_Init_thread, and is the main one to MPI.
  *
  * Each thread has communicators of its own; messages between the threads of all ranks go over one that they share. What a
  * thread receives depends on nothing but its number, so the sums are the same however the threads are run.
@@ -136,21 +138,37 @@ static void *thread_main(void *t)
     return NULL;
 }
 
+static int provided;
+static void *begin(void *is_main)
+{
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Is_thread_main(is_main);
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
-    int provided, omp = 0;
+    int omp = 0, elsewhere = 0, here = 0, there = 0;
     pthread_t id[MOST];
     for (int i = 3; i < argc; i++) {
         omp |= !strcmp(argv[i], "omp");
         with_windows &= strcmp(argv[i], "no-windows") != 0;
+        elsewhere |= !strcmp(argv[i], "elsewhere");
     }
     rounds = argc > 1 ? atoi(argv[1]) : 20;
     threads = argc > 2 ? atoi(argv[2]) : 4;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    if (elsewhere) {
+        pthread_create(&id[0], NULL, begin, &there);
+        pthread_join(id[0], NULL);
+    } else {
+        begin(&there);
+    }
+    MPI_Is_thread_main(&here);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (provided != MPI_THREAD_MULTIPLE || threads > MOST || size > 64) {
-        fprintf(stderr, "several: thread level %d\n", provided);
+    if (provided != MPI_THREAD_MULTIPLE || threads > MOST || size > 64 || !there ||
+        here == elsewhere) {
+        fprintf(stderr, "several: thread level %d, main thread %d %d\n", provided, there, here);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &shared);

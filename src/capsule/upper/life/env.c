@@ -14,6 +14,7 @@ static struct {
     int begun, ended; /* the lower half */
     int initialized, finalized, provided_level;
     int open_sessions, with_sessions;
+    void *initializer; /* the thread that called MPI_Init: the main one to MPI */
     /* Values of attributes: the program gets their addresses. */
     int tag_ub, global, last, universe, appnum;
 } life;
@@ -76,6 +77,7 @@ static int begin_once(int required, int *provided)
 int core_Init_thread(int required, int *provided)
 {
     int rc = begin_once(required, provided);
+    life.initializer = thread_pointer_get();
     life.initialized = 1;
     return rc;
 }
@@ -131,7 +133,8 @@ int core_Query_thread(int *provided)
 
 int core_Is_thread_main(int *flag)
 {
-    *flag = thread_pointer_get() == upper.threads[0].thread_pointer;
+    void *main_one = life.initialized ? life.initializer : upper.threads[0].thread_pointer;
+    *flag = thread_pointer_get() == main_one;
     return 0;
 }
 
