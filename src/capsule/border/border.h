@@ -157,7 +157,7 @@ struct lower {
     int thread_pointer_fast; /* see thread_pointer_choose */
     int rolls_back; /* 1: files that have grown are cut when an image is resumed; 2: that may happen
                      * at any time, in place */
-    int threads;    /* MPI_THREAD_MULTIPLE is given (capsule.threads) */
+    int threads;    /* MPI_THREAD_MULTIPLE may be given (capsule.threads) */
     int *tid_address;              /* &pd->tid of the upper half's main thread */
     struct upper *upper;           /* for callbacks: user-defined operations */
     handle_t predef[N_PREDEFINED]; /* real values, valid after Init_thread */

@@ -1,4 +1,4 @@
-/* core/baton.h - several threads inside MPI at once (MPI_THREAD_MULTIPLE, capsule.threads).
+/* core/baton.h - several threads inside MPI at once (MPI_THREAD_MULTIPLE; not with capsule.threads = no).
  *
  * The lower half is only ever entered by one thread at a time: it has one thread pointer, and a repair in place
  * must not find a second thread in the middle of the MPI library. So threads share a baton:
