@@ -62,7 +62,10 @@
 #define PARAM_OSTR(x, len, max) char *x
 /* constants that the ABIs spell differently, windows, files, matched messages, large integers */
 #define PARAM_LOCK(x) int x
+#define PARAM_CONST(x, which) int x
+#define PARAM_OCONST(x, which) int *x
 #define PARAM_OFFSET(x) long x
+#define PARAM_DISP(x) long x
 #define PARAM_COUNT64(x) long x
 #define PARAM_OOFFSET(x) long *x
 #define PARAM_OCOUNT(x) long *x

@@ -72,6 +72,9 @@
 #define BEFORE_AINT(x)
 #define ARG_AINT(x) x
 #define AFTER_AINT(x)
+#define BEFORE_CONST(x, which)
+#define ARG_CONST(x, which) x
+#define AFTER_CONST(x, which)
 #define BEFORE_OFFSET(x)
 #define ARG_OFFSET(x) x
 #define AFTER_OFFSET(x)

@@ -1,14 +1,32 @@
 /* faces/c.h - a C face: MPI_Name() of one ABI for each row of table/functions.def.
  *
- * Included by faces/openmpi.c and faces/mpich.c after that ABI's mpi.h. They say how handles
+ * Included by faces/openmpi.c, faces/mpich.c and faces/standard.c after that ABI's mpi.h. They say how handles
  * (IN_COMM(h) -> struct object *, OUT_COMM(o) -> MPI_Comm, ...), statuses (status_in, status_out)
- * and special values (rank_in, rank_out, buf_in, split_in, order_in) are converted.
+ * and special values (rank_in, rank_out, buf_in, split_in, order_in, ...) are converted.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "faces/inside.h"
 #include "faces/kinds_c.h"
+
+#ifndef STANDARD_ABI /* Open MPI's and MPICH's are the same, and the neutral ones */
+#define tag_in(t)      (t)
+#define amode_in(a)    (a)
+#define amode_out(a)   (a)
+#define whence_in(w)   (w)
+#define disp_in(d)     (d)
+#define compare_out(c) (c)
+#define thread_in(t)   (t)
+#define thread_out(t)  (t)
+_Static_assert(MPI_ANY_TAG == NEUTRAL_ANY_TAG && (int)MPI_IDENT == NEUTRAL_IDENT &&
+                   (int)MPI_UNEQUAL == NEUTRAL_UNEQUAL && MPI_SEEK_SET == NEUTRAL_SEEK_SET &&
+                   MPI_DISPLACEMENT_CURRENT == NEUTRAL_DISPLACEMENT_CURRENT &&
+                   MPI_MODE_CREATE == NEUTRAL_MODE_CREATE &&
+                   MPI_MODE_SEQUENTIAL == NEUTRAL_MODE_SEQUENTIAL &&
+                   (int)MPI_THREAD_MULTIPLE == NEUTRAL_THREAD_MULTIPLE,
+               "neutral values");
+#endif
 
 /* PMPI_Name is the function, MPI_Name a weak second name: profiling tools may replace it. */
 #define WEAK(Name) \
@@ -43,7 +61,9 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     (void)argc;
     (void)argv;
-    return INSIDE(core_Init_thread(required, provided));
+    int rc = INSIDE(core_Init_thread(thread_in(required), provided));
+    *provided = thread_out(*provided);
+    return rc;
 }
 WEAK(Init_thread)
 int PMPI_Init(int *argc, char ***argv)

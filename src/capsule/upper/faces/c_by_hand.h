@@ -230,6 +230,12 @@ int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 WEAK(Info_create_env)
 int PMPI_Buffer_attach(void *buf, int size)
 {
+#ifdef STANDARD_ABI
+    if (buf == MPI_BUFFER_AUTOMATIC) {
+        int no = refuse("MPI_BUFFER_AUTOMATIC", "it is new in MPI-4.1");
+        return FACE_RAISE(no, NULL, Buffer_attach);
+    }
+#endif
     int rc = core_Buffer_attach(buf, size);
     return FACE_RAISE(rc, NULL, Buffer_attach);
 }

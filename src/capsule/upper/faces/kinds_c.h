@@ -98,9 +98,9 @@
 #define BEFORE_RANK NONE
 #define ARG_RANK rank_in
 #define AFTER_RANK NONE
-#define FACE_TAG FACE_INT                   /* MPI_ANY_TAG is -1 in both ABIs */
+#define FACE_TAG FACE_INT
 #define BEFORE_TAG NONE
-#define ARG_TAG SAME
+#define ARG_TAG tag_in
 #define AFTER_TAG NONE
 #define FACE_SPLIT FACE_INT
 #define BEFORE_SPLIT NONE
@@ -283,6 +283,19 @@
 #define BEFORE_LOCK NONE
 #define ARG_LOCK lock_in
 #define AFTER_LOCK NONE
+/* `which` says whose values they are: amode_in, compare_out, ... */
+#define FACE_CONST(x, which) int x
+#define BEFORE_CONST NONE
+#define ARG_CONST(x, which) which##_in(x)
+#define AFTER_CONST NONE
+#define FACE_OCONST(x, which) int *x
+#define BEFORE_OCONST(x, which) NEEDED(x)
+#define ARG_OCONST FIRST
+#define AFTER_OCONST(x, which) if (!rc) *x = which##_out(*x);
+#define FACE_DISP(x) MPI_Offset x
+#define BEFORE_DISP NONE
+#define ARG_DISP(x) disp_in((long)x)
+#define AFTER_DISP NONE
 #define FACE_OFFSET(x) MPI_Offset x
 #define BEFORE_OFFSET NONE
 #define ARG_OFFSET(x) (long)x

@@ -304,6 +304,21 @@
 #define ARG_LOCK DEREF
 #define AFTER_LOCK NONE
 #define LENGTH_LOCK NONE
+#define FACE_CONST REF2                     /* the neutral values are Open MPI's */
+#define BEFORE_CONST NONE
+#define ARG_CONST(x, which) *x
+#define AFTER_CONST NONE
+#define LENGTH_CONST NONE
+#define FACE_OCONST REF2
+#define BEFORE_OCONST NONE
+#define ARG_OCONST FIRST
+#define AFTER_OCONST NONE
+#define LENGTH_OCONST NONE
+#define FACE_DISP(x) long *x
+#define BEFORE_DISP NONE
+#define ARG_DISP DEREF
+#define AFTER_DISP NONE
+#define LENGTH_DISP NONE
 #define FACE_OFFSET(x) long *x
 #define BEFORE_OFFSET NONE
 #define ARG_OFFSET DEREF

@@ -27,6 +27,9 @@ static inline int no_holder(const object *holder)
 #define HOLDER_CBUF NONE
 #define HOLDER_OR_NULL(o, NULL_OBJECT) ({ object *o_ = o; o_ ? o_ : predef[NULL_OBJECT]; })
 #define HOLDER_COMM(x) holder_ = holder_ ? holder_ : HOLDER_OR_NULL(ARG_COMM(x), PRE_MPI_COMM_NULL);
+#define HOLDER_CONST NONE
+#define HOLDER_OCONST NONE
+#define HOLDER_DISP NONE
 #define HOLDER_COUNT64 NONE
 #define HOLDER_CSTATUS NONE
 #define HOLDER_DARGS NONE

@@ -53,41 +53,20 @@ static int handle_of(struct object *o)
 #define OUT_INFO         handle_of
 #define OUT_ERRH         handle_of
 #define NULL_ERROR(kind) NEUTRAL_MPI_ERR_ARG
-static int rank_in(int r)
-{
-    return r >= 0                ? r
-           : r == MPI_ANY_SOURCE ? NEUTRAL_ANY_SOURCE
-           : r == MPI_PROC_NULL  ? NEUTRAL_PROC_NULL
-           : r == MPI_ROOT       ? NEUTRAL_ROOT
-                                 : r;
-}
-static int rank_out(int r)
-{
-    return r >= 0                    ? r
-           : r == NEUTRAL_ANY_SOURCE ? MPI_ANY_SOURCE
-           : r == NEUTRAL_PROC_NULL  ? MPI_PROC_NULL
-                                     : r;
-}
-static void *buf_in(const void *b)
-{
-    return b == MPI_IN_PLACE ? NEUTRAL_IN_PLACE : (void *)b;
-}
-static int split_in(int s)
-{
-    return s == MPI_COMM_TYPE_SHARED ? NEUTRAL_SPLIT_SHARED : s;
-}
-static int order_in(int o)
-{
-    return o == MPI_ORDER_C ? NEUTRAL_ORDER_C : NEUTRAL_ORDER_FORTRAN;
-}
-static int typeclass_in(int c)
-{
-    return c == MPI_TYPECLASS_INTEGER   ? NEUTRAL_TYPECLASS_INTEGER
-           : c == MPI_TYPECLASS_REAL    ? NEUTRAL_TYPECLASS_REAL
-           : c == MPI_TYPECLASS_COMPLEX ? NEUTRAL_TYPECLASS_COMPLEX
-                                        : 0;
-}
-#include "faces/mpich_values.h"
+#define IN_WIN(h)        obj_of(KIND_WIN, h)
+#define IN_MSG(h)        obj_of(KIND_MSG, h)
+#define IN_SESSION(h)    obj_of(KIND_SESSION, h)
+#define OUT_SESSION      handle_of
+#define OUT_WIN          handle_of
+#define OUT_MSG          handle_of
+/* files are pointers here, too: the object itself */
+#define IN_FILE(h)  ((h) == MPI_FILE_NULL ? predef[PRE_MPI_FILE_NULL] : (struct object *)(h))
+#define OUT_FILE(o) ((o) == predef[PRE_MPI_FILE_NULL] ? MPI_FILE_NULL : (MPI_File)(o))
+
+/* any address that is no handle */
+struct MPIR_T_pvar_handle_s *const MPI_T_PVAR_ALL_HANDLES = (struct MPIR_T_pvar_handle_s *)storage;
+
+#include "faces/values.h"
 /* count_hi_and_cancelled: bit 0 is "cancelled", the rest the upper part of the byte count */
 static void status_in(const MPI_Status *s, struct status *n)
 {
@@ -151,5 +130,5 @@ MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE; /* set by libmpichfort */
 int *const MPI_UNWEIGHTED = (int *)&MPI_F_STATUS_IGNORE,
            *const MPI_WEIGHTS_EMPTY = (int *)&MPI_F_STATUSES_IGNORE; /* any two addresses */
 #include "faces/mpich_fortran.h"
-#include "faces/mpich_large.h"
-#include "faces/mpich_newer.h"
+#include "faces/large.h"
+#include "faces/newer.h"

@@ -197,20 +197,3 @@ MPI_Aint PMPI_Aint_diff(MPI_Aint a, MPI_Aint b)
     return a - b;
 }
 WEAK(Aint_diff)
-/* MPI-4.1 */
-#define STATUS_FIELD(what, FIELD)                     \
-    int PMPI_Status_get_##what(MPI_Status *s, int *v) \
-    {                                                 \
-        *v = s->FIELD;                                \
-        return MPI_SUCCESS;                           \
-    }                                                 \
-    WEAK(Status_get_##what)                           \
-    int PMPI_Status_set_##what(MPI_Status *s, int v)  \
-    {                                                 \
-        s->FIELD = v;                                 \
-        return MPI_SUCCESS;                           \
-    }                                                 \
-    WEAK(Status_set_##what)
-STATUS_FIELD(source, MPI_SOURCE)
-STATUS_FIELD(tag, MPI_TAG)
-STATUS_FIELD(error, MPI_ERROR)

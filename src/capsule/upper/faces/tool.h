@@ -61,7 +61,9 @@ static int tool_read(const void *handle, long *h)
 
 int PMPI_T_init_thread(int required, int *provided)
 {
-    TOOL(init_thread, required, W(provided))
+    TOOL(init_thread, thread_in(required), W(provided))
+    if (provided)
+        *provided = thread_out(*provided);
     core.tool_started += !rc;
     return rc;
 }

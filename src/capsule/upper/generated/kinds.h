@@ -69,6 +69,9 @@
 #define BEFORE_AINT NONE
 #define ARG_AINT SAME
 #define AFTER_AINT NONE
+#define BEFORE_CONST NONE
+#define ARG_CONST(x, which) x
+#define AFTER_CONST NONE
 #define BEFORE_OFFSET NONE
 #define ARG_OFFSET SAME
 #define AFTER_OFFSET NONE

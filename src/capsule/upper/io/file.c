@@ -11,7 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MODE_DELETE_ON_CLOSE = 16, MODE_EXCL = 64, MODE_SEQUENTIAL = 256 };
+enum {
+    MODE_DELETE_ON_CLOSE = NEUTRAL_MODE_DELETE_ON_CLOSE,
+    MODE_EXCL = NEUTRAL_MODE_EXCL,
+    MODE_SEQUENTIAL = NEUTRAL_MODE_SEQUENTIAL
+};
 enum { WHENCE_SET = 600 };
 
 int core_File_open(object *comm, const char *name, int amode, object *info, object **out)

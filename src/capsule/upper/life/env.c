@@ -19,8 +19,7 @@ static struct {
     int tag_ub, global, last, universe, appnum;
 } life;
 
-/* Levels of thread support, the same in all ABIs. */
-enum { SERIALIZED = 2, MULTIPLE = 3 };
+enum { SERIALIZED = NEUTRAL_THREAD_SERIALIZED, MULTIPLE = NEUTRAL_THREAD_MULTIPLE };
 
 /* If one rank wants MPI_THREAD_MULTIPLE, all work in the way that allows it (core/baton.h). */
 static int let_several_in(int required, int *provided)
@@ -199,7 +198,9 @@ int core_Test_cancelled(const struct status *s, int *flag)
 /* *value: what C sees, an address of the value (of the window itself for its base) */
 int predefined_attribute(object *o, int which, void **value, int *flag)
 {
-#ifdef MPICH_ABI /* it spells MPI_PROC_NULL and MPI_ANY_SOURCE differently */
+#ifdef STANDARD_ABI /* the ABIs spell MPI_PROC_NULL and MPI_ANY_SOURCE differently */
+    static int host = -3, io = -1;
+#elif defined(MPICH_ABI)
     static int host = -1, io = -2;
 #else
     static int host = NEUTRAL_PROC_NULL, io = NEUTRAL_ANY_SOURCE;

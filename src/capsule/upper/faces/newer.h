@@ -1,4 +1,6 @@
-/* faces/mpich_newer.h - MPICH's C ABI: functions of MPI-4.1 that ask about several requests and complete none. */
+/* faces/newer.h - the C ABIs of MPICH and of the standard: functions of MPI-4.1: those that ask about several requests
+ * and complete none, and fields of a status.
+ */
 
 /* One of them: is it complete, and with which status? */
 static int ask(MPI_Request request, int *flag, MPI_Status *status)
@@ -70,3 +72,21 @@ int PMPI_Request_get_status_some(int n, MPI_Request *requests, int *count, int *
     return FACE_RAISE(rc, NULL, Request_get_status_some);
 }
 WEAK(Request_get_status_some)
+
+/* Fields of a status by functions. */
+#define STATUS_FIELD(what, FIELD)                     \
+    int PMPI_Status_get_##what(MPI_Status *s, int *v) \
+    {                                                 \
+        *v = s->FIELD;                                \
+        return MPI_SUCCESS;                           \
+    }                                                 \
+    WEAK(Status_get_##what)                           \
+    int PMPI_Status_set_##what(MPI_Status *s, int v)  \
+    {                                                 \
+        s->FIELD = v;                                 \
+        return MPI_SUCCESS;                           \
+    }                                                 \
+    WEAK(Status_set_##what)
+STATUS_FIELD(source, MPI_SOURCE)
+STATUS_FIELD(tag, MPI_TAG)
+STATUS_FIELD(error, MPI_ERROR)
