@@ -221,7 +221,8 @@ static const char *abi_in(const char *text, size_t bytes)
     static const char *const names[][2] = {
         {"libmpich.so.12", "mpich"},     {"libmpi.so.12", "mpich"},
         {"libmpichfort.so.12", "mpich"}, {"libmpifort.so.12", "mpich"},
-        {"libmpi.so.40", "openmpi"},     {"libmpi_mpifh.so.40", "openmpi"}};
+        {"libmpi.so.40", "openmpi"},     {"libmpi_mpifh.so.40", "openmpi"},
+        {"libmpi_abi.so.", "standard"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (memmem(text, bytes, names[i][0], strlen(names[i][0])))
             return names[i][1];
@@ -298,6 +299,21 @@ static const char *nameable(const char *folder, char *name, size_t size)
     return name;
 }
 
+/* Each soname that a program may ask for must be loaded already. */
+static void preload_of(const char *abi, const char *faces, char *list, size_t size)
+{
+    static const char *const libraries[][3] = {{"openmpi", "libmpi.so.40", "libmpi_mpifh.so.40"},
+                                               {"mpich", "libmpi.so.12", "libmpich.so.12"},
+                                               {"standard", "libmpi_abi.so.1", "libmpi_abi.so.0"}};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (strcmp(abi, libraries[i][0]) == 0) {
+            snprintf(list, size, "%s/%s/%s:%s/%s/%s", faces, abi, libraries[i][1], faces, abi,
+                     libraries[i][2]);
+            return;
+        }
+    die("capsule.abi is \"%s\"; it is openmpi, mpich or standard", abi);
+}
+
 void load_and_enter(int argc, char **argv)
 {
     char self[4096], stub[8400], by_descriptor[64];
@@ -310,12 +326,7 @@ void load_and_enter(int argc, char **argv)
     argv[0] = find_in_path(argv[0]);
     char *interp = interpreter_of(argv[0]);
     const char *faces = nameable(self, by_descriptor, sizeof by_descriptor);
-    if (!strcmp(abi_of(interp, argv[0]),
-                "mpich")) /* each soname that a program may ask for must be loaded already */
-        snprintf(stub, sizeof stub, "%s/mpich/libmpi.so.12:%s/mpich/libmpich.so.12", faces, faces);
-    else
-        snprintf(stub, sizeof stub, "%s/openmpi/libmpi.so.40:%s/openmpi/libmpi_mpifh.so.40", faces,
-                 faces);
+    preload_of(abi_of(interp, argv[0]), faces, stub, sizeof stub);
     struct stat st;
     if (!stat(argv[0], &st) && st.st_mode & (S_ISUID | S_ISGID))
         die("%s is setuid; the capsule does not run setuid programs", argv[0]);

@@ -4,6 +4,9 @@
  */
 #include "core/core.h"
 
+#ifdef STANDARD_ABI
+typedef int face_has_no_extensions;
+#else
 static int extension(const char *name)
 {
     return raise_error(refuse(name, "it is an extension of one MPI library"), NULL, name);
@@ -95,4 +98,5 @@ F(iagree)
 F(is_revoked)
 F(revoke)
 F(shrink)
+#endif
 #endif

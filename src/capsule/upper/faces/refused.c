@@ -43,5 +43,10 @@ static int refused(const char *function, const char *why)
 #define REFUSED_MPICH(Name, why)
 #define REFUSED_OPENMPI(Name, why) C_NAMES(Name, why)
 #endif
+#ifdef STANDARD_ABI
+#define REFUSED_STANDARD(Name, why) C_NAMES(Name, why)
+#else
+#define REFUSED_STANDARD(Name, why)
+#endif
 #pragma GCC diagnostic ignored "-Wattribute-alias"
 #include "table/refused.def"
