@@ -129,7 +129,7 @@ endif()
 # no code of ours looks at the thread pointer while it is the other half's
 if(CAPSULE_PYTHON AND CMAKE_OBJDUMP)
     set(upper_halves "")
-    foreach(mpi IN LISTS chapter_mpis)
+    foreach(mpi IN LISTS chapter_mpis ITEMS standard)
         list(APPEND upper_halves $<TARGET_FILE:capsule-upper-${mpi}>)
     endforeach()
     mend_limited_test(NAME capsule.thread_pointer TIMEOUT 300 COMMAND ${CAPSULE_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/thread_pointer.py

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # roundtrip.sh FIRST NP AT PROGRAM ARGS…: a program, uninterrupted, against the same in the capsule.
 #
-# 1. The program's own MPI runs it natively: the reference.
+# 1. The program's own MPI runs it natively: the reference. A program of the standard's ABI has none: MPICH runs the same
+#    source, or $REFERENCE is the reference.
 # 2. In the capsule on FIRST (openmpi or mpich): uninterrupted; with a checkpoint; checkpoint and stop.
 # 3. From that image on each MPI: what was printed before and after must be the reference, byte for byte
 #    (set ROUND=1 for programs whose sums depend on the library's order of addition: 10 digits).
@@ -30,8 +31,9 @@ check() { # what, file, errors
     if [ -s "$work/native" ] && same "$work/native" "$2"; then echo "ok    $1"
     else echo "FAIL  $1"; diff "$work/native" "$2" | head -5; tail -5 "$3"; fail=1; fi
 }
-native=openmpi; case $1 in *.mpich) native=mpich ;; esac
-launch "$native" "$@" >"$work/native" 2>"$work/e0"
+native=openmpi own=$1; case $1 in *.mpich) native=mpich ;; *.standard) native=mpich own=${1%.standard}.mpich ;; esac
+if [ -n "${REFERENCE:-}" ]; then echo "$REFERENCE" >"$work/native"
+else launch "$native" "$own" "${@:2}" >"$work/native" 2>"$work/e0"; fi
 capsule "$first" "$@" >"$work/plain" 2>"$work/e1"
 check "on $first, uninterrupted" "$work/plain" "$work/e1"
 MEND_CAPSULE_AT=$at MEND_CAPSULE_DIR=$work/on capsule "$first" "$@" >"$work/goon" 2>"$work/e2"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
 # a native run, byte for byte. Cases: rank, library, pair, levels, launcher, exhausted, spare, files, rewrite, back,
-# refuse, outside, overwrite, floor, words, during, saving, init, kills.
+# refuse, outside, overwrite, floor, words, during, saving, init, kills, standard.
 # Kills come when so many versions are complete, not by the clock, and the job ends when all have come: neither a loaded
 # machine nor a fast one changes anything.
 set -uo pipefail
@@ -65,6 +65,12 @@ kills) # 20 kills, 4 a job, one after another; each victim is another rank
         for i in 1 2 3 4; do more 1; kill_ranks $(((job + i) % 4)); await '"how":"resumed"' $((4 * i)); done
         finish; echo "ok: job $job, 4 kills"
     done ;;
+standard) # a program of the standard's ABI (libmpi_abi)
+    start --spares 2 --every 200ms -- "$MEND_BUILD/tests/capsule/steady.standard" ./enough 4096
+    program[0]=./steady # which has a library to run with natively
+    more 2; kill_ranks 1; await '"how":"resumed"' 4
+    more 1; kill_ranks 1 2; await '"how":"resumed"' 8
+    finish ;;
 pair) # a rank and its partner at once: their images are lost with them, the disk has to do
     start --spares 2 --every 200ms --levels memory,global:1 -- "${steady[@]}"
     await '"level":"global"' 8; kill_ranks 1 2; await '"how":"res' 4
