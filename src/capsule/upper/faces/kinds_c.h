@@ -268,7 +268,7 @@
 #define BEFORE_REQS(x, n) ARRAY_OF(object *, x##_, n + 1); for (int i_ = 0; i_ < n; i_++) x##_[i_] = IN_REQ(x[i_]);
 #define ARG_REQS(x, n) x##_
 #define AFTER_REQS(x, n) for (int i_ = 0; i_ < n; i_++) x[i_] = OUT_REQ(x##_[i_]); error_holder = NULL; /* MPICH does not ask the communicator's handler about several */
-#define BEFORE_STATUS(x) struct status x##_; NEEDED(x) if (x && x != MPI_STATUS_IGNORE) status_in(x, &x##_);
+#define BEFORE_STATUS(x) struct status x##_; if (x != MPI_STATUS_IGNORE) { NEEDED(x) if (x) status_in(x, &x##_); }
 #define ARG_STATUS(x) x == MPI_STATUS_IGNORE ? NULL : &x##_
 #define AFTER_STATUS(x) if (x != MPI_STATUS_IGNORE) status_out(&x##_, x);
 #define BEFORE_STATUSES(x, n) ARRAY_OF(struct status, x##_, n + 1); if (x != MPI_STATUSES_IGNORE) for (int i_ = 0; i_ < n; i_++) status_in(&x[i_], &x##_[i_]);
