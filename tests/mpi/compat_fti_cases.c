@@ -145,6 +145,7 @@ static void types(int status)
         int x;
         double y[3];
     } pairs[5];
+    enum { WORDS = 5 * sizeof(struct pair) / sizeof(int) };
     int three = 3;
     fti_id_t type = FTI_InitCompositeType("pair", sizeof(struct pair), NULL);
     CHECK(type >= 0);
@@ -156,12 +157,12 @@ static void types(int status)
     CHECK(FTI_InitCompositeType("empty", 0, NULL) == FTI_NSCS);
     CHECK(FTI_Protect(1, pairs, 5, type) == FTI_SCES);
     if (!status) {
-        fill((int *)pairs, (int)(sizeof pairs / (sizeof(int))), rank);
+        fill((int *)pairs, WORDS, rank);
         CHECK(FTI_Checkpoint(1, 1) == FTI_DONE);
         return;
     }
     CHECK(FTI_GetStoredSize(1) == (long)sizeof pairs);
-    CHECK(FTI_Recover() == FTI_SCES && is((int *)pairs, (int)(sizeof pairs / (sizeof(int))), rank));
+    CHECK(FTI_Recover() == FTI_SCES && is((int *)pairs, WORDS, rank));
 }
 
 int main(int argc, char **argv)

@@ -234,8 +234,7 @@ static int finish(struct fti_client *client)
     if (client->config.keep_last && client->version >= 0) {
         failure = 2;
         if (client->last_level != FTI_L4)
-            code =
-                FTI_Checkpoint(client->last_id, FTI_L4) == FTI_DONE ? MEND_OK : MEND_ERR_NOT_SAVED;
+            code = mend_fti_lift_last(client);
     } else {
         code = mend_store_discard(client->store);
     }

@@ -84,6 +84,8 @@ struct fti_variable *mend_fti_find(struct fti_client *client, int id);
 
 /* checkpoint.c: all variables as checkpoint `id`. Collective, agreed. */
 int mend_fti_save(struct fti_client *client, int id, int level);
+/* The last checkpoint to level 4, from where it is: the program may have freed its variables. Collective, agreed. */
+int mend_fti_lift_last(struct fti_client *client);
 /* Is there such a level? */
 int mend_fti_check_level(int level);
 
