@@ -27,7 +27,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-enum { LABEL_MAX = 63, META_REGION = 0, OPEN_MAX = 256 };
+enum { LABEL_MAX = 63, META_REGION = 0 };
 
 /* Why a view is or is not in a version. The values are part of the saved description. */
 typedef enum fate {

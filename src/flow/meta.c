@@ -11,18 +11,14 @@
 
 #include "flow.h"
 
-enum {
-    META_MAGIC = 0x4d464c31,   /* with room for OPEN_FEW open places, used or not */
-    LARGER_MAGIC = 0x4d464c32, /* for OPEN_MAX */
-    OPEN_FEW = 16,
-    VIEWS_MAX = 1 << 20
-};
+enum { META_MAGIC = 0x4d464c31, VIEWS_MAX = 1 << 20, OPEN_MAX = 1 << 20, OPEN_IN_HEADER = 16 };
 
 struct header {
     uint32_t magic, finished, ranks, open_count, view_count, constants; /* constants: number + 1 */
     int64_t points;
     uint64_t place;
     char place_text[256];
+    uint64_t open[OPEN_IN_HEADER];
 };
 
 _Static_assert(offsetof(struct header, open) + OPEN_IN_HEADER * sizeof(uint64_t) ==
@@ -73,14 +69,9 @@ static struct record describe(const views *all, view *v)
 
 int meta_write(mend_flow *f, const safe_point *at, int finished, size_t *bytes)
 {
-    uint64_t around[OPEN_MAX] = {0};
-    int open = at ? safe_point_open(f, at, around) : 0;
-    if (open > OPEN_MAX)
-        return mend_fail(MEND_ERR_UNSUPPORTED,
-                         "%d loops with safe points may be open around %s:%d, more than %d", open,
-                         at->site->file, at->site->line, OPEN_MAX);
-    size_t places = (open > OPEN_FEW ? OPEN_MAX : OPEN_FEW) * sizeof *around;
-    size_t need = sizeof(struct header) + places + (size_t)f->views.count * sizeof(struct record);
+    uint32_t open_count = at ? (uint32_t)safe_point_open(f, at, NULL, 0) : 0;
+    size_t more = more_open(open_count);
+    size_t need = sizeof(struct header) + more + (size_t)f->views.count * sizeof(struct record);
     if (f->meta_room < need) {
         void *buffer = realloc(f->meta_buffer, need);
         if (!buffer)
@@ -88,7 +79,7 @@ int meta_write(mend_flow *f, const safe_point *at, int finished, size_t *bytes)
         f->meta_buffer = buffer;
         f->meta_room = need;
     }
-    struct header h = {.magic = open > OPEN_FEW ? LARGER_MAGIC : META_MAGIC,
+    struct header h = {.magic = META_MAGIC,
                        .finished = (uint32_t)finished,
                        .ranks = (uint32_t)f->size,
                        .open_count = open_count,
@@ -99,12 +90,12 @@ int meta_write(mend_flow *f, const safe_point *at, int finished, size_t *bytes)
         h.place = at->hash;
         snprintf(h.place_text, sizeof h.place_text, "%.180s:%d in %.60s()", at->site->file,
                  at->site->line, at->site->function);
-        h.open_count = (uint32_t)open;
     }
     char *to = f->meta_buffer;
     memcpy(to, &h, sizeof h);
-    memcpy(to + sizeof h, around, places);
-    struct record *r = (struct record *)(to + sizeof h + places);
+    if (at) /* the list begins in the header and may continue behind it */
+        safe_point_open(f, at, (uint64_t *)(to + offsetof(struct header, open)), (int)open_count);
+    struct record *r = (struct record *)(to + sizeof h + more);
     for (int i = 0; i < f->views.count; i++)
         r[i] = describe(&f->views, f->views.all[i]);
     *bytes = need;
@@ -135,11 +126,9 @@ int meta_read(const void *bytes, size_t size, meta **result)
         return mend_fail(MEND_ERR_FORMAT, "the description of the version is too short (%zu bytes)",
                          size);
     memcpy(&h, bytes, sizeof h);
-    size_t places = h.magic == LARGER_MAGIC ? OPEN_MAX : OPEN_FEW;
-    size_t records_at = sizeof h + places * sizeof(uint64_t);
-    if ((h.magic != META_MAGIC && h.magic != LARGER_MAGIC) || h.view_count > VIEWS_MAX ||
-        h.open_count > places || h.ranks < 1 ||
-        size != records_at + h.view_count * sizeof(struct record) ||
+    if (h.magic != META_MAGIC || h.view_count > VIEWS_MAX || h.open_count > OPEN_MAX ||
+        h.ranks < 1 ||
+        size != sizeof h + more_open(h.open_count) + h.view_count * sizeof(struct record) ||
         memchr(h.place_text, 0, sizeof h.place_text) == NULL)
         return mend_fail(MEND_ERR_FORMAT, "the version was not saved by this layer, or is damaged");
     meta *m = calloc(1, sizeof *m);
@@ -159,12 +148,14 @@ int meta_read(const void *bytes, size_t size, meta **result)
     memcpy(m->place_text, h.place_text, sizeof m->place_text);
     m->constants = (mend_version_t)h.constants - 1;
     m->open_count = (int)h.open_count;
-    memcpy(m->open, (const char *)bytes + sizeof h, h.open_count * sizeof *m->open);
+    memcpy(m->open, (const char *)bytes + offsetof(struct header, open),
+           h.open_count * sizeof *m->open);
     m->view_count = (int)h.view_count;
     int rc = 0;
     for (int i = 0; i < m->view_count && !rc; i++) {
         struct record r;
-        memcpy(&r, (const char *)bytes + records_at + (size_t)i * sizeof r, sizeof r);
+        memcpy(&r, (const char *)bytes + sizeof h + more_open(h.open_count) + (size_t)i * sizeof r,
+               sizeof r);
         rc = read_record(&r, m->view_count, &m->views[i]);
     }
     if (rc) {

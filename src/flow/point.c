@@ -36,14 +36,16 @@ safe_point *safe_point_of(mend_flow *f, mend_site *site)
     return p;
 }
 
-/* The loops that may still be open around `at`: see SEVERAL LOOPS in the public header. Returns how many there are,
- * which may be more than the OPEN_MAX that open[] has room for. */
-int safe_point_open(const mend_flow *f, const safe_point *at, uint64_t *open)
+/* The loops that may still be open around `at`: see SEVERAL LOOPS in the public header. */
+int safe_point_open(const mend_flow *f, const safe_point *at, uint64_t *open, int room)
 {
     int n = 0;
     for (safe_point *p = f->safe_points; p; p = p->next)
-        if (p != at && p->arrivals && (p->reopened || !p->repeated) && n++ < OPEN_MAX)
-            open[n - 1] = p->hash;
+        if (p != at && p->arrivals && (p->reopened || !p->repeated)) {
+            if (n < room)
+                open[n] = p->hash;
+            n++;
+        }
     return n;
 }
 
