@@ -213,7 +213,7 @@ pid_t run_start(char **command, bool mixed, int *report)
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
         return -1;
     int words = run_noise_start(), typed = input_is_file ? -1 : run_input_start();
-    pid_t pid = fork();
+    pid_t pid = fork_for(command[0]);
     if (pid != 0) {
         close(ends[1]);
         if (typed >= 0)
