@@ -1,6 +1,6 @@
 /* What the launcher says is passed on byte by byte, less Open MPI's remarks about itself; whatever the pieces are in
  * which it comes. */
-#include "run/noise.c"
+#include "run/start/noise.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
