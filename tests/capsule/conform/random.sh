@@ -24,12 +24,15 @@ run() { # MPI folder command...: what each rank says goes behind what it has sai
     within "${LIMIT:-120}" "${launch[@]}" -n 3 sh -c \
         'rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; exec "$@" >>"$0/said.$rank" 2>>"$0/errors.$rank"' "$out" "$@" </dev/null >>"$out/launcher" 2>&1
 }
+# conform.MPI takes parts of the suite as arguments, and all without; the chapters take rounds
+command_of() { case $1 in chapter-*) command=("$MEND_BUILD/tests/capsule/$1" 30) ;; *) command=("$MEND_BUILD/tests/capsule/$1") ;; esac; }
 reference() { # program: uninterrupted on each MPI
-    local mpi
+    local mpi command
+    command_of "$1"
     for mpi in openmpi mpich; do
         mkdir -p "$refs/$1/$mpi"
         CONFORM_FILE=$refs/$1/$mpi/file CHAPTER_FILE=$refs/$1/$mpi/file run $mpi "$refs/$1/$mpi" \
-            "$MEND_BUILD/lib/mend/capsule.$mpi" "$MEND_BUILD/tests/capsule/$1" 30 || { echo "$1 does not run on $mpi"; return 1; }
+            "$MEND_BUILD/lib/mend/capsule.$mpi" "${command[@]}" || { echo "$1 does not run on $mpi"; return 1; }
     done
 }
 same() { # folder program rank
@@ -39,7 +42,9 @@ same() { # folder program rank
 trial() { # seed: prints one line
     RANDOM=$1
     local program=${programs[RANDOM % ${#programs[@]}]} d=$work/$1 mpi code=0 stops=0 path="" at rank verdict=ok
-    local next=("$MEND_BUILD/tests/capsule/$program" 30)
+    local command next
+    command_of "$program"
+    next=("${command[@]}")
     mkdir "$d"
     export CONFORM_FILE=$d/file CHAPTER_FILE=$d/file MEND_TEST_STACKS=$d/stacks
     while :; do
