@@ -186,7 +186,7 @@ static void reductions(void)
     } x = {rank % 2, rank}, best;
     MPI_Allreduce(mine, all, 1, made.pair, made.op, made.dup);
     EXPECT(all[0] == size - 1 && all[1] == 0);
-    EXPECT(size == 1 || seen.type == made.pair);
+    /* which ranks call the operation is the library's choice */
     seen.type = MPI_DATATYPE_NULL;
     MPI_Reduce_local(mine, all, 1, made.pair, made.op);
     EXPECT(seen.type == made.pair);
