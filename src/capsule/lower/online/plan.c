@@ -98,10 +98,13 @@ int plan_holds(const struct plan *plan, int process, int rank, mend_version_t ve
 
 int plan_holder(const struct plan *plan, int rank, mend_version_t version)
 {
-    for (int pass = 0; pass < 2; pass++)
-        for (int p = 0; p < plan->processes; p++)
-            if ((pass || plan->card[p].rank == rank) && plan_holds(plan, p, rank, version))
-                return p;
+    int own =
+        plan->player[rank]; /* a survivor's own memory first; only for the dead all are asked */
+    if (own >= 0 && plan->card[own].rank == rank && plan_holds(plan, own, rank, version))
+        return own;
+    for (int p = 0; p < plan->processes; p++)
+        if (plan_holds(plan, p, rank, version))
+            return p;
     return -1;
 }
 
@@ -119,7 +122,7 @@ int plan_partner_of(const struct plan *plan, int rank)
  * the other levels may have a newer one. */
 static void choose_version(struct plan *plan)
 {
-    mend_version_t floor = 0;
+    mend_version_t floor = 0, lacking = 0; /* the last one that some rank's image is missing of */
     for (int p = 0; p < plan->processes; p++)
         floor = plan->card[p].floor > floor ? plan->card[p].floor : floor;
     plan->version = 0;
@@ -127,12 +130,11 @@ static void choose_version(struct plan *plan)
         for (int i = 0; i < IMAGES_HELD; i++) {
             mend_version_t version = plan->card[p].image[i].version;
             int all = 1;
-            if (version <= plan->version || version < floor)
+            if (version <= plan->version || version < floor || version == lacking)
                 continue;
             for (int r = 0; r < plan->ranks && all; r++)
                 all = plan_holder(plan, r, version) >= 0;
-            if (all)
-                plan->version = version;
+            *(all ? &plan->version : &lacking) = version;
         }
 }
 
@@ -140,16 +142,18 @@ static void choose_version(struct plan *plan)
  * that one host does not hold both. */
 static void fill_places(struct plan *plan)
 {
+    char *taken = calloc((size_t)plan->processes, 1);
+    if (!taken)
+        die("no memory for %d processes", plan->processes);
+    for (int p = 0; p < plan->processes; p++)
+        taken[p] = plan->card[p].rank >= 0;
     for (int r = 0; r < plan->ranks; r++) {
         if (plan->player[r] >= 0)
             continue;
         int keeper = plan_holder(plan, r, plan->version), best = -1, best_score = -1;
         for (int p = 0; p < plan->processes; p++) {
-            int taken = plan->card[p].rank >= 0;
-            for (int q = 0; q < plan->ranks && !taken; q++)
-                taken = plan->player[q] == p;
             int score = keeper < 0 || plan->card[keeper].host != plan->card[p].host;
-            if (!taken && score > best_score) {
+            if (!taken[p] && score > best_score) {
                 best = p;
                 best_score = score;
             }
@@ -158,18 +162,42 @@ static void fill_places(struct plan *plan)
         plan->replaced++;
         if (best < 0)
             plan->hopeless = 1;
+        else
+            taken[best] = 1;
     }
+    free(taken);
 }
 
-/* The distance to the partner: as many pairs as possible on different hosts. */
+static unsigned host_of(const struct plan *plan, int rank)
+{
+    return plan->card[plan->player[rank]].host;
+}
+
+/* No distance sets more pairs apart: all of them; if one host has more than half of the ranks, each rank elsewhere is in
+ * two pairs. (The vote leaves a host that has the majority, if there is one.) */
+static int most_apart(const struct plan *plan)
+{
+    unsigned host = 0;
+    int votes = 0, on_it = 0;
+    for (int r = 0; r < plan->ranks; r++) {
+        if (votes == 0)
+            host = host_of(plan, r);
+        votes += host_of(plan, r) == host ? 1 : -1;
+    }
+    for (int r = 0; r < plan->ranks; r++)
+        on_it += host_of(plan, r) == host;
+    return on_it > plan->ranks - on_it ? 2 * (plan->ranks - on_it) : plan->ranks;
+}
+
+/* The distance to the partner: as many pairs as possible on different hosts. With k ranks in a row on each host it is
+ * found after k. */
 static int choose_shift(const struct plan *plan)
 {
-    int best = 1, best_apart = -1;
-    for (int shift = 1; shift < plan->ranks; shift++) {
+    int best = 1, best_apart = -1, most = most_apart(plan);
+    for (int shift = 1; shift < plan->ranks && best_apart < most; shift++) {
         int apart = 0;
         for (int r = 0; r < plan->ranks; r++)
-            apart += plan->card[plan->player[r]].host !=
-                     plan->card[plan->player[(r + shift) % plan->ranks]].host;
+            apart += host_of(plan, r) != host_of(plan, (r + shift) % plan->ranks);
         if (apart > best_apart) {
             best = shift;
             best_apart = apart;
