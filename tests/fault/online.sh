@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
 # a native run, byte for byte. Cases: rank, library, pair, levels, launcher, exhausted, spare, files, rewrite, back,
-# refuse, outside, overwrite, floor, words, during, saving, init, kills, standard.
+# refuse, outside, overwrite, floor, words, during, saving, lent, init, kills.
 # Kills come when so many versions are complete, not by the clock, and the job ends when all have come: neither a loaded
 # machine nor a fast one changes anything.
 set -uo pipefail
@@ -189,6 +189,23 @@ saving) # deaths at every step of a version that writes only what changed: the l
         await '"how":"resumed"' 4; more 2
         finish
         echo "ok: death at recover.save.$place of process $victim"
+    done ;;
+lent) # images that a process of the same machine lends: deaths at each step of a recovery
+    export MEND_ONLINE_TRACK=check
+    # rank 1 dies; process 4, a spare, takes its image from process 2, and the second image of rank 0 from process 0
+    for fault in taken:rank=4:kill copy:rank=4:kill copy:rank=4:delay=1000 taken:hit=1+:eio; do
+        export MEND_FAULT=recover.lend.$fault
+        start --spares 3 --every 150ms -- "${sparse[@]}"
+        more 2; kill_ranks 1
+        case $fault in
+        copy:*kill) await '"how":"resumed"' 8 ;;
+        *delay*) # who has lent an image dies before it has been copied: it is not lost
+            await '"how":"resumed"' 4; kill_ranks 0; await '"how":"resumed"' 8 ;;
+        *) await '"how":"resumed"' 4 ;;
+        esac
+        more 2; finish
+        [ "$(count '"how":"restarted"')" -eq 0 ] || fail "an image was lost: $fault"
+        echo "ok: recover.lend.$fault in a recovery"
     done ;;
 init) # a death inside MPI_Init, where Open MPI waits for ever: launched again
     start --spares 1 --every 200ms -- "${steady[@]}"

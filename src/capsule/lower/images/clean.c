@@ -100,6 +100,9 @@ uint64_t clean_until(const struct loaded *l, struct paged_cursor *was, uint64_t 
 void clean_check(const struct loaded *l)
 {
     uint64_t page = 0;
+    if (l->paged &&
+        l->paged->lent) /* nothing was taken for unchanged, and all of it was verified */
+        return;
     for (uint64_t i = 0; l->paged && track_is_checked() && i < l->meta.runs; i++)
         for (uint64_t at = l->runs[i].from; at < l->runs[i].to; at += ground.page_size, page++)
             if (memcmp((const void *)at, pool_page(l->paged->slot[page]), ground.page_size) != 0)

@@ -125,7 +125,7 @@ static int peek(struct loaded *l, uint64_t from, void *to, size_t count)
         if (a < b && r->in_base)
             rc = peek(l->base, a, (char *)to + (a - from), b - a);
         else if (a < b && l->paged)
-            paged_copy(l->paged, offset + (a - r->from), (char *)to + (a - from), b - a);
+            rc = paged_copy(l->paged, offset + (a - r->from), (char *)to + (a - from), b - a);
         else if (a < b)
             rc = mend_image_read(l->image, l->memory_offset + offset + (a - r->from),
                                  (char *)to + (a - from), b - a);

@@ -22,6 +22,7 @@ void paged_free(struct paged *p)
 {
     if (p->slot)
         pool_drop(p->slot, p->pages);
+    lent_free(p);
     free(p->head);
     free(p->tail);
     free(p->slot);
@@ -88,19 +89,24 @@ int paged_check(const struct paged *p)
     return 0;
 }
 
-void paged_copy(const struct paged *p, uint64_t at, void *to, size_t count)
+int paged_copy(const struct paged *p, uint64_t at, void *to, size_t count)
 {
+    if (p->lent)
+        return lent_read(p, at, to, count);
     for (size_t n; count; at += n, count -= n, to = (char *)to + n) {
         n = ground.page_size - at % ground.page_size;
         n = n < count ? n : count;
         memcpy(to, (char *)pool_page(p->slot[at / ground.page_size]) + at % ground.page_size, n);
     }
+    return 0;
 }
 
 /* A page is verified where it has been put: what runs is what was verified. Where most pages are as they should be, reading
  * two is cheaper than writing one, and leaves it where it is. */
 int paged_put(const struct paged *p, uint64_t page, char *to, size_t count, int checked, int there)
 {
+    if (p->lent)
+        return lent_put(p, page, to, count, checked);
     for (; count; count--, page++, to += ground.page_size) {
         const void *from = pool_page(p->slot[page]);
         if (!there || memcmp(to, from, ground.page_size) != 0)

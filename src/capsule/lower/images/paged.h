@@ -15,6 +15,15 @@ struct run;
 struct survey;
 struct upper;
 
+struct page_range { /* pages that follow each other, by their numbers in an image */
+    uint32_t first, count;
+};
+struct lent { /* pages that are still in the pool of another process of this machine */
+    int fd; /* that pool: it is there as long as we have it open, whatever becomes of its process */
+    uint32_t *slot; /* [pages]: where, for those that are told */
+    struct page_range *told;
+    uint64_t ranges;
+};
 struct paged {
     struct image_meta *head; /* with the tables behind it */
     size_t head_bytes;
@@ -23,7 +32,8 @@ struct paged {
     uint32_t *slot; /* [pages], those of all runs, in order */
     uint64_t *sum;  /* [pages] */
     uint64_t pages;
-    uint64_t serial; /* of an image of this process' memory, see images/track.h; else 0 */
+    uint64_t serial;   /* of an image of this process' memory, see images/track.h; else 0 */
+    struct lent *lent; /* NULL: all pages are in their slots */
 };
 struct paged_prefix {
     uint64_t magic, head_bytes, tail_bytes, pages, sum;
@@ -73,7 +83,7 @@ int64_t paged_find(struct paged_cursor *c, uint64_t address);
 /* How far from there on it has all pages; if it has none there, how far it has none. `to` at most. */
 uint64_t paged_find_end(const struct paged_cursor *c, uint64_t address, uint64_t to);
 /* Bytes of its pages, as if they followed each other. */
-void paged_copy(const struct paged *p, uint64_t at, void *to, size_t count);
+int paged_copy(const struct paged *p, uint64_t at, void *to, size_t count);
 /* Pages of a run to where they belong, if their sums are right (checked: known to be). there: they may be there. */
 int paged_put(const struct paged *p, uint64_t page, char *to, size_t count, int checked, int there);
 /* Room for pages that the caller will fill, in `slot` and `sum`. */
@@ -84,9 +94,6 @@ struct paged_offer {
     uint64_t pages, new_pages, ranges; /* of the image, told, in so many stretches */
     uint64_t head_bytes, tail_bytes, packed_bytes;
     uint64_t head_sum;
-};
-struct page_range { /* pages that follow each other, by their numbers in the new image */
-    uint32_t first, count;
 };
 struct paged_delta {
     struct paged_offer offer;
@@ -100,6 +107,17 @@ int paged_delta_make(struct paged_delta *d, const struct paged *p, const struct 
  * MEND_ERR_DAMAGED if the notes do not fit, MEND_ERR_NO_MEMORY: nothing is left of it. */
 int paged_delta_begin(struct paged_delta *d, struct paged *p, const struct paged *base);
 void paged_delta_free(struct paged_delta *d);
+
+/* --- images/lent.c --- */
+/* The new pages of a delta are those slots, in this order, of the pool that is open as `fd` in process `pid`. */
+int lent_open(struct paged *p, const struct paged_delta *d, int pid, int fd, const uint32_t *slots);
+/* Bytes of pages that are all lent, as if they followed each other; from any thread. */
+int lent_read(const struct paged *p, uint64_t at, void *to, size_t count);
+/* As paged_put(). */
+int lent_put(const struct paged *p, uint64_t page, char *to, size_t count, int checked);
+/* All of them into slots of its own. MEND_ERR_DAMAGED: they are not what they should be. */
+int lent_fetch(const struct paged *p);
+void lent_free(struct paged *p); /* from now on its own slots count */
 
 /* --- images/paged_stream.c --- */
 uint64_t paged_bytes(const struct paged *p); /* of the stream */

@@ -159,6 +159,11 @@ void pool_drop(const uint32_t *slots, size_t count)
     pthread_mutex_unlock(&pool.lock);
 }
 
+int pool_file(void)
+{
+    return pool.fd;
+}
+
 size_t pool_in_order(const uint32_t *slots, size_t count)
 {
     size_t n = count > 0;

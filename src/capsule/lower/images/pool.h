@@ -20,6 +20,8 @@ void pool_drop(const uint32_t *slots, size_t count);
 void pool_trim(void);
 /* Before they are needed: so many pages, part by part. 0: all are there. */
 int pool_reserve(size_t pages);
+/* The file of all slots, for others to open; -1: there is none yet. */
+int pool_file(void);
 /* How many of these slots follow each other, from the first on. */
 size_t pool_in_order(const uint32_t *slots, size_t count);
 #endif

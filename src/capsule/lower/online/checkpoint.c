@@ -52,6 +52,7 @@ void recover_checkpoint(struct upper *upper, const struct control_save *order,
     int copied = job.world_size > 1 && levels_partner_due(job.version + 1);
     size_t sent = 0, changed = 0;
     double t0 = seconds_now();
+    lend_end();
     held_keep(job.version, job.copied_version, job.rank, previous);
     struct held_image *own = held_new();
     held_write(own, upper, held_find(job.rank, job.version));
@@ -61,9 +62,9 @@ void recover_checkpoint(struct upper *upper, const struct control_save *order,
     double t1 = seconds_now();
     if (copied) {
         struct held_image *copy = held_new();
-        if (!held_copy(own, held_find(job.rank, job.copied_version), partner, copy,
-                       held_find(previous, job.copied_version), previous, job.control, &sent,
-                       &changed))
+        struct held_side out = {own, held_find(job.rank, job.copied_version), partner, 0};
+        struct held_side in = {copy, held_find(previous, job.copied_version), previous, 0};
+        if (!held_copy(&out, &in, job.control, &sent, &changed))
             recover_error(mend_ulfm_revoked_code(), "checkpoint");
         copy->rank = previous;
         copy->version = job.version + 1;
@@ -75,6 +76,7 @@ void recover_checkpoint(struct upper *upper, const struct control_save *order,
     if (copied)
         job.copied_version = job.version;
     MEND_FAULT_POINT(recover_save_agreed);
+    lend_all_back();
     held_keep(job.version, job.copied_version, job.rank,
               previous); /* all have all of it: the old one can go */
     MEND_FAULT_POINT(recover_save_commit);

@@ -5,6 +5,7 @@
  *   2. The sender looks which of its pages are not those of that version: it shares all others with it (images/pool.h),
  *      so nothing is compared. It tells the new tables, packed as far as they differ, and where the new pages belong.
  *   3. The new pages follow. The receiver's image shares all others with the one that it had.
+ *      (If both are on one machine, the receiver reads them where they are, when nobody waits for it: online/lend.c.)
  * Until all of it is there the receiver has the old version, as it was, and nothing of the new one. A copy that were
  * wrong is found when it is loaded: every page has a sum, and so have the tables.
  */
@@ -20,7 +21,7 @@ enum { PIECE = 4 << 20, TAG = 5, SMALLEST_PAGE = 4096 };
 
 struct side { /* of the transfer: what goes out, or comes in */
     struct held_image *image, *base;
-    int peer; /* or MPI_PROC_NULL */
+    int peer, near;
     struct paged_delta delta;
     size_t notes_bytes;
     char *stage;              /* a piece of pages that do not follow each other */
@@ -127,6 +128,18 @@ static int move_notes(struct side *out, struct side *in, MPI_Comm comm)
     return 1;
 }
 
+/* What can be lent is not sent. */
+static int lend(struct side *out, struct side *in, MPI_Comm comm)
+{
+    struct lend_side o = {out->image, &out->delta, out->near ? out->peer : MPI_PROC_NULL, 0};
+    struct lend_side i = {in->image, &in->delta, in->near ? in->peer : MPI_PROC_NULL, 0};
+    if (!lend_exchange(&o, &i, comm))
+        return 0;
+    out->range = o.done ? out->delta.offer.ranges : 0;
+    in->range = i.done ? in->delta.offer.ranges : 0;
+    return 1;
+}
+
 static int transfer(struct side *out, struct side *in, MPI_Comm comm)
 {
     int agreed = agree_on_base(out, in, comm);
@@ -147,28 +160,39 @@ static int transfer(struct side *out, struct side *in, MPI_Comm comm)
     if (in->image)
         begin_image(in);
     MEND_FAULT_POINT(recover_save_told);
-    return move_pages(out, in, comm);
+    return lend(out, in, comm) && move_pages(out, in, comm);
 }
 
-int held_copy(struct held_image *own, struct held_image *own_base, int to, struct held_image *copy,
-              struct held_image *copy_base, int from, MPI_Comm comm, size_t *sent, size_t *changed)
+/* What is there of a copy that did not come to its end is freed with its place: held_new(). */
+static int copy(struct side *out, struct side *in, MPI_Comm comm)
 {
-    struct side out = {.image = own, .base = own_base, .peer = own ? to : MPI_PROC_NULL};
-    struct side in = {.image = copy, .base = copy_base, .peer = copy ? from : MPI_PROC_NULL};
-    out.stage = staging(0);
-    in.stage = staging(1);
-    int ok = transfer(&out, &in, comm);
+    out->stage = staging(0);
+    in->stage = staging(1);
+    int ok = transfer(out, in, comm);
+    if (in->image && ok)
+        in->image->size = paged_bytes(&in->image->pages);
+    paged_delta_free(&out->delta);
+    paged_delta_free(&in->delta);
+    return ok;
+}
+
+int held_copy(const struct held_side *given, const struct held_side *taken, MPI_Comm comm,
+              size_t *sent, size_t *changed)
+{
+    struct side out = {
+        .image = given->image, .base = given->base, .peer = given->peer, .near = given->near};
+    struct side in = {
+        .image = taken->image, .base = taken->base, .peer = taken->peer, .near = taken->near};
+    int ok = copy(&out, &in, comm);
     *changed = out.delta.offer.new_pages * ground.page_size;
     *sent = out.notes_bytes + *changed;
-    if (copy && ok)
-        copy->size = paged_bytes(&copy->pages);
-    paged_delta_free(&out.delta);
-    paged_delta_free(&in.delta);
-    return ok; /* what is there of a copy that did not come to its end is freed with its place: held_new() */
+    return ok;
 }
 
-int held_move(struct held_image *out, int to, struct held_image *in, int from, MPI_Comm comm)
+int held_move(struct held_image *given, int to, struct held_image *taken, int from, int near,
+              MPI_Comm comm)
 {
-    size_t sent, changed;
-    return held_copy(out, NULL, to, in, NULL, from, comm, &sent, &changed);
+    struct side out = {.image = given, .peer = given ? to : MPI_PROC_NULL, .near = near};
+    struct side in = {.image = taken, .peer = taken ? from : MPI_PROC_NULL, .near = near};
+    return copy(&out, &in, comm);
 }

@@ -61,6 +61,8 @@ void held_keep(mend_version_t version, mend_version_t copied, int rank, int othe
 {
     for (int i = 0; i < IMAGES_HELD; i++) {
         int own = online.held[i].rank == rank, theirs = online.held[i].rank == other_rank;
+        if (online.held[i].lending)
+            continue;
         if (!(own || theirs) ||
             (online.held[i].version != version && online.held[i].version != copied))
             online.held[i].version = online.held[i].rank = 0;

@@ -92,6 +92,7 @@ static void load(void)
 static int attempt(void)
 {
     levels_unbind();
+    lend_end();
     if (!gather_and_shrink(&job.base)) {
         mend_event("recover.retry", ev_str("what", "shrink"));
         return 0;
@@ -106,6 +107,8 @@ static int attempt(void)
         return 0;
     }
     ok = ok && show_cards();
+    if (ok)
+        lend_all_back();
     if (ok)
         plan_make(&job.plan, job.world_size);
     phase("plan");

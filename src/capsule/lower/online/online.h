@@ -14,6 +14,7 @@ struct held_image { /* in memory (held.c) */
     mend_version_t version; /* 0: free */
     int busy;               /* being written to disk: it stays until that is done */
     int checked;            /* written or verified by this process */
+    int lending;            /* another one reads it: it stays until all have met (online/lend.c) */
     size_t size;            /* of the stream */
     struct paged pages;
 };
@@ -97,12 +98,31 @@ size_t held_write(struct held_image *image, struct upper *upper, const struct he
 void held_load(struct held_image *image);
 
 /* --- online/delta.c --- */
-/* Send and/or receive an image; 0 if a peer failed. */
-int held_move(struct held_image *out, int to, struct held_image *in, int from, MPI_Comm comm);
-/* The same for a new version of which both sides may have an older one (or NULL). sent: bytes, of which so many are the
- * pages that changed. */
-int held_copy(struct held_image *own, struct held_image *own_base, int to, struct held_image *copy,
-              struct held_image *copy_base, int from, MPI_Comm comm, size_t *sent, size_t *changed);
+/* Send or receive an image; 0 if a peer failed. near: both are on one machine, so its pages may be lent. */
+int held_move(struct held_image *out, int to, struct held_image *in, int from, int near,
+              MPI_Comm comm);
+/* A new version goes to one process, and that of another one comes. sent: bytes, of which so many are the pages that
+ * changed. */
+struct held_side {
+    struct held_image *image, *base; /* base: an older one that both sides may have; or NULL */
+    int peer;                        /* or MPI_PROC_NULL */
+    int near;                        /* on one machine */
+};
+int held_copy(const struct held_side *out, const struct held_side *in, MPI_Comm comm, size_t *sent,
+              size_t *changed);
+
+/* --- online/lend.c --- */
+struct lend_side {
+    struct held_image *image; /* all but its new pages is there, or there is none */
+    const struct paged_delta *delta;
+    int peer; /* or MPI_PROC_NULL */
+    int done; /* they are lent; else they must be sent */
+};
+int lend_exchange(struct lend_side *out, struct lend_side *in,
+                  MPI_Comm comm); /* 0: a peer failed */
+void lend_begin(void);            /* all that was taken becomes our own, in the background */
+void lend_end(void);              /* it is */
+void lend_all_back(void);         /* all have come to that: what was lent may go */
 
 /* --- anchor.c --- */
 void anchor_cast(void);

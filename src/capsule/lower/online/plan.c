@@ -96,6 +96,12 @@ int plan_holds(const struct plan *plan, int process, int rank, mend_version_t ve
     return 0;
 }
 
+int plan_is_near(const struct plan *plan, int rank)
+{
+    uint64_t here = plan->card[plan->me].machine;
+    return here && plan->card[plan->player[rank]].machine == here;
+}
+
 int plan_holder(const struct plan *plan, int rank, mend_version_t version)
 {
     int own =

@@ -48,6 +48,7 @@ int plan_holder(const struct plan *plan, int rank,
                 mend_version_t version);                /* its player first; -1: nobody */
 int plan_partner(const struct plan *plan, int rank);    /* who keeps its second image */
 int plan_partner_of(const struct plan *plan, int rank); /* whose second image it keeps */
+int plan_is_near(const struct plan *plan, int rank);    /* its player is on this machine */
 unsigned host_number(void);
 uint64_t machine_number(void);
 #ifdef OPEN_MPI

@@ -97,6 +97,7 @@ void recover_resumed(void)
           MPI_Barrier(job.control)); /* nobody writes to a file that another still has to cut */
     phase("barrier");
     undo_outside_resumed();
+    lend_begin();
     discard_free();
     output_commit(); /* up to this version nothing can be rolled back */
     phases_tell(job.took_in && !job.plan.replaced ? "refilled" : "resumed", job.version);

@@ -98,11 +98,14 @@ int spread_images(struct plan *plan, MPI_Comm base, MPI_Comm control)
             if (plan_holds(plan, to[i], r, plan->version) ||
                 (i && (to[1] == to[0] || !levels_partner_due(0))))
                 continue;
-            if (plan->me == from && !held_move(held_find(r, plan->version), to[i], NULL, 0, base))
+            int near =
+                plan->card[from].machine && plan->card[from].machine == plan->card[to[i]].machine;
+            if (plan->me == from &&
+                !held_move(held_find(r, plan->version), to[i], NULL, 0, near, base))
                 return 0;
             if (plan->me == to[i]) {
                 struct held_image *image = held_new();
-                if (!held_move(NULL, 0, image, from, base))
+                if (!held_move(NULL, 0, image, from, near, base))
                     return 0;
                 image->rank = r;
                 image->version = plan->version;
