@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 20
+#define BORDER_VERSION 21
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower
@@ -254,6 +254,8 @@ struct upper_thread { /* a thread of the upper half */
     void *frame; /* kernel signal frame to return through */
 };
 
+#define GPU_LINE 2000 /* room for the names of all GPUs that a program may use */
+
 struct upper {
     const struct lower *lower; /* replaced at restart */
     struct { /* copies of what the busiest calls need of it (upper/faces/fast.h) */
@@ -293,9 +295,11 @@ struct upper {
     /* pending requests, for a lower half that must end them */
     void (*each_request)(void (*visit)(handle_t real, int is_receive));
     void (*user_op)(int slot, void *in, void *inout, int *n, handle_t type); /* called from below */
-    uint64_t printed[2]; /* bytes of standard output and error so far; lower/output/output.c's */
-    int capture;         /* lower/versions/relaunch.c's number of it */
-    int doubtful;        /* an MPI call failed, or SIGTERM came, as when another rank is dead */
+    uint64_t printed[2];    /* bytes of standard output and error so far; lower/output/output.c's */
+    int capture;            /* lower/versions/relaunch.c's number of it */
+    int doubtful;           /* an MPI call failed, or SIGTERM came, as when another rank is dead */
+    char gpus[GPU_LINE];    /* on which it ran when the image was taken; lower/gpu's */
+    char gpu_library[4096]; /* their driver's; "": none was used when an image was taken */
     struct upper_thread threads[MAX_THREADS];
 };
 #endif

@@ -1,8 +1,10 @@
-/* on_device.c - the program's state is on a GPU, and only there. usage: on_device LIBRARY STEPS [KERNEL]
+/* on_device.c - the program's state is on a GPU, and only there. usage: on_device LIBRARY STEPS|FILE [KERNEL]
  *
- * The library is the driver's, or its stand-in. KERNEL is a file that the driver loads (step.cu as PTX or as machine code):
+ * It does so many steps, or goes on until the file is there (until.h). The library is the driver's, or its stand-in. KERNEL is a file that the driver loads (step.cu as PTX or as machine code):
  * then the device does the steps, else the host. Each call of the driver that fails is named on stderr, with its error; the
  * program ends with 5. */
+#include "../../fault/apps/until.h"
+
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -102,7 +104,8 @@ static void one_step(void *kernel, uint64_t at, void *stream, uint64_t next)
 
 int main(int argc, char **argv)
 {
-    int steps = argc > 2 ? atoi(argv[2]) : 60, device = 0;
+    struct until steps = until(argc > 2 ? argv[2] : NULL, 60);
+    int device = 0;
     uint64_t at = 0, sum = 0, all = 0;
     void *context = NULL, *stream = NULL, *kernel;
     MPI_Init(&argc, &argv);
@@ -120,7 +123,7 @@ int main(int argc, char **argv)
         words[i] = (uint64_t)(rank + 1) * 0x9e3779b97f4a7c15u + (uint64_t)i;
     OK(in(at, words, sizeof words, stream));
     OK(wait(stream));
-    for (step = 0; step < steps; step++) {
+    for (step = 0; until_more(&steps, step); step++) {
         uint64_t mine, next = 0;
         OK(out(words, at, sizeof words, stream));
         OK(wait(stream));
@@ -137,7 +140,7 @@ int main(int argc, char **argv)
         sum = sum * 31 + words[i];
     MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_BXOR, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("on_device: %016llx after %d steps\n", (unsigned long long)all, steps);
+        printf("on_device: %016llx after %d steps\n", (unsigned long long)all, steps.steps);
     MPI_Finalize();
     return 0;
 }

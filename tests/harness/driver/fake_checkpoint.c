@@ -4,7 +4,9 @@
  * It makes the event and the pipes by system calls of its own.
  * A process with another number than it had is a forked child, which may not use the devices (whether the real one looks, nobody
  * told us; it could).
- * With MEND_FAKE_CHECKPOINT set, which names a file that is held open as the device. */
+ * With MEND_FAKE_CHECKPOINT set, which names a file that is held open as the device. MEND_FAKE_SLOW: ms that the devices' content
+ * takes; MEND_FAKE_REFUSES: the error with which it is refused. MEND_FAKE_DEVICES: a letter or digit for each device, of which
+ * its number consists; a process goes on only on those that it had, or that it is told by pairs. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -24,7 +26,7 @@
 #include "fake_checkpoint.h"
 
 #define EXPORT __attribute__((visibility("default")))
-enum { NOT_INITIALIZED = 3, ILLEGAL_STATE = 401, BITS = 22 };
+enum { NOT_INITIALIZED = 3, NO_DEVICE = 100, ILLEGAL_STATE = 401, BITS = 22 };
 
 /* ---- in the process that uses the driver ----------------------------------------------------- */
 
@@ -32,11 +34,27 @@ static struct {
     int requests[2], answers[2], event, listening, device;
     int owner; /* the process that began */
     int taken;
+    unsigned char uuid[2][16];
 } here = {.device = -1};
+
+void checkpoint_uuid(unsigned char uuid[16], int device)
+{
+    const char *all = getenv("MEND_FAKE_DEVICES");
+    memset(uuid, all && strlen(all) > (size_t)device ? all[device] : 'a' + device, 16);
+}
+
+static int number(const char *variable)
+{
+    const char *text = getenv(variable);
+    return text ? atoi(text) : 0;
+}
 
 /* The device's number is kept by something that is none. */
 static int close_device(void)
 {
+    usleep(1000 * (useconds_t)number("MEND_FAKE_SLOW"));
+    if (number("MEND_FAKE_REFUSES"))
+        return number("MEND_FAKE_REFUSES");
     int nothing = eventfd(0, 0), code = driver_take();
     if (nothing < 0 || dup2(nothing, here.device) < 0)
         return NOT_INITIALIZED;
@@ -45,8 +63,40 @@ static int close_device(void)
     return code;
 }
 
+struct where { /* the devices that are there, and pairs */
+    unsigned char there[2][16];
+    unsigned count;
+    struct {
+        unsigned char from[16], to[16];
+    } pair[4];
+};
+
+/* Each device of ours is there, or goes to another that is. */
+static int move_devices(void)
+{
+    struct where w;
+    if (read(here.requests[0], &w, sizeof w) != sizeof w || w.count > 4)
+        return NOT_INITIALIZED;
+    for (int i = 0; i < 2; i++) {
+        int found = 0;
+        for (unsigned k = 0; k < w.count; k++)
+            if (!memcmp(w.pair[k].from, here.uuid[i], 16)) {
+                memcpy(here.uuid[i], w.pair[k].to, 16);
+                break;
+            }
+        for (int k = 0; k < 2; k++)
+            found |= !memcmp(w.there[k], here.uuid[i], 16);
+        if (!found)
+            return NO_DEVICE;
+    }
+    return 0;
+}
+
 static int open_device(void)
 {
+    int code = move_devices();
+    if (code)
+        return code;
     int device = open(getenv("MEND_FAKE_CHECKPOINT"), O_RDWR | O_CLOEXEC);
     uint64_t count;
     if (!here.taken)
@@ -108,6 +158,8 @@ void checkpoint_begin(void)
     if (!device || here.device >= 0)
         return;
     here.owner = (int)getpid();
+    for (int i = 0; i < 2; i++)
+        checkpoint_uuid(here.uuid[i], i);
     here.device = open(device, O_RDWR | O_CLOEXEC);
     here.event = (int)syscall(SYS_eventfd2, 0, EFD_CLOEXEC);
     here.listening = listen_as((int)getpid());
@@ -150,10 +202,11 @@ static int find_pipes(int pid, int *to, int *from)
     return *to >= 0 && *from >= 0;
 }
 
-static int request(int pid, char what)
+static int request(int pid, char what, const struct where *where)
 {
     int to = -1, from = -1, code = NOT_INITIALIZED;
     if (!find_pipes(pid, &to, &from) || write(to, &what, 1) != 1 ||
+        (where && write(to, where, sizeof *where) != sizeof *where) ||
         read(from, &code, sizeof code) != sizeof code)
         code = NOT_INITIALIZED;
     close(to);
@@ -164,29 +217,39 @@ static int request(int pid, char what)
 EXPORT int cuCheckpointProcessLock(int pid, const void *arguments)
 {
     (void)arguments;
-    return request(pid, 'l');
+    return request(pid, 'l', NULL);
 }
 
 EXPORT int cuCheckpointProcessCheckpoint(int pid, const void *arguments)
 {
     (void)arguments;
-    return request(pid, 'c');
+    return request(pid, 'c', NULL);
 }
 
 EXPORT int cuCheckpointProcessRestore(int pid, const void *arguments)
 {
-    (void)arguments;
-    return request(pid, 'r');
+    struct { /* as cuda.h has it */
+        const void *pairs;
+        unsigned count;
+    } a;
+    struct where w = {.count = 0};
+    memcpy(&a, arguments, sizeof a);
+    for (int i = 0; i < 2; i++)
+        checkpoint_uuid(w.there[i], i);
+    w.count = a.count < 4 ? a.count : 4;
+    if (w.count)
+        memcpy(w.pair, a.pairs, w.count * sizeof *w.pair);
+    return request(pid, 'r', &w);
 }
 
 EXPORT int cuCheckpointProcessUnlock(int pid, const void *arguments)
 {
     (void)arguments;
-    return request(pid, 'u');
+    return request(pid, 'u', NULL);
 }
 
 EXPORT int cuCheckpointProcessGetState(int pid, int *state)
 {
     *state = 0;
-    return request(pid, 's');
+    return request(pid, 's', NULL);
 }

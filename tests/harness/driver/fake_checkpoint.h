@@ -6,6 +6,7 @@
 void checkpoint_begin(void);
 /* Is this another process than the one that began? */
 int checkpoint_forked(void);
+void checkpoint_uuid(unsigned char uuid[16], int device); /* the device's number */
 /* What fake_driver.c does for them; 0 or a code of the driver. */
 int driver_lock(void);
 int driver_take(

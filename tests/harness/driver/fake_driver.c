@@ -47,6 +47,7 @@ EXPORT int cuGetErrorName(int code, const char **name)
     case NOT_INITIALIZED: *name = "CUDA_ERROR_NOT_INITIALIZED"; return 0;
     case INVALID_CONTEXT: *name = "CUDA_ERROR_INVALID_CONTEXT"; return 0;
     case 214: *name = "CUDA_ERROR_ECC_UNCORRECTABLE"; return 0;
+    case 801: *name = "CUDA_ERROR_NOT_SUPPORTED"; return 0;
     case 700: *name = "CUDA_ERROR_ILLEGAL_ADDRESS"; return 0;
     case 719: *name = "CUDA_ERROR_LAUNCH_FAILED"; return 0;
     default: return INVALID_VALUE;
@@ -70,7 +71,18 @@ EXPORT int cuDeviceGet(int *device, int ordinal)
 EXPORT int cuDeviceGetName(char *name, int room, int device)
 {
     ENTER(cuDeviceGetName);
-    snprintf(name, (size_t)room, "Stand-in %d", device);
+    const char *kind = getenv("MEND_FAKE_KIND");
+    if (kind)
+        snprintf(name, (size_t)room, "%s", kind);
+    else
+        snprintf(name, (size_t)room, "Stand-in %d", device);
+    LEAVE(0);
+}
+
+EXPORT int cuDeviceGetUuid_v2(void *uuid, int device)
+{
+    ENTER(cuDeviceGetUuid_v2);
+    checkpoint_uuid(uuid, device);
     LEAVE(0);
 }
 

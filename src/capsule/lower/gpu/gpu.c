@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct {
-    atomic_int busy;
+    atomic_int busy; /* AWAITED, AT_WORK; 0: nothing is under way */
+    atomic_int abandoned;
     volatile int held;
     void (*done)(void);
     void (*say)(const char *, const char *);
@@ -20,10 +22,13 @@ static struct {
     int doubts;
     char device[4200];
     char library[4096]; /* of the driver, as the program has loaded it */
-    char why[500];
+    char why[GPU_LINE];
 } gpu;
 
-/* The driver's library in the upper half. */
+enum { AWAITED = 1, AT_WORK };
+
+/* The driver's library in the upper half. An image may hold all of it (--full-images, or a library that was written just
+ * before): then its memory has no name any more, but the image has. */
 static int find_library(void)
 {
     char line[4352], library[sizeof gpu.library] = "";
@@ -37,6 +42,8 @@ static int find_library(void)
     }
     if (f)
         fclose(f);
+    if (!library[0] && lower.upper)
+        snprintf(library, sizeof library, "%s", lower.upper->gpu_library);
     if (library[0] && strcmp(library, gpu.library) != 0) /* else another thread may be reading it */
         memcpy(gpu.library, library, sizeof library);
     return library[0] != 0;
@@ -96,9 +103,14 @@ static void *take(void *unused)
 {
     static const char *const steps[] = {"lock", "checkpoint", NULL};
     int rc = gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why);
-    if (rc == -2)
+    if (rc == -2 && !gpu.abandoned)
         die("the GPU's driver does not give its devices back to the program: %s", gpu.why);
     gpu.held = rc == 0;
+    if (gpu.held && lower.upper) { /* into the image: a resume may find others */
+        snprintf(lower.upper->gpus, sizeof lower.upper->gpus, "%s", gpu.why);
+        memcpy(lower.upper->gpu_library, gpu.library, sizeof lower.upper->gpu_library);
+        gpu.why[0] = 0;
+    }
     atomic_store(&gpu.busy, 0);
     gpu.done();
     return unused;
@@ -107,7 +119,7 @@ static void *take(void *unused)
 static void *give_back(void *unused)
 {
     static const char *const steps[] = {"restore", "unlock", NULL};
-    if (gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why))
+    if (gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why) && !gpu.abandoned)
         die("cannot restore the program's state on the GPU: %s", gpu.why);
     gpu.held = 0;
     atomic_store(&gpu.busy, 0);
@@ -118,7 +130,7 @@ static void begin(void *(*steps)(void *))
 {
     pthread_t thread;
     sigset_t all, old;
-    atomic_store(&gpu.busy, 1);
+    atomic_store(&gpu.busy, AT_WORK);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     int error = pthread_create(&thread, NULL, steps, NULL);
@@ -189,5 +201,16 @@ void gpu_resumed(void)
     if (!find_library())
         die("the program has used a GPU, and its driver's library is not in the image");
     gpu.held = 1;
-    atomic_store(&gpu.busy, 1);
+    atomic_store(&gpu.busy, AWAITED);
+}
+
+void gpu_abandon(void)
+{
+    const struct timespec pause = {0, 200000};
+    atomic_store(&gpu.abandoned, 1);
+    for (; atomic_load(&gpu.busy) == AT_WORK; nanosleep(&pause, NULL))
+        gpu_stop_asking();
+    gpu.held = 0;
+    atomic_store(&gpu.busy, 0);
+    atomic_store(&gpu.abandoned, 0);
 }

@@ -13,6 +13,14 @@
  *      resumed (gpu_resumed), too, with its new number.
  *
  * 1 and 3 take seconds, in which the agent must answer others: a thread of ours waits for them.
+ *
+ * A job that repairs itself in place needs no more than that. Where the upper half is left for an older one:
+ *
+ *   4. gpu_abandon(): a helper that is at work is killed, for the thread that would answer it is about to end.
+ *   5. The upper half's threads end, its files are closed and its memory is unmapped, those of the devices as well: to the
+ *      kernel's driver this is the end of a process that used them, and it frees what is on the devices.
+ *   6. The older upper half is loaded as in any other process, and 3 follows. What was on the devices meanwhile is lost on
+ *      purpose: nobody waits for a kernel that may never end.
  */
 #ifndef CAPSULE_GPU_H
 #define CAPSULE_GPU_H
@@ -34,9 +42,12 @@ void gpu_give_back(void); /* begins; the process dies if it cannot be done */
 int gpu_is_busy(void);    /* one of them is under way */
 int gpu_held(void); /* 1: an image holds it now; 0: there is nothing, or it cannot be (gpu_why) */
 void gpu_resumed(void); /* from an image that holds it: gpu_give_back() will follow */
+void gpu_abandon(void); /* the upper half will be replaced; returns when nothing is under way */
 
-/* The helper: `capsule --gpu PID LIBRARY STEP…`; ends the process. */
+/* The helper: `capsule --gpu PID LIBRARY [from=DEVICES] [map=MAP] STEP…`; ends the process. */
 void gpu_help(int argc, char **argv);
-/* Run it for this process: 0, or what it said in `text`; -1: the driver is left as it was, -2: it is not. */
+/* Run it for this process: 0; -1: the driver is left as it was, -2: it is not. What it said, in `text`: why it failed, or the
+ * devices of a program that was taken. */
 int gpu_ask(const char *library, const char *const *steps, char *text, size_t room);
+void gpu_stop_asking(void); /* from another thread: kills the helper that runs, if any */
 #endif

@@ -2,8 +2,10 @@
  *
  * The driver's library is the one that the program has loaded, in this process' own copy.
  */
+#include "gpu/devices.h"
 #include "gpu/gpu.h"
 
+#include <base/config.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,14 +21,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOCK_MS = 60000, STEPS = 4 };
+enum { LOCK_MS = 60000, STEPS = 4, NOT_SUPPORTED = 801 };
 
 /* ---- in the helper --------------------------------------------------------------------------- */
 
 /* As cuda.h has it: whatever the step, 64 bytes; zeros are the usual. */
 union arguments {
     unsigned lock_ms;
+    struct {
+        const struct device_pair *pairs;
+        unsigned count;
+    } restore;
     char room[64];
+};
+
+/* What a rank tells before the steps. */
+struct told {
+    const char *from, *map; /* devices.h: those of the program, and the user's map */
 };
 
 static const char *name_of(void *library, int code)
@@ -69,15 +80,20 @@ static void tell_failure(void *library, int pid, const char *function, int code)
 {
     char names[300];
     name_threads(pid, names, sizeof names);
-    printf("%s failed with %s (%d) for process %d in state %d; threads of the driver there: %s\n",
+    printf("%s failed with %s (%d) for process %d in state %d; threads of the driver there: %s%s\n",
            function, name_of(library, code), code, pid, state_of(library, pid),
-           *names ? names : "none");
+           *names ? names : "none",
+           code == NOT_SUPPORTED ? "; drivers refuse memory that is shared between processes (CUDA "
+                                   "IPC), older ones managed memory as well, and processors "
+                                   "other than x86_64"
+                                 : "");
 }
 
 /* lock: cuCheckpointProcessLock, and so on. */
-static int take_step(void *library, int pid, const char *step)
+static int take_step(void *library, int pid, const char *step, const struct told *told)
 {
     char function[64];
+    struct device_pair pairs[DEVICES_MOST];
     union arguments a = {.room = ""};
     int (*call)(int, void *) = NULL;
     snprintf(function, sizeof function, "cuCheckpointProcess%c%s", step[0] - 'a' + 'A', step + 1);
@@ -88,6 +104,11 @@ static int take_step(void *library, int pid, const char *step)
     }
     if (!strcmp(step, "lock"))
         a.lock_ms = LOCK_MS;
+    if (!strcmp(step, "restore")) {
+        if (devices_pair(library, told->from, told->map, pairs, &a.restore.count))
+            return 1;
+        a.restore.pairs = a.restore.count ? pairs : NULL;
+    }
     int code = call(pid, &a);
     if (code)
         tell_failure(library, pid, function, code);
@@ -95,14 +116,28 @@ static int take_step(void *library, int pid, const char *step)
 }
 
 /* What was locked here is unlocked if a later step fails. 0, 1: failed, 3: failed, and it could not be undone. */
-static int take_steps(void *library, int pid, int count, char **steps)
+static int take_steps(void *library, int pid, int count, char **steps, const struct told *told)
 {
     for (int i = 0; i < count; i++)
-        if (take_step(library, pid, steps[i]))
-            return i == 0 || strcmp(steps[0], "lock")  ? 1
-                   : take_step(library, pid, "unlock") ? 3
-                                                       : 1;
+        if (take_step(library, pid, steps[i], told))
+            return i == 0 || strcmp(steps[0], "lock")        ? 1
+                   : take_step(library, pid, "unlock", told) ? 3
+                                                             : 1;
     return 0;
+}
+
+/* The rank keeps it, in the image. */
+static void tell_devices(void *library)
+{
+    char line[GPU_LINE];
+    devices_name(library, line, sizeof line);
+    printf("%s\n", line);
+}
+
+static const char *value_of(const char *argument, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(argument, name, n) ? NULL : argument + n;
 }
 
 void gpu_help(int argc, char **argv)
@@ -124,15 +159,47 @@ void gpu_help(int argc, char **argv)
         printf("cuInit failed with %s (%d)\n", name_of(library, code), code);
         exit(1);
     }
-    exit(take_steps(library, atoi(argv[0]), argc - 2, argv + 2));
+    int pid = atoi(argv[0]);
+    struct told told = {"", ""};
+    for (argv += 2, argc -= 2; argc; argv++, argc--) {
+        const char *from = value_of(*argv, "from="), *map = value_of(*argv, "map=");
+        if (!from && !map)
+            break;
+        told.from = from ? from : told.from;
+        told.map = map ? map : told.map;
+    }
+    int failed = take_steps(library, pid, argc, argv, &told);
+    if (!failed && argc && !strcmp(argv[argc - 1], "checkpoint"))
+        tell_devices(library);
+    exit(failed);
 }
 
 /* ---- in the rank ----------------------------------------------------------------------------- */
 
 struct child {
-    char *argv[6 + STEPS];
+    char *argv[8 + STEPS];
     int out;
 };
+
+static struct {
+    pthread_mutex_t lock;
+    int pid; /* not yet waited for, so no other process has its number; 0: none */
+} running = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void note_running(int pid)
+{
+    pthread_mutex_lock(&running.lock);
+    running.pid = pid;
+    pthread_mutex_unlock(&running.lock);
+}
+
+void gpu_stop_asking(void)
+{
+    pthread_mutex_lock(&running.lock);
+    if (running.pid)
+        kill(running.pid, SIGKILL);
+    pthread_mutex_unlock(&running.lock);
+}
 
 /* On a stack of its own, in the rank's memory, until it has become the helper. */
 static int become_helper(void *p)
@@ -185,11 +252,13 @@ static int start(const struct child *c)
 
 int gpu_ask(const char *library, const char *const *steps, char *text, size_t room)
 {
-    char number[16];
+    char number[16], from[GPU_LINE + 8], map[GPU_LINE + 8];
     int two[2], status = -1;
-    struct child c = {.argv = {"capsule", "--gpu", number, (char *)library}};
+    struct child c = {.argv = {"capsule", "--gpu", number, (char *)library, from, map}};
     for (int i = 0; i < STEPS && steps[i]; i++)
-        c.argv[4 + i] = (char *)steps[i];
+        c.argv[6 + i] = (char *)steps[i];
+    snprintf(from, sizeof from, "from=%s", lower.upper ? lower.upper->gpus : "");
+    snprintf(map, sizeof map, "map=%s", mend_setting_string(MEND_KEY_CAPSULE_GPU_MAP));
     snprintf(number, sizeof number, "%d", (int)getpid());
     if (pipe2(two, O_CLOEXEC)) {
         snprintf(text, room, "no pipe to a helper: %s", strerror(errno));
@@ -200,7 +269,9 @@ int gpu_ask(const char *library, const char *const *steps, char *text, size_t ro
     close(two[1]);
     text[0] = 0;
     if (pid > 0) {
+        note_running(pid);
         listen_to(two[0], text, room);
+        note_running(0);
         while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
             ;
     }

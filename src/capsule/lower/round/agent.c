@@ -134,11 +134,25 @@ static void obey(const struct control_head *head, void *payload)
     }
 }
 
+/* Gigabytes take the driver seconds, and the coordinator's patience may be shorter. */
+static void ask_for_patience(void)
+{
+    double now = seconds_now();
+    pthread_mutex_lock(&agent.lock);
+    if (agent.stop_wanted && agent.socket >= 0 && now - agent.gpu_told > 0.25) {
+        agent.gpu_told = now;
+        control_send(agent.socket, CONTROL_BUSY, agent.round, NULL, 0);
+    }
+    pthread_mutex_unlock(&agent.lock);
+}
+
 /* The GPU is taken before anybody stops, and given back whenever nobody shall stop. Called without the lock. */
 static void mind_gpu(void)
 {
-    if (gpu_is_busy())
-        return; /* its end wakes us */
+    if (gpu_is_busy()) {
+        ask_for_patience(); /* its end wakes us */
+        return;
+    }
     if (agent.stop_wanted && !agent.gpu_asked) {
         agent.gpu_asked = 1;
         gpu_take(agent_wake);

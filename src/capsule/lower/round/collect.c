@@ -101,7 +101,7 @@ static void stop_if_even(void)
     if (the.behind || the.creating)
         return;
     the.state = STOPPING;
-    the.stop_began = seconds_now();
+    the.stop_began = the.patient_since = seconds_now();
     tell_all(CONTROL_STOP, NULL, 0);
 }
 

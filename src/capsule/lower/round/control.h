@@ -23,6 +23,7 @@ enum control_type {
     CONTROL_FLUSHED,  /* words: version, save id, root, code: its copy is in the job's folder */
     CONTROL_BYE,      /* in MPI_Finalize: no checkpoint any more */
     CONTROL_HERE,     /* the answer to ASK */
+    CONTROL_BUSY, /* it will stop when its GPU is taken, which may take long; now and then until then */
     /* coordinator -> agent */
     CONTROL_COLLECT = 32, /* begin a round: report clocks */
     CONTROL_TARGETS,      /* pairs of words: card id, collectives to begin on it */

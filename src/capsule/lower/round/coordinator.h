@@ -47,8 +47,7 @@ struct coordinator {
     enum { NOT_WANTED, BY_TIME, ASKED, ASKED_TO_STOP } wanted; /* a checkpoint */
     char token[64];                                            /* by whom (request file), "" */
     double started, round_began, stop_began, drained_at, went_on, last_change, not_before,
-        last_done;
-    double pulse_at; /* when silence.c looked at the members last */
+        last_done, patient_since;
     int attempts;
     struct target *target;
     size_t targets, target_room;

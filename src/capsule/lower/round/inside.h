@@ -17,6 +17,7 @@ extern struct agent {
     int stop_wanted; /* once the GPU is taken, which was asked for */
     int gpu_asked;
     double gpu_since, gpu_wait; /* for the next look whether the program uses one */
+    double gpu_told;            /* the coordinator, that this rank is busy with it */
     int stopped;                /* it is in stop_now(), in this round */
     int polls;                  /* since then */
     int counts_sent, drained, drained_sent, saved, saved_sent, captured, captured_sent;

@@ -106,6 +106,7 @@ static void hear(int rank, const struct control_head *head, void *payload)
     switch (head->type) {
     case CONTROL_CLOCKS: take_clocks(m, payload, head->bytes); break;
     case CONTROL_STOPPED: take_stopped(m); break;
+    case CONTROL_BUSY: the.patient_since = seconds_now(); break;
     case CONTROL_DRAINED:
         m->drained = 1;
         if (the.state == STOPPING && ALL(drained))
@@ -146,7 +147,7 @@ static void pass_time(void)
         if (ALL(reported))
             open_doors();
     }
-    if (the.state == STOPPING && now - the.stop_began > settings.patience)
+    if (the.state == STOPPING && now - the.patient_since > settings.patience)
         give_up_stopping();
     if (the.state != IDLE || the.present < the.ranks)
         return;
