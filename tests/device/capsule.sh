@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # capsule.sh [BUILD [ROUNDS [KILLS]]]: an unmodified MPI program with its state on a GPU, in the capsule. With 1 and with 2 ranks
 # on one device: uninterrupted, with a checkpoint, and ROUNDS times stopped and resumed in new processes; then KILLS times (1)
-# under mend run, where a rank is killed at a moment that the round's number gives: with relaunches.
+# under mend run, where a rank is killed at a moment that the round's number gives: with relaunches, and in place.
 # Each time the output must be that of the native run, and the exit code 0. The first steps that fail show what they said, their
 # events, and how their processes looked. It ends by itself after MEND_TEST_SECONDS (560), and tells how far it came. The last
 # lines sum up. Exit code 77: there is no GPU. MEND_TEST_DRIVER names a stand-in of the driver instead.
@@ -186,10 +186,16 @@ strike() { # NAME, number: a rank, by the number's parity, some time after the f
     grep -qs checkpoint.commit "$work/$1/events.jsonl" || { echo "no version was complete in 15 s" >"$work/strike"; return; }
     sleep "0.$(printf %02d $(($2 * 37 % 90)))"
     mapfile -t victims < <(pgrep -f "^[^ ]*capsule.openmpi .*$work/on_device ")
+    if [ "$1" = place ]; then # not a spare
+        mapfile -t victims < <(for r in 0 1; do grep "\"rank\":$r,\"event\":\"recover.playing\"" "$work/$1/events.jsonl" | tail -n 1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; done)
+    fi
     kill -9 "${victims[$(($2 % 2))]}" && echo "killed ${victims[$(($2 % 2))]}" >"$work/strike"
 }
 again() { # NAME: what says that the job went on from a version, and did not begin anew
-    grep -qs '"run.launch","launch":1' "$work/$1/events.jsonl" && grep -qs 'run.torn_down.*"version":[1-9]' "$work/$1/events.jsonl"
+    case $1 in
+        place) [ "$(grep -c '"how":"resumed"' "$work/$1/events.jsonl")" -ge 2 ] && ! grep -qs '"run.launch","launch":1' "$work/$1/events.jsonl" ;;
+        *) grep -qs '"run.launch","launch":1' "$work/$1/events.jsonl" && grep -qs 'run.torn_down.*"version":[1-9]' "$work/$1/events.jsonl" ;;
+    esac
 }
 with_kills() { # what, NAME, OPTION…
     local what=$1 name=$2 good=0 done=0 n start=$SECONDS; shift 2
@@ -202,7 +208,7 @@ with_kills() { # what, NAME, OPTION…
         done=$((done + 1))
         verdict="FAIL: $(cat "$work/strike" 2>/dev/null)"
         grep -q killed "$work/strike" 2>/dev/null && verdict=$(right "$name")
-        [ "$verdict" != ok ] || again "$name" || verdict="FAIL: it began anew"
+        [ "$verdict" != ok ] || again "$name" || verdict="FAIL: it did not go on in the way it should"
         if [ "$verdict" = ok ]; then good=$((good + 1)); else
             say "$what, round $n" "$verdict" "$name"
             [ $good != 0 ] || [ $done -lt 3 ] || break
@@ -223,4 +229,8 @@ for library in "${libraries[@]}"; do # what the launcher of mend run gives to th
 done
 say "mend run --no-online, uninterrupted" "$verdict" whole
 [ "$verdict" = ok ] && with_kills "mend run --no-online, a rank killed" job --no-online
+in_time || finish
+under_mend whole --spares 1
+say "mend run, uninterrupted" "$(right whole)" whole
+with_kills "mend run, a rank killed, in place" place --spares 1
 finish

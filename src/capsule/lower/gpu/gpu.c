@@ -82,9 +82,7 @@ int gpu_used(char *path, size_t room)
 
 const char *gpu_why(void)
 {
-    return ground.recovering
-               ? "a job that repairs itself in place cannot save it (use mend run --no-online)"
-               : gpu.why;
+    return gpu.why;
 }
 
 int gpu_is_busy(void)
@@ -175,11 +173,8 @@ int gpu_look(void (*say)(const char *device, const char *why))
     if (gpu.known || !gpu_used(gpu.device, sizeof gpu.device))
         return gpu.known;
     gpu.say = say;
-    if (ground.recovering)
-        say(gpu.device, gpu_why());
-    else
-        begin(consider);
-    return ground.recovering;
+    begin(consider);
+    return 0;
 }
 
 void gpu_take(void (*done)(void))
@@ -187,7 +182,7 @@ void gpu_take(void (*done)(void))
     char path[4200];
     gpu.why[0] = 0;
     gpu.done = done;
-    if (!gpu.held && !ground.recovering && gpu_used(path, sizeof path))
+    if (!gpu.held && gpu_used(path, sizeof path))
         begin(take);
 }
 

@@ -1,4 +1,5 @@
 /* survey.c - what there is to save: the upper half's mappings, and the pages that were touched. */
+#include "gpu/gpu.h"
 #include "images/image.h"
 #include "images/track.h"
 
@@ -218,16 +219,18 @@ static int walk(struct survey *s)
 
 int survey_take(struct survey *s, struct upper *u, int tracked)
 {
-    *s = (struct survey){.meta = {.border_version = BORDER_VERSION,
-                                  .rank = (uint32_t)u->rank,
-                                  .size = (uint32_t)u->size,
-                                  .arch = ARCH_NAME,
-                                  .page_size = ground.page_size,
-                                  .upper = u,
-                                  .steering = steering,
-                                  .tid_address = lower.tid_address,
-                                  .thread_level = u->thread_level},
-                         .tracked = tracked && track_start()};
+    *s = (struct survey){
+        .meta = {.border_version = BORDER_VERSION,
+                 .rank = (uint32_t)u->rank,
+                 .size = (uint32_t)u->size,
+                 .arch = ARCH_NAME,
+                 .page_size = ground.page_size,
+                 .upper = u,
+                 .steering = steering,
+                 .tid_address = lower.tid_address,
+                 .thread_level = u->thread_level},
+        /* a GPU that was taken has written to memory past the page tables until then */
+        .tracked = tracked && !gpu_held() && track_start()};
     files_look_again();
     machine_describe(s->meta.machine);
     syscall(SYS_get_robust_list, 0, &s->meta.robust_list, &s->meta.robust_length);

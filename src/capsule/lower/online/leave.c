@@ -8,6 +8,7 @@
  *   5. drop what the MPI library has kept for reuse of a send that never ended (ulfm/requests.c).
  */
 #include "online/online.h"
+#include "gpu/gpu.h"
 #include "undo/undo.h"
 
 #ifdef OPEN_MPI
@@ -242,6 +243,7 @@ void leave_upper(MPI_Comm private_comm)
     sigdelset(&all, SIGABRT);
     sigprocmask(SIG_SETMASK, &all, NULL);
     agent_abandon(); /* it reads memory of the upper half */
+    gpu_abandon();
     mend_ulfm_forget_kept_requests();
     revoke_all(private_comm);
     creation_settle();

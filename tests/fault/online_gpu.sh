@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# online_gpu.sh CASE [KILLS [SEED]]: an unmodified program with its state on a GPU (a stand-in of its driver) under `mend run`,
+# hit by real kills. Cases: place (a spare takes over), relaunch (--no-online), exhausted (no spare), kills (many, by seed, at any
+# moment, also while the driver takes the device or gives it back), slow (the driver takes longer than the job's patience),
+# refused (the driver does not save it), map (relaunched on other devices), kinds (which are of another kind). The output must
+# be that of the native run.
+set -uo pipefail
+[ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
+case=$1 kills=${2:-6} seed=${3:-1}
+scratch=$(mktemp -d) || exit 1
+cd "$scratch" || exit 1
+trap 'rm -rf "$scratch"' EXIT
+runner=
+fail() { echo "FAIL: $*"; tail -n 5 err 2>/dev/null; tail -n 20 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "${KEEP:-}" ] && cp -r . "$KEEP.$$"; kill $runner 2>/dev/null; wait; exit 1; }
+mkdir dev && : >dev/nvidia0 && cp "$MEND_BUILD/tests/libfake_driver.so" libcuda.so.1 && cp "$MEND_BUILD/tests/capsule/on_device" . || exit 1
+export MEND_FAKE_CHECKPOINT=$PWD/dev/nvidia0
+start() { # OPTIONS…
+    rm -rf job enough
+    "$MEND" run -n 2 --dir job -q --every 200ms "$@" -- ./on_device ./libcuda.so.1 ./enough >got 2>err &
+    runner=$!
+}
+count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
+await() { # PATTERN N: until so many events are there; the job must not end before
+    until [ "$(count "$1")" -ge "$2" ]; do
+        kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"
+        sleep 0.02
+    done
+}
+ranks() { pgrep -f "capsule.openmpi --(online|resume|exec|run)?.*on_device ./libcuda.so.1 " | while read -r p; do [ "$(readlink "/proc/$p/cwd")" = "$PWD" ] && echo "$p"; done; }
+player() { grep "\"rank\":$1,\"event\":\"recover.playing\"" job/events.jsonl | tail -n 1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
+more() { await '"level":"memory"' $(($(count '"level":"memory"') + 2 * $1)); }
+finish() {
+    touch enough
+    wait $runner || fail "mend run ended with $?"
+    local steps
+    steps=$(sed -n 's/^on_device: .* after \([0-9]*\) steps$/\1/p' got)
+    [ -n "$steps" ] || fail "no output"
+    mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 2 ./on_device ./libcuda.so.1 "$steps" >want || fail "the native run"
+    cmp got want || fail "the output differs from the native run"
+}
+case $case in
+place) # one rank, then the other one: survivors go back, too
+    start --spares 2
+    more 2; kill -9 "$(player 1)"; await '"how":"resumed"' 2
+    more 2; kill -9 "$(player 0)"; await '"how":"resumed"' 4
+    more 1; finish
+    [ "$(count run.launch)" = 1 ] || fail "launched again" ;;
+exhausted) # nobody is left for the rank: the version in memory goes to disk, and the job is launched again
+    start --spares 0
+    more 2; kill -9 "$(player 1)"; await '"event":"run.launch"' 2
+    more 2; finish
+    grep -q 'run.torn_down.*"version":[1-9]' job/events.jsonl || fail "from the start" ;;
+relaunch)
+    start --no-online
+    await checkpoint.commit 2; kill -9 "$(ranks | tail -n 1)"; await '"event":"run.launch"' 2
+    await checkpoint.commit 4; finish
+    grep -q 'run.torn_down.*"version":[1-9]' job/events.jsonl || fail "from the start" ;;
+slow) # images hold all of the library as well
+    MEND_FAKE_SLOW=1500 MEND_CAPSULE_PATIENCE=1 start --spares 1 --full-images
+    more 1; kill -9 "$(player 1)"; await '"how":"resumed"' 2
+    more 1; finish
+    [ "$(count checkpoint.given_up)" = 0 ] || fail "given up" ;;
+refused)
+    MEND_FAKE_REFUSES=801 start --spares 1
+    until grep -qs 'rank [01]: no checkpoint: .*cuCheckpointProcessCheckpoint failed with CUDA_ERROR_NOT_SUPPORTED (801).*CUDA IPC' err; do
+        kill -0 $runner 2>/dev/null || fail "nobody was told"; sleep 0.05
+    done
+    finish
+    [ "$(count checkpoint.commit)" = 0 ] || fail "a version is said to be complete" ;;
+map) # by position, and as the user says
+    export MEND_FAKE_KIND=alike MEND_FAKE_DEVICES=ab
+    start --no-online
+    await checkpoint.commit 1
+    "$MEND" checkpoint --stop job >/dev/null 2>err || fail "it was not stopped"
+    wait $runner
+    export MEND_FAKE_DEVICES=cd
+    [ "${MEND_TEST_MAP:-}" = "" ] || export MEND_CAPSULE_GPU_MAP=$MEND_TEST_MAP
+    "$MEND" restart -q job >got 2>err & runner=$!
+    finish ;;
+kinds)
+    export MEND_FAKE_KIND=alike MEND_FAKE_DEVICES=ab
+    start --no-online
+    await checkpoint.commit 1
+    "$MEND" checkpoint --stop job >/dev/null 2>err || fail "it was not stopped"
+    wait $runner
+    export MEND_FAKE_DEVICES=cd MEND_FAKE_KIND=other
+    touch enough; timeout 60 "$MEND" restart -q job >got 2>err && fail "it goes on"
+    grep -q 'the program used GPUs of another kind: GPU-61616161-.*=alike,.* then, GPU-63636363-.*=other,.* now' err || fail "not told" ;;
+kills) # the next as soon as the job has a version more, plus some time
+    RANDOM=$seed
+    start --spares "$kills"
+    more 1
+    for ((k = 1; k <= kills; k++)); do
+        sleep "0.$(printf %03d $((RANDOM % 400)))"
+        kill -9 "$(player $((RANDOM % 2)))" || fail "kill $k"
+        await '"how":"resumed"' $((2 * k)); more 1
+    done
+    finish
+    [ "$(count run.launch)" = 1 ] || fail "launched again"
+    echo "ok: $kills kills, seed $seed" ;;
+*) fail "no case $case" ;;
+esac
+echo PASS
