@@ -190,8 +190,14 @@ saving) # deaths at every step of a version that writes only what changed: the l
         finish
         echo "ok: death at recover.save.$place of process $victim"
     done ;;
-lent) # images that a process of the same machine lends: deaths at each step of a recovery
+lent) # images that a process of the same machine lends: deaths at each step, in versions and in recoveries
     export MEND_ONLINE_TRACK=check
+    for fault in told:rank=2:hit=3:kill taken:rank=2:hit=3:kill copy:rank=2:hit=3:kill; do # in a version
+        export MEND_FAULT=recover.lend.$fault
+        start --spares 1 --every 150ms -- "${sparse[@]}"
+        await '"how":"resumed"' 4; more 2; finish
+        echo "ok: recover.lend.$fault in a version"
+    done
     # rank 1 dies; process 4, a spare, takes its image from process 2, and the second image of rank 0 from process 0
     for fault in taken:rank=4:kill copy:rank=4:kill copy:rank=4:delay=1000 taken:hit=1+:eio; do
         export MEND_FAULT=recover.lend.$fault

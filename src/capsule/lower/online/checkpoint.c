@@ -1,7 +1,8 @@
 /* online/checkpoint.c - one version, in the memory of its rank and of a partner. All messages are drained, the other
  * threads stand still.
  *   1. The own image is written: pages that changed into slots of their own, all others shared with the last version.
- *   2. What changed goes to the partner, whose copy shares the rest with the copy that it has.
+ *   2. What changed goes to the partner, whose copy shares the rest with the copy that it has. A partner on the same machine
+ *      is told where it is, and copies it when the program runs again (online/lend.c).
  *   3. A barrier: all images of this version are complete, twice. It is committed.
  *   4. The older version goes, and with it the pages that only it had.
  * A slot that an image has is never written to, so until 4 the last version is whole at its rank and at its partner,
@@ -62,8 +63,10 @@ void recover_checkpoint(struct upper *upper, const struct control_save *order,
     double t1 = seconds_now();
     if (copied) {
         struct held_image *copy = held_new();
-        struct held_side out = {own, held_find(job.rank, job.copied_version), partner, 0};
-        struct held_side in = {copy, held_find(previous, job.copied_version), previous, 0};
+        struct held_side out = {own, held_find(job.rank, job.copied_version), partner,
+                                plan_is_near(&job.plan, partner)};
+        struct held_side in = {copy, held_find(previous, job.copied_version), previous,
+                               plan_is_near(&job.plan, previous)};
         if (!held_copy(&out, &in, job.control, &sent, &changed))
             recover_error(mend_ulfm_revoked_code(), "checkpoint");
         copy->rank = previous;
@@ -94,6 +97,7 @@ void recover_checkpoint(struct upper *upper, const struct control_save *order,
                    ev_int("changed", (long long)changed), ev_real("seconds", t2 - t1));
     if (!levels_save(own, order->levels, job.control, job.world_size))
         recover_error(mend_ulfm_revoked_code(), "checkpoint");
+    lend_begin();
     result->version = job.version;
     if (order->asked && !global_save_now(own)) /* it stays where it is already */
         result->code = MEND_ERR_IO;
