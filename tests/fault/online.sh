@@ -69,7 +69,7 @@ standard) # a program of the standard's ABI (libmpi_abi)
     start --spares 2 --every 200ms -- "$MEND_BUILD/tests/capsule/steady.standard" ./enough 4096
     program[0]=./steady # which has a library to run with natively
     more 2; kill_ranks 1; await '"how":"resumed"' 4
-    more 1; kill_ranks 1 2; await '"how":"resumed"' 8
+    more 1; kill_ranks 2; await '"how":"resumed"' 8
     finish ;;
 pair) # a rank and its partner at once: their images are lost with them, the disk has to do
     start --spares 2 --every 200ms --levels memory,global:1 -- "${steady[@]}"
