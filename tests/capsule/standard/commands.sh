@@ -14,6 +14,7 @@ run() { local mpi=$1; shift; case $mpi in openmpi) within 150 mpirun.openmpi --o
 run openmpi ./steady 2000 512 0 >want 2>e; ok $? "natively"
 mpis=(openmpi); [ -x "$MEND_BUILD/lib/mend/capsule.mpich" ] && mpis+=(mpich)
 for first in "${mpis[@]}"; do
+    rm -f first
     run "$first" "$mend" exec --mpi "$first" --dir "job.$first" "$tests/steady.standard" 2000 512 1000 >first 2>e & job=$!
     for ((i = 0; i < 800; i++)); do [ -s first ] && break; sleep 0.05; done
     "$mend" checkpoint "job.$first" --stop >said 2>&1; ok $? "on $first: mend checkpoint --stop: $(tail -1 said)"
