@@ -48,6 +48,7 @@ struct coordinator {
     char token[64];                                            /* by whom (request file), "" */
     double started, round_began, stop_began, drained_at, went_on, last_change, not_before,
         last_done, patient_since;
+    double pulse_at; /* when silence.c looked at the members last */
     int attempts;
     struct target *target;
     size_t targets, target_room;
