@@ -92,7 +92,7 @@ class Check:
         for name in os.listdir(os.path.join(self.source, "docs/man")):
             wanted[name.replace(".scd", ".html")] = name
         for folder in ("mend", "compat"):
-            for name in os.listdir(os.path.join(self.source, "include", folder)):
+            for name in (n for n in os.listdir(os.path.join(self.source, "include", folder)) if n.endswith(".h")):
                 page = f"api-{name[:-2]}.html"
                 wanted[page] = name
                 text = re.sub(r"/\*.*?\*/", "", self.read(name, os.path.join(self.source, "include", folder)), flags=re.S)

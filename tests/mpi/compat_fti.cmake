@@ -22,4 +22,5 @@ if(MEND_WITH_MPI AND MEND_HAVE_FORTRAN)
         DEPENDS ${module} ${source} mend VERBATIM)
     add_custom_target(fortran-fti ALL DEPENDS ${fortran_program})
 endif()
-add_mpi_test(NAME fti_cases SCRIPT compat_fti_cases.sh ARGS $<TARGET_FILE:mpi_fti_cases> ${fortran_program} NP 4 TIMEOUT 300 LABELS "store")
+add_mpi_test(NAME fti_cases SCRIPT compat_fti_cases.sh ARGS $<TARGET_FILE:mpi_fti_cases> ${fortran_program} NP 4 TIMEOUT 300 LABELS "store"
+    ENV MEND_BUILD=${CMAKE_BINARY_DIR})
