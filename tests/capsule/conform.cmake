@@ -44,4 +44,5 @@ foreach(mpi IN LISTS conform_mpis)
         set_tests_properties(capsule.conform.fortran_${face}.${mpi} PROPERTIES PROCESSORS 4 LABELS capsule
             ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR}")
     endforeach()
+    set_tests_properties(capsule.conform.fortran_MPI.${mpi} PROPERTIES LABELS "campaign;capsule") # much the same as mpif.h
 endforeach()

@@ -40,6 +40,10 @@ foreach(first IN LISTS mpis)
         capsule_roundtrip(features_standard ${first} 4 25 features.standard ARGS 20)
     endif()
 endforeach()
+if(TARGET capsule-mpich) # of each program one direction is enough for `make check`
+    set_tests_properties(capsule.heat2d_standard.openmpi capsule.inflight_standard.mpich capsule.features_standard.mpich
+        PROPERTIES LABELS "campaign;capsule")
+endif()
 capsule_script(standard.commands standard/commands.sh 600)
 set_tests_properties(capsule.standard.commands PROPERTIES LABELS capsule)
 standard_program(chapter-refused.standard 1 SOURCES ${chapters}/refused.c DEPENDS ${chapters}/chapter.h)

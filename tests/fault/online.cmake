@@ -1,13 +1,13 @@
 # Unmodified programs under `mend run`: real kills, output bitwise equal to that of a native run.
 if(TARGET capsule-openmpi)
-    foreach(case rank library pair levels launcher exhausted spare files rewrite back floor refuse outside overwrite words during saving lent init kills)
+    foreach(case rank library pair levels launcher exhausted spare files rewrite back floor refuse outside overwrite words during saving lent init kills standard)
         mend_limited_test(NAME online.${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online.sh ${case})
         set_tests_properties(online.${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77
             LABELS "fault;online" ENVIRONMENT
             "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
     endforeach()
-    # overwrite was too short for a quiet machine; rewrite failed once in some 40 runs, before its undo was mended, with a sentence: here until it has passed 50 times; saving is new: here until it has passed 20 times
-    set_tests_properties(online.outside online.rewrite online.overwrite online.saving online.kills PROPERTIES LABELS "campaign;online")
+    # overwrite was too short for a quiet machine; rewrite failed once in some 40 runs, before its undo was mended, with a sentence: here until it has passed 50 times; saving, lent and standard are new: here until they have passed 20 times
+    set_tests_properties(online.outside online.rewrite online.overwrite online.saving online.lent online.standard online.kills PROPERTIES LABELS "campaign;online")
     # a program on a GPU, over the stand-in of its driver
     foreach(case place exhausted relaunch kills slow refused map kinds)
         mend_limited_test(NAME online.gpu_${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_gpu.sh ${case})
