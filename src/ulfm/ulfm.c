@@ -72,14 +72,35 @@ bool mend_ulfm_is_revoked(MPI_Comm comm)
     return PMPIX_Comm_is_revoked(comm, &flag) == MPI_SUCCESS && flag;
 }
 
+/* The communicator may be the program's own, whose handler ends the job. A repair that fails is tried again. */
+static MPI_Errhandler return_errors(MPI_Comm comm)
+{
+    MPI_Errhandler before;
+    PMPI_Comm_get_errhandler(comm, &before);
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return before;
+}
+
+static void handle_errors(MPI_Comm comm, MPI_Errhandler handler)
+{
+    PMPI_Comm_set_errhandler(comm, handler);
+    PMPI_Errhandler_free(&handler);
+}
+
 int mend_ulfm_shrink(MPI_Comm comm, MPI_Comm *alive)
 {
-    return PMPIX_Comm_shrink(comm, alive);
+    MPI_Errhandler before = return_errors(comm);
+    int rc = PMPIX_Comm_shrink(comm, alive);
+    handle_errors(comm, before);
+    return rc;
 }
 
 int mend_ulfm_agree(MPI_Comm comm, int *flags)
 {
-    return PMPIX_Comm_agree(comm, flags);
+    MPI_Errhandler before = return_errors(comm);
+    int rc = PMPIX_Comm_agree(comm, flags);
+    handle_errors(comm, before);
+    return rc;
 }
 
 int mend_ulfm_failed(MPI_Comm comm, bool *dead)

@@ -163,7 +163,8 @@ enum { CASES = sizeof cases / sizeof *cases };
 
 /* Half-way through its rounds, as long as there is a file hold.INDEX, one rank goes into the call and is named
  * vINDEX there; the others wait outside. Whoever removes the file lets them in. In a scan only the last rank is
- * sure to wait for all others.
+ * sure to wait for all others. Nobody waits outside for the next call while a victim is in this one: only a rank
+ * that calls MPI takes part in a recovery.
  */
 static unsigned long repeat(int index, int in_scan, void (*run)(void), int rounds)
 {
@@ -171,6 +172,7 @@ static unsigned long repeat(int index, int in_scan, void (*run)(void), int round
     char phase[16], hold[32];
     snprintf(phase, sizeof phase, "c%d", index);
     snprintf(hold, sizeof hold, "hold.%d", index);
+    MPI_Barrier(W);
     for (int i = 0; i < rounds; i++) {
         int victim = rank == (in_scan ? size - 1 : index % size);
         phase[0] = victim && i >= rounds / 2 && !access(hold, F_OK) ? 'v' : 'c';

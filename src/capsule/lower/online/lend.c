@@ -23,6 +23,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { TAG = 6 };
@@ -35,7 +36,31 @@ static struct {
 
 struct place {
     int pid, fd;
+    uint64_t device, inode; /* in another pid namespace the same number is another process */
 };
+
+static struct place place_here(void)
+{
+    struct stat file = {0};
+    struct place here = {.pid = getpid(), .fd = pool_file()};
+    if (fstat(here.fd, &file) == 0)
+        here.device = file.st_dev, here.inode = file.st_ino;
+    return here;
+}
+
+/* Opens what is lent; returns whether that could be done, and it is what the giver has. */
+static int take(const struct lend_side *in, const struct place *there, const uint32_t *slots)
+{
+    struct paged *pages = &in->image->pages;
+    struct stat file;
+    if (lent_open(pages, in->delta, there->pid, there->fd, slots))
+        return 0;
+    if (fstat(pages->lent->fd, &file) == 0 && file.st_dev == there->device &&
+        file.st_ino == there->inode)
+        return 1;
+    lent_free(pages);
+    return 0;
+}
 
 /* Where the new pages are, in their order. */
 static uint32_t *slots_of(const struct lend_side *out)
@@ -53,7 +78,7 @@ static uint32_t *slots_of(const struct lend_side *out)
 static int exchange(struct lend_side *out, struct lend_side *in, const uint32_t *ours,
                     uint32_t *theirs, MPI_Comm comm)
 {
-    struct place here = {getpid(), pool_file()}, there = {0};
+    struct place here = place_here(), there = {0};
     if (!TRY(MPI_Sendrecv(&here, sizeof here, MPI_BYTE, out->peer, TAG, &there, sizeof there,
                           MPI_BYTE, in->peer, TAG, comm, MPI_STATUS_IGNORE)) ||
         !TRY(MPI_Sendrecv(ours, (int)out->delta->offer.new_pages, MPI_UINT32_T, out->peer, TAG,
@@ -62,8 +87,7 @@ static int exchange(struct lend_side *out, struct lend_side *in, const uint32_t 
         return 0;
     MEND_FAULT_POINT(recover_lend_told);
     in->done = in->peer != MPI_PROC_NULL &&
-               MEND_FAULT_POINT(recover_lend_taken) == MEND_FAULT_NONE &&
-               lent_open(&in->image->pages, in->delta, there.pid, there.fd, theirs) == 0;
+               MEND_FAULT_POINT(recover_lend_taken) == MEND_FAULT_NONE && take(in, &there, theirs);
     return TRY(MPI_Sendrecv(&in->done, 1, MPI_INT, in->peer, TAG, &out->done, 1, MPI_INT, out->peer,
                             TAG, comm, MPI_STATUS_IGNORE));
 }

@@ -29,10 +29,10 @@ void follow_begin(struct run_follower *f, struct run_job *job)
     memset(f, 0, sizeof *f);
     f->job = job;
     f->printed = calloc((size_t)job->ranks * 2, sizeof *f->printed);
-    f->waited = calloc(2 * (size_t)job->ranks, sizeof *f->waited);
+    f->unfinished_since = calloc(2 * (size_t)job->ranks, sizeof *f->unfinished_since);
     f->said = calloc((size_t)job->ranks, sizeof *f->said);
     f->written = calloc((size_t)job->ranks, sizeof *f->written);
-    if (!f->printed || !f->waited || !f->said || !f->written)
+    if (!f->printed || !f->unfinished_since || !f->said || !f->written)
         abort();
     f->on_disk = -1;
     for (int r = 0; r < job->ranks; r++)
@@ -97,7 +97,7 @@ void follow_end(struct run_follower *f)
     follow_wipe_line(f);
     printed_end(f);
     free(f->printed);
-    free(f->waited);
+    free(f->unfinished_since);
     free(f->said);
     free(f->written);
     free(f->part);

@@ -116,10 +116,10 @@ struct run_follower {
     int printed_fd;          /* where that is kept (printed.c) */
     struct metrics *metrics; /* with --metrics, and when they are due */
     double metrics_at;
-    bool warned;  /* by Slurm, on some node */
-    bool leaving; /* the job was asked to make a checkpoint and to stop */
-    bool *said;   /* [ranks]: that it has ended, in this launch */
-    int *waited;  /* the same: calls since an unfinished line stands there */
+    bool warned;              /* by Slurm, on some node */
+    bool leaving;             /* the job was asked to make a checkpoint and to stop */
+    bool *said;               /* [ranks]: that it has ended, in this launch */
+    double *unfinished_since; /* the same: since when a line without an end stands there; 0 */
     bool ending;
     bool unprinted; /* some of the output could not be written to standard output */
     struct run_interval interval;

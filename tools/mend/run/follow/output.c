@@ -1,6 +1,8 @@
 /* What the ranks print. The files in DIR/output grow when a version is complete; each byte is printed once. */
 #include "follow.h"
 
+#include <base/event.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -27,10 +29,11 @@ static void print(struct run_follower *f, const char *bytes, size_t count, int s
 /* Print whole lines only, so that lines of two ranks do not mix. An unfinished line is printed after a while. */
 static void print_new(struct run_follower *f, int rank, int stream)
 {
-    enum { A_WHILE = 25 }; /* calls */
+    static const double a_while =
+        2; /* seconds: versions, and with them the rest of a line, may be late */
     char path[4400], bytes[1 << 16];
     long long *at = &f->printed[2 * rank + stream];
-    int *waited = &f->waited[2 * rank + stream];
+    double *since = &f->unfinished_since[2 * rank + stream];
     snprintf(path, sizeof path, "%s/output/%d.%s", f->job->dir, rank, stream ? "err" : "out");
     bool printed = false;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -38,11 +41,13 @@ static void print_new(struct run_follower *f, int rank, int stream)
         return;
     for (ssize_t n; (n = pread(fd, bytes, sizeof bytes, *at)) > 0; *at += n) {
         const char *end = memrchr(bytes, '\n', (size_t)n);
-        if (!end && n < (ssize_t)sizeof bytes && ++*waited < A_WHILE && !f->ending)
+        if (!end && *since == 0)
+            *since = mend_now();
+        if (!end && n < (ssize_t)sizeof bytes && mend_now() - *since < a_while && !f->ending)
             break;
         if (end)
             n = end - bytes + 1;
-        *waited = 0;
+        *since = 0;
         follow_wipe_line(f);
         print(f, bytes, (size_t)n, stream);
         printed = true;
