@@ -37,7 +37,9 @@ static int add(struct fti_client *client, int id, const char *text)
         free(copy);
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the name %s", text);
     }
-    client->names[client->name_count++] = (struct fti_name){id, copy};
+    struct fti_name *name = &client->names[client->name_count++];
+    name->id = id;
+    name->text = copy;
     return MEND_OK;
 }
 
