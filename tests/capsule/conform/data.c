@@ -160,8 +160,10 @@ static void what_it_is(void)
     CALL(MPI_File_set_size(file, 64));
     CALL(MPI_File_get_size(file, &n));
     say("size %ld", (long)n);
+    MPI_Barrier(world); /* nobody may see what comes now too early, or too late */
     FAILS(MPI_File_set_size(file, -1));
     CALL(MPI_File_preallocate(file, 256));
+    MPI_Barrier(world);
     CALL(MPI_File_get_size(file, &n));
     say("size %ld", (long)n);
     CALL(MPI_File_get_group(file, &g));
