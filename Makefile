@@ -2,8 +2,8 @@
 MAKEFLAGS += --no-print-directory
 RUN := env/run
 JOBS ?= $(shell nproc)
-# tests count half cores (cmake/MendTest.cmake): most wait for something most of the time
-HALVES := $(shell echo $$((2 * $(JOBS))))
+# tests count half cores (cmake/MendTest.cmake), with one to spare: most wait for something most of the time
+HALVES := $(shell echo $$((2 * $(JOBS) + 1)))
 PREFIX ?= /usr/local
 # tests get a folder for temporary files that is theirs alone and goes away with them; files that a umask of 002 lets
 # the group write to are refused as images, and tests make such files by hand

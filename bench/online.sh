@@ -16,15 +16,20 @@ t() { sed -E 's/.*"t":([0-9.]+).*/\1/'; }
 wait_for() { for _ in $(seq 3000); do n=$(grep -c "$1" "$2" 2>/dev/null); [ "${n:-0}" -ge "$3" ] && return 0; sleep 0.02; done; return 1; }
 
 # what a rank holds for all versions: its own images and those of the rank whose partner it is
-held_by() { for f in /proc/"$1"/fd/*; do case $(readlink "$f") in /memfd:mend-image*) stat -L -c %b "$f" ;; esac; done | awk '{ s += 512 * $1 } END { print s }'; }
+players() { grep '"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
+# one rank's share of all images: a file that a rank has open to read a neighbour's pages counts once
+held_by_rank() {
+    for pid in $(players); do for f in /proc/"$pid"/fd/*; do case $(readlink "$f") in /memfd:mend-image*) stat -L -c '%i %b' "$f" ;; esac; done; done |
+        sort -u | awk -v ranks=4 '{ s += 512 * $2 } END { print s / ranks }'
+}
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 "${program[@]}" >want; }
 now() { date +%s.%N; }
-by_relaunch() { # the launcher dies, mend run notices, starts anew, all ranks play again
+by_relaunch() { # the launcher dies, mend run notices and starts anew, all ranks run again from their images
     rm -rf job; "$mend" run -n 4 --spares 0 --every 1s --levels memory,global:1 --dir job -q -- "${program[@]}" >got 2>/dev/null & runner=$!
     wait_for '"level":"global"' job/events.jsonl 4 || return 1
     k=$(now); kill -9 "$(awk '{print $1}' /proc/$runner/task/$runner/children)"; wait $runner
     cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
-    grep '"recover.playing"' job/events.jsonl | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>relaunch
+    grep '"recover.loaded"' job/events.jsonl | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>relaunch
 }
 a=$(now); native; b=$(now); plain=$(awk -v a="$a" -v b="$b" 'BEGIN{print b-a}')
 for ((i = 0; i < times; i++)); do
@@ -70,7 +75,7 @@ for ((i = 0; i < (times + 1) / 2; i++)); do
     rm -rf job; "$mend" run -n 4 --spares 1 --every 1s --levels memory,partner --dir job -q -- "${program[@]}" >got & runner=$!
     wait_for '"checkpoint.commit"' job/events.jsonl 16 || break
     victim=$(grep '"rank":2,"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')
-    held_by "$victim" >>held
+    held_by_rank >>held
     k=$(now); kill -9 "$victim"; wait $runner
     cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
     grep '"level":"memory"' job/events.jsonl | grep -o '"bytes":[0-9]*' | cut -d: -f2 >>bytes

@@ -21,13 +21,18 @@ wait_for() { # pattern, so many times, by the runner
     while kill -0 "$runner" 2>/dev/null; do n=$(grep -c "$1" job/events.jsonl 2>/dev/null); [ "${n:-0}" -ge "$2" ] && return 0; sleep 0.02; done; return 1
 }
 # what a rank holds for all versions: its own images and those of the rank whose partner it is
-held_by() { for f in /proc/"$1"/fd/*; do case $(readlink "$f") in /memfd:mend-image*) stat -L -c %b "$f" ;; esac; done | awk '{ s += 512 * $1 } END { print s }'; }
+players() { grep '"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
+# one rank's share of all images: a file that a rank has open to read a neighbour's pages counts once
+held_by_rank() {
+    for pid in $(players); do for f in /proc/"$pid"/fd/*; do case $(readlink "$f") in /memfd:mend-image*) stat -L -c '%i %b' "$f" ;; esac; done; done |
+        sort -u | awk -v ranks="$ranks" '{ s += 512 * $2 } END { print s / ranks }'
+}
 field() { grep -o "\"$1\":[0-9.e-]*" | cut -d: -f2; }
 in_place() {
     rm -rf job enough; "$mend" run -n "$ranks" --spares 1 --every 0.5s --levels memory,partner --dir job -q -- "${program[@]}" >got & runner=$!
     wait_for '"level":"partner"' $((5 * ranks)) || return 1
     victim=$(grep '"rank":1,"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')
-    held_by "$victim" >>held
+    held_by_rank >>held
     # the first version is whole: the others count
     grep '"level":"memory"' job/events.jsonl | tail -n +$((ranks + 1)) >memory
     for f in seconds image copy; do field $f <memory >>of.$f; done
@@ -41,13 +46,13 @@ in_place() {
     cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
     grep '"how":"resumed"' job/events.jsonl | tee -a resumed | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>in_place
 }
-by_relaunch() { # the launcher dies, mend run notices, starts anew, all ranks play again
+by_relaunch() { # the launcher dies, mend run notices and starts anew, all ranks run again from their images
     rm -rf job enough; "$mend" run -n "$ranks" --spares 0 --every 0.5s --levels memory,global:1 --dir job -q -- "${program[@]}" >got 2>/dev/null & runner=$!
     wait_for '"level":"global"' "$ranks" || return 1
     k=$(now); kill -9 "$(awk '{print $1}' /proc/$runner/task/$runner/children)"
-    wait_for '"recover.playing"' $((2 * ranks)) || return 1
+    wait_for '"recover.loaded"' "$ranks" || return 1
     echo 1 >enough; wait $runner
-    grep '"recover.playing"' job/events.jsonl | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>relaunch
+    grep '"recover.loaded"' job/events.jsonl | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>relaunch
 }
 same=4000
 for size in ${MEND_BENCH_SIZES:-64 256 1024}; do

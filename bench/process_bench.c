@@ -85,8 +85,7 @@ static void calls(void)
     mend_process_close(p);
 }
 
-/* ---- one failure: from the kill to everybody at work again
- * --------------------------------------- */
+/* ---- one failure: from the kill to everybody at work again ----------------------------------- */
 
 /* Shared memory that outlives the victim: it writes down when it dies. */
 static double *death_note(void)

@@ -21,6 +21,11 @@ install(EXPORT mend NAMESPACE mend:: FILE mendTargets.cmake DESTINATION ${CMAKE_
 # pkg-config: mend-core (no MPI), mend (all layers), and the faces of other systems
 string(REGEX REPLACE "[^/]+" ".." up "${CMAKE_INSTALL_LIBDIR}")
 set(MEND_PC_PREFIX "\${pcfiledir}/../${up}") # so that an installed copy can be moved
+# a program finds the libraries where they are, without ldconfig or LD_LIBRARY_PATH; a package in /usr needs no help
+set(MEND_PC_RPATH "-Wl,-rpath,\${libdir} ")
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+    set(MEND_PC_RPATH)
+endif()
 set(packages mend-core)
 if(MEND_WITH_MPI)
     list(APPEND packages mend-store mend mend-fenix mend-veloc mend-fti mend-scr)

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     const mend_repair *now = mend_process_state(p);
     if (rc == 0 && now->role != MEND_ROLE_RELEASED) {
         if (now->generation == 0 && now->rank == 1)
-            kill(getpid(), SIGKILL); /* no warning, no clean-up: as a crash would be */
+            kill(getpid(), SIGKILL); /* no warning, no clean-up: like a crash */
         MPI_Barrier(now->comm);
         static const char *const roles[] = {"initial", "recovered", "survivor"};
         printf("hello from rank %d of %d: %s, generation %d, %d failed\n", now->rank, now->size,

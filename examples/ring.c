@@ -25,7 +25,7 @@ int main(int argc, char **argv)
     const mend_repair *now = mend_process_state(p);
     if (rc == 0 && now->role != MEND_ROLE_RELEASED) {
         /* Which lap? A recovered rank does not know; survivors may differ by one. After a complete
-         * lap the token is lap * size, so that the lap is all there is to agree on. */
+         * lap the token is lap * size, so the ranks need to agree only on the lap. */
         int known = now->role == MEND_ROLE_RECOVERED ? LAPS : lap;
         MPI_Allreduce(&known, &lap, 1, MPI_INT, MPI_MIN, now->comm);
         int left = (now->rank + now->size - 1) % now->size, right = (now->rank + 1) % now->size;

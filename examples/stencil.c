@@ -1,5 +1,5 @@
-/* stencil: heat in one dimension with in-place recovery. Every 50 steps each rank keeps a copy of
- * its cells at its right neighbour; a recovered rank gets them back from there, and all go back to
+/* stencil: heat in one dimension with in-place recovery. Every 50 steps each rank sends a copy of its
+ * cells to its right neighbour; a recovered rank gets them back from there, and all ranks return to
  * that step. (The store layer does this better: mend/store.h. This shows what the process layer
  * needs.)
  *
@@ -27,7 +27,7 @@ static void keep(const mend_repair *now)
     int left = (now->rank + now->size - 1) % now->size, right = (now->rank + 1) % now->size;
     MPI_Sendrecv(&work, sizeof work, MPI_BYTE, right, 1, &other, sizeof other, MPI_BYTE, left, 1,
                  now->comm, MPI_STATUS_IGNORE);
-    MPI_Barrier(now->comm); /* all copies have arrived: only now the older ones may go */
+    MPI_Barrier(now->comm); /* all copies have arrived: only now replace the older ones */
     mine = work;
     neighbours = other;
 }
@@ -51,7 +51,7 @@ static void go_back(const mend_repair *now)
         memset(mine.cell, 0, sizeof mine.cell);
     }
     work = mine;
-    keep(now); /* the recovered rank must hold its neighbour's copy, too */
+    keep(now); /* the recovered rank must also hold its neighbour's copy */
 }
 
 int main(int argc, char **argv)

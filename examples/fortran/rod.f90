@@ -1,8 +1,9 @@
 ! rod.f90 [STEPS [SPARES [VICTIM [AT]]]]: heat in a rod, in Fortran, that survives the death of ranks.
 !
-! Each rank has a piece of the rod. Versions are kept in the memory of two ranks; when a rank dies, a
-! spare takes its place, all go back to the newest version, and go on. With VICTIM, that rank kills
-! itself at step AT. The sum printed at the end is the same with and without deaths, bit for bit.
+! Each rank has a piece of the rod. The store keeps versions in the memory of two ranks. When a rank
+! dies, a spare takes its place, and all ranks return to the newest version and continue. With VICTIM,
+! that rank kills itself at step AT. The sum printed at the end is the same with and without deaths,
+! bit for bit.
 program rod
     use, intrinsic :: iso_c_binding
     use mend

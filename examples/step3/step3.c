@@ -1,6 +1,6 @@
 /* step3: set-up that communicates, your own communicators, data that grows. A replacement runs the set-up alone: code
  * in it that communicates must run only the first time (mend_first), and communicators come from a builder, which
- * survivors run again, too. Mend reads the pointer of a dynamic view whenever it needs the data. */
+ * survivors also run again. Mend reads the pointer of a dynamic view whenever it needs the data. */
 #include <mend/flow.h>
 
 #include <signal.h>

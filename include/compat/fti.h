@@ -49,7 +49,9 @@ extern "C" {
 #define FTI_L3     3
 #define FTI_L4     4
 #define FTI_L1_DCP 5 /* differential: as 1 and 4, only changed blocks are written */
-#define FTI_L4_DCP 6
+#define FTI_L2_DCP 6 /* as 2 and 3 */
+#define FTI_L3_DCP 7
+#define FTI_L4_DCP 8
 
 #define FTI_HEAD   2   /* never returned here: there are no heads */
 #define FTI_ENDW   995 /* what programs send to heads at the end */

@@ -76,8 +76,9 @@ int VELOC_Region_clear(const char *name);
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Between begin and end: the path, in scratch, at which the program must write (checkpoint) or finds
- * (restart) the file that it calls `original`. `routed` has VELOC_MAX_NAME bytes. The file's content
- * at VELOC_Checkpoint_end becomes part of the checkpoint. Not collective. */
+ * (restart) the file that it calls `original`; the only file of a checkpoint is found under any name.
+ * `routed` has VELOC_MAX_NAME bytes. The file's content at VELOC_Checkpoint_end becomes part of the
+ * checkpoint. Not collective. */
 int VELOC_Route_file(const char *original, char *routed);
 
 /* ---- checkpoint ------------------------------------------------------------------------------ */

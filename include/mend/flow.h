@@ -1,4 +1,4 @@
-/* mend/flow.h: survive failures with four changed lines.
+/* mend/flow.h: survive failures with a few changed lines.
  *
  *     #include <mend/flow.h>                      // instead of <mpi.h>
  *     ...

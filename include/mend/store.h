@@ -4,11 +4,11 @@
  * length), and saves their content as numbered versions. A save returns after one copy in memory; a
  * background thread writes the copy to the levels that are due:
  *
- *   memory    own copy in RAM and a second one in the RAM of a rank in another failure domain local
- *   a file in a node-local folder partner   that file, and a copy of it in the local folder of
- *   another failure domain erasure   that file, and parity over a group of k+m ranks in different
- *   failure domains: any m
- *             of them may be lost
+ *   memory    own copy in RAM and a second one in the RAM of a rank in another failure domain
+ *   local     a file in a node-local folder
+ *   partner   that file, and a copy of it in the local folder of another failure domain
+ *   erasure   that file, and parity over a group of k+m ranks in different failure domains: any m of
+ *             them may be lost
  *   global    a file on a shared file system (one per rank, or a few large ones)
  *
  * After a failure the program repairs its communicator, calls mend_store_rebind() on the survivors

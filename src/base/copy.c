@@ -1,12 +1,12 @@
 /* Copies past the caches.
  *
- * An ordinary store first reads the line that it overwrites, and the copy then pushes the
- * application's own data out of the caches. Non-temporal stores do neither: half the time of memcpy
- * between 2 and 128 MiB, and as fast as memcpy above. glibc uses them only for a single call above
- * three quarters of the shared cache (190 MiB on a server with much cache), never for pieces.
+ * An ordinary store first reads the line that it overwrites, and the copy then evicts the application's own data from
+ * the caches. Non-temporal stores do neither: they take half the time of memcpy between 2 and 128 MiB, and the same
+ * time above. glibc uses them only for a single call above three quarters of the shared cache (190 MiB on a server
+ * with a large cache), never for pieces.
  *
- * Four pages at a time, line by line: four streams keep more reads under way than one, since the
- * hardware's prefetch ends at a page. */
+ * We copy four pages at a time, line by line: four streams keep more reads in flight than one, because the hardware
+ * prefetcher stops at a page. */
 #include <base/copy.h>
 
 #include <stdint.h>
@@ -53,7 +53,7 @@ void mend_copy(void *target, const void *source, size_t bytes)
     memcpy(to, from, head);
     for (; bytes - at >= GROUP; at += GROUP)
         copy_group(to + at, from + at);
-    _mm_sfence(); /* before whatever tells others that the copy is there */
+    _mm_sfence(); /* before anything tells others that the copy is there */
     memcpy(to + at, from + at, bytes - at);
 }
 

@@ -15,8 +15,7 @@
 _Static_assert(sizeof(mend_ends_entry) == 40, "no hidden padding");
 _Static_assert(offsetof(mend_ends_entry, started) == MEND_ENDS_TOLD, "the last one");
 
-/* State of a rank. The file does not stay open: a program may close descriptors that it did not
- * open. */
+/* State of a rank. The file does not stay open: a program may close descriptors that it did not open. */
 static struct {
     char path[4400];
     uint64_t launch;
@@ -27,8 +26,7 @@ static void path_of(char *path, size_t size, const char *dir)
     snprintf(path, size, "%s/ends", dir);
 }
 
-/* Write zeros instead of leaving a hole: only bytes that were written once have their place on the
- * disk. */
+/* Write zeros instead of leaving a hole: the disk reserves space only for bytes that were written once. */
 int mend_ends_make(const char *dir, int entries)
 {
     char path[4400];

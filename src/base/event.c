@@ -71,7 +71,7 @@ long mend_event_lost(void)
     return stream.lost;
 }
 
-/* A line under construction. One that is too long is dropped, not cut. */
+/* A line under construction. We drop a line that is too long, rather than cut it. */
 struct line {
     char text[LINE_SIZE];
     size_t used;
@@ -90,11 +90,35 @@ static void put_raw(struct line *line, const char *s)
         put(line, *s++);
 }
 
+/* Bytes of the character at `s`; 0: it is not UTF-8. */
+static int character(const unsigned char *s)
+{
+    int n = s[0] < 0x80                    ? 1
+            : s[0] >= 0xc2 && s[0] <= 0xdf ? 2
+            : s[0] >= 0xe0 && s[0] <= 0xef ? 3
+            : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
+                                           : 0;
+    for (int i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    bool invalid = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
+                   (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90);
+    return invalid ? 0 : n;
+}
+
+/* A path may be any bytes, but a line that is not UTF-8 is not JSON, and its readers would drop it. */
 static void put_string(struct line *line, const char *s)
 {
     put(line, '"');
-    for (; s && *s; s++) {
+    for (int n; s && *s; s += n ? n : 1) {
         unsigned char c = (unsigned char)*s;
+        n = character((const unsigned char *)s);
+        if (n == 0)
+            put_raw(line, "\\ufffd");
+        for (int i = 0; n > 1 && i < n; i++)
+            put(line, s[i]);
+        if (n != 1)
+            continue;
         if (c == '"' || c == '\\') {
             put(line, '\\');
             put(line, (char)c);
@@ -125,7 +149,7 @@ static void put_field(struct line *line, const mend_event_field *field)
         put_raw(line, isfinite(field->real) ? number : "null");
         break;
     case MEND_FIELD_STRING: put_string(line, field->string); break;
-    default: put_raw(line, "null"); /* of a later version */
+    default: put_raw(line, "null"); /* from a later version */
     }
 }
 
@@ -138,7 +162,7 @@ static void deliver(struct line *line)
     line->text[line->used] = '\n';
     if (stream.fd >= 0) {
         ssize_t n = 1;
-        if (stream.torn) /* else the next would be lost with it */
+        if (stream.torn) /* otherwise the next line would be lost with it */
             n = write(stream.fd, "\n", 1);
         stream.torn = n < 1;
         if (!stream.torn)

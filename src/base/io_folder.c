@@ -24,14 +24,14 @@ static int make_one(int at, const char *name)
     return mkdirat(at, name, 0700);
 }
 
-/* On the way to a folder. `open_land`: everybody may write to this one, so anybody may have put
- * the next component there. */
+/* The state of a walk to a folder. `open_land`: everybody may write to this folder, so anybody may have put the next
+ * component there. */
 struct walk {
     int fd;
     bool open_land;
 };
 
-/* May we go on from this folder? */
+/* May we continue from this folder? */
 static int examine(struct walk *w, const char *so_far)
 {
     struct stat st;

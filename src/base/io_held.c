@@ -1,10 +1,11 @@
-/* Folders that are held: of the process that made one, as long as it lives. What it leaves behind when it is killed is
- * found by others, and removed.
- *   1. The folder is made under another name, locked, and then given its name: whoever finds it by its name finds it
- *      locked, or left.
- *   2. The kernel gives the lock back when the process has ended, however that was. (Not a number of a process: in
- *      another namespace that is somebody else.)
- *   3. Who sweeps takes the lock, and keeps it until the folder is gone. */
+/* Held folders. A folder belongs to the process that made it for as long as that lives. If the process is killed,
+ * others find and remove what it leaves behind.
+ *
+ *   1. A process makes the folder under another name, locks it, and then renames it. So whoever finds it by its name
+ *      finds it locked or abandoned.
+ *   2. The kernel releases the lock when the process ends, in whatever way. (A process id would not do: in another
+ *      namespace it is somebody else's.)
+ *   3. A process that sweeps takes the lock, and keeps it until the folder is gone. */
 #include <base/fail.h>
 #include <base/io.h>
 
@@ -34,7 +35,7 @@ int mend_io_make_held(const char *in, const char *prefix, char *path, size_t roo
     memcpy(path + strlen(path) - 6, first + strlen(first) - 6, 6);
     int fd = open(first, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd >= 0)
-        (void)flock(fd, LOCK_EX | LOCK_NB); /* where there are no locks nobody sweeps */
+        (void)flock(fd, LOCK_EX | LOCK_NB); /* without locks nobody sweeps */
     if (fd >= 0 && rename(first, path) == 0)
         return MEND_OK; /* the descriptor stays open: it is the lock */
     int code = mend_fail_errno("cannot make %s", path);

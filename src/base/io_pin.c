@@ -1,10 +1,9 @@
-/* Pinned folders: looked at once, then reached by descriptor.
+/* Pinned folders: checked once, then reached by descriptor.
  *
- * A path is looked up anew by every call, and whoever may write to a folder on the way can put
- * something else there between two calls. A folder that is in use by a store is therefore opened
- * and examined once; while it is pinned, every call of base/io.h for a file directly in it goes by
- * its descriptor. The list is the process's: files are named by path everywhere, and a folder has
- * one owner. */
+ * Every call looks up a path anew, and whoever may write to a folder on the way can put something else there between
+ * two calls. So we open and check a store's folder once. While it is pinned, every call of base/io.h for a file
+ * directly in it uses its descriptor. The list belongs to the process: files are named by path everywhere, and a
+ * folder has one owner. */
 #include <base/fail.h>
 #include <base/io.h>
 
@@ -47,7 +46,7 @@ static struct pin *find(const char *path, size_t length)
     return pin;
 }
 
-/* A program may have closed our descriptor together with its own, or put another in its place. */
+/* A program may have closed our descriptor along with its own, or put another in its place. */
 static int descriptor(struct pin *pin)
 {
     int fd = -1;

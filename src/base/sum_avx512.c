@@ -1,4 +1,4 @@
-/* XXH3 by AVX512: the library's own header, compiled for it (CMakeLists.txt). */
+/* XXH3 with AVX512: the library's own header, compiled for it (CMakeLists.txt). */
 #include <base/sum.h>
 
 #if defined(__x86_64__)

@@ -74,6 +74,9 @@ struct fenix_member *mend_fenix_member(struct fenix_group *group, int member_id)
 int mend_fenix_data_result(int code, int fenix_code);
 /* All ranks of the group: does everyone say yes? Errors: MEND_ERR_PEER_FAILED. */
 int mend_fenix_all(struct fenix_group *group, bool yes, bool *all);
+/* fenix_share.c: all ranks of the group get the description of one that has it already (existed). Nobody has it: only the
+ * folder, which is rank 0's. Errors: MEND_ERR_PEER_FAILED, MEND_ERR_NO_MEMORY. */
+int mend_fenix_share_description(struct fenix_group *group, bool existed);
 /* fenix_stage.c: copy the subset of a member, or of all; a Fenix code. */
 int mend_fenix_stage(struct fenix_group *group, int member_id, const Fenix_Data_subset *subset,
                      bool prestaged_allowed);

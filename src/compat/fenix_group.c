@@ -88,17 +88,6 @@ static void free_member(struct fenix_member *member)
 
 /* ---- creating -------------------------------------------------------------------------------- */
 
-/* What replacements must know. */
-struct description {
-    int first_stamp, next_stamp, depth, policy[3], member_count;
-    char folder[64];
-};
-
-struct member_record {
-    int id, count, type_index;
-    unsigned long element;
-};
-
 static int check_policy(const int *policy, int size)
 {
     if (policy[0] != 1 && policy[0] != 5)
@@ -135,86 +124,6 @@ static int new_group(int group_id, int start, int depth, const int *policy,
     groups = group;
     *made = group;
     return MEND_OK;
-}
-
-static int take_member(struct fenix_group *group, const struct member_record *record)
-{
-    struct fenix_member **end = &group->members;
-    while (*end)
-        end = &(*end)->next;
-    struct fenix_member *member = calloc(1, sizeof *member);
-    if (!member)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for member %d", record->id);
-    member->id = record->id;
-    member->count = record->count;
-    member->element = record->element;
-    member->datatype = record->type_index ? MPI_Type_f2c(record->type_index) : MPI_BYTE;
-    *end = member;
-    group->member_count++;
-    return MEND_OK;
-}
-
-/* Only predefined types have the same number everywhere. */
-static int portable_type_index(MPI_Datatype type)
-{
-    int ints, addresses, types, combiner;
-    MPI_Type_get_envelope(type, &ints, &addresses, &types, &combiner);
-    return combiner == MPI_COMBINER_NAMED ? (int)MPI_Type_c2f(type) : 0;
-}
-
-static struct member_record record_of(const struct fenix_member *member)
-{
-    return (struct member_record){.id = member->id,
-                                  .count = member->count,
-                                  .type_index = portable_type_index(member->datatype),
-                                  .element = member->element};
-}
-
-/* One broadcast a member: whoever lacks memory for one still takes part in the others. */
-static int share_members(struct fenix_group *group, bool existed, int owner, int count)
-{
-    const struct fenix_member *member = group->members;
-    int code = MEND_OK;
-    for (int i = 0; i < count; i++) {
-        struct member_record record = {0};
-        if (group->rank == owner) {
-            record = record_of(member);
-            member = member->next;
-        }
-        if (MPI_Bcast(&record, sizeof record, MPI_BYTE, owner, group->comm) != MPI_SUCCESS)
-            return mend_fail(MEND_ERR_PEER_FAILED, "a rank of data group %d died", group->id);
-        if (!existed && !code)
-            code = take_member(group, &record);
-    }
-    return code;
-}
-
-/* Step 2 of the protocol. */
-static int share_description(struct fenix_group *group, bool existed)
-{
-    int mine = existed ? group->rank : INT_MAX, owner;
-    if (MPI_Allreduce(&mine, &owner, 1, MPI_INT, MPI_MIN, group->comm) != MPI_SUCCESS)
-        return mend_fail(MEND_ERR_PEER_FAILED, "a rank of data group %d died", group->id);
-    bool nobody = owner == INT_MAX;
-    struct description d = {.first_stamp = group->first_stamp,
-                            .next_stamp = group->next_stamp,
-                            .depth = group->depth,
-                            .member_count = group->member_count};
-    memcpy(d.policy, group->policy, sizeof d.policy);
-    memcpy(d.folder, group->folder, sizeof d.folder);
-    if (nobody)
-        owner = 0;
-    if (MPI_Bcast(&d, sizeof d, MPI_BYTE, owner, group->comm) != MPI_SUCCESS)
-        return mend_fail(MEND_ERR_PEER_FAILED, "a rank of data group %d died", group->id);
-    memcpy(group->folder, d.folder, sizeof d.folder);
-    if (nobody)
-        return MEND_OK;
-    if (!existed) {
-        group->first_stamp = d.first_stamp;
-        group->depth = d.depth;
-        memcpy(group->policy, d.policy, sizeof d.policy);
-    }
-    return share_members(group, existed, owner, d.member_count);
 }
 
 static int fill_options(const struct fenix_group *group, mend_store_options *options)
@@ -302,7 +211,7 @@ static int create(struct fenix_group *group, MPI_Comm comm, bool existed)
     MPI_Comm_set_errhandler(group->comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(group->comm, &group->rank);
     MPI_Comm_size(group->comm, &group->size);
-    int code = share_description(group, existed);
+    int code = mend_fenix_share_description(group, existed);
     return code ? code : bind_store(group, comm);
 }
 
@@ -423,71 +332,4 @@ int Fenix_Data_barrier(int group_id)
         return FENIX_ERROR_INVALID_GROUPID;
     bool all;
     return mend_fenix_data_result(mend_fenix_all(group, true, &all), FENIX_ERROR_INTERN);
-}
-
-/* ---- what a group holds ---------------------------------------------------------------------- */
-
-int Fenix_Data_group_get_number_of_members(int group_id, int *number_of_members)
-{
-    struct fenix_group *group = mend_fenix_group(group_id);
-    if (!group)
-        return FENIX_ERROR_INVALID_GROUPID;
-    if (!number_of_members)
-        return FENIX_ERROR_INVALID_LOGIC_CALL;
-    *number_of_members = group->member_count;
-    return FENIX_SUCCESS;
-}
-
-int Fenix_Data_group_get_member_at_position(int group_id, int *member_id, int position)
-{
-    struct fenix_group *group = mend_fenix_group(group_id);
-    if (!group)
-        return FENIX_ERROR_INVALID_GROUPID;
-    if (!member_id || position < 0 || position >= group->member_count)
-        return FENIX_ERROR_INVALID_POSITION;
-    struct fenix_member *member = group->members;
-    while (position-- > 0)
-        member = member->next;
-    *member_id = member->id;
-    return FENIX_SUCCESS;
-}
-
-int Fenix_Data_group_get_number_of_snapshots(int group_id, int *number_of_snapshots)
-{
-    struct fenix_group *group = mend_fenix_group(group_id);
-    if (!group)
-        return FENIX_ERROR_INVALID_GROUPID;
-    if (!number_of_snapshots)
-        return FENIX_ERROR_INVALID_LOGIC_CALL;
-    *number_of_snapshots = group->stamp_count;
-    return FENIX_SUCCESS;
-}
-
-int Fenix_Data_group_get_snapshot_at_position(int group_id, int position, int *time_stamp)
-{
-    struct fenix_group *group = mend_fenix_group(group_id);
-    if (!group)
-        return FENIX_ERROR_INVALID_GROUPID;
-    if (!time_stamp || position < 0 || position >= group->stamp_count)
-        return FENIX_ERROR_INVALID_POSITION;
-    *time_stamp = group->stamps[group->stamp_count - 1 - position];
-    return FENIX_SUCCESS;
-}
-
-int Fenix_Data_snapshot_delete(int group_id, int time_stamp)
-{
-    struct fenix_group *group = mend_fenix_group(group_id);
-    if (!group)
-        return FENIX_ERROR_INVALID_GROUPID;
-    int i = 0;
-    while (i < group->stamp_count && group->stamps[i] != time_stamp)
-        i++;
-    if (i == group->stamp_count)
-        return FENIX_ERROR_INVALID_TIMESTAMP;
-    if (group->open_stamp == time_stamp)
-        mend_fenix_close_part(group);
-    memmove(group->stamps + i, group->stamps + i + 1,
-            (size_t)(group->stamp_count - i - 1) * sizeof *group->stamps);
-    group->stamp_count--;
-    return FENIX_SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* One context of the driver, as the store uses it: a stream of our own, copies, pinned memory. */
+/* One driver context, as the store uses it: a stream of our own, copies, pinned memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +19,8 @@ void device_leave(const mend_device *device)
     device->driver->cuCtxPopCurrent(&context);
 }
 
-/* The context of the memory; for memory of no context (pools, cuMemMap) the caller's if it is on
- * that device, else the device's primary one, which the runtime uses. */
+/* Take the context of the memory. Memory from pools or cuMemMap has none: take the device's primary context, which the
+ * CUDA runtime uses. */
 static int choose_context(mend_device *device, const mend_device_place *place)
 {
     const struct driver *d = device->driver;
@@ -28,10 +28,9 @@ static int choose_context(mend_device *device, const mend_device_place *place)
     device->context = place->context;
     if (device->context)
         return 0;
-    int number = 0;
-    int rc = CHECKED(d, cuDeviceGet, &number, place->device);
+    int rc = CHECKED(d, cuDeviceGet, &device->handle, place->device);
     if (rc == 0)
-        rc = CHECKED(d, cuDevicePrimaryCtxRetain, &device->context, number);
+        rc = CHECKED(d, cuDevicePrimaryCtxRetain, &device->context, device->handle);
     device->retained = rc == 0;
     return rc;
 }
@@ -61,7 +60,7 @@ int mend_device_open(const mend_device_place *place, mend_device **out)
     return rc;
 }
 
-/* The program may have destroyed the context, and everything in it: errors say no more than that. */
+/* The program may have destroyed the context and everything in it. An error here means no more than that. */
 void mend_device_close(mend_device *device)
 {
     if (!device)
@@ -78,7 +77,7 @@ void mend_device_close(mend_device *device)
         device_leave(device);
     }
     if (device->retained)
-        d->cuDevicePrimaryCtxRelease(device->ordinal);
+        d->cuDevicePrimaryCtxRelease(device->handle);
     free(device);
 }
 
@@ -196,7 +195,7 @@ int mend_device_pin(mend_device *device, void *memory, size_t bytes, uint64_t *s
         return rc;
     result code = d->cuMemHostRegister(memory, bytes, REGISTER_PORTABLE | REGISTER_MAPPED);
     bool ours = code == 0;
-    if (code != ERROR_ALREADY_REGISTERED) /* then the program, or another device, did so */
+    if (code != ERROR_ALREADY_REGISTERED) /* then the program, or another device, has done so */
         rc = driver_check(d, code, "cuMemHostRegister");
     if (rc == 0)
         rc = CHECKED(d, cuMemHostGetDevicePointer, seen, memory, 0);

@@ -1,4 +1,4 @@
-/* Finding the driver in the process. */
+/* Finds the driver in the process. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct driver table;
-static void *loaded; /* the library that the table is of */
+static void *loaded; /* the library that the table points into */
 static _Atomic(const struct driver *) found;
 
 static int fill(void *library)
@@ -28,7 +28,7 @@ static int fill(void *library)
     return 0;
 }
 
-/* The library stays loaded: its owner may close it, we still hold addresses in it. */
+/* The library stays loaded: its owner may close it, but we still hold addresses in it. */
 int driver_find(bool load, const struct driver **out)
 {
     *out = atomic_load_explicit(&found, memory_order_acquire);

@@ -1,4 +1,4 @@
-/* The driver's functions that we call, as CUDA documents them; looked up by name. */
+/* The driver functions that we call, as CUDA documents them. We look them up by name. */
 #ifndef DEVICE_DRIVER_H
 #define DEVICE_DRIVER_H
 
@@ -21,7 +21,7 @@ enum { POINTER_CONTEXT = 1, POINTER_TYPE = 2, POINTER_MANAGED = 8, POINTER_ORDIN
 enum { TYPE_HOST = 1, TYPE_DEVICE = 2 };
 enum { STREAM_NON_BLOCKING = 1, REGISTER_PORTABLE = 1, REGISTER_MAPPED = 2 };
 
-/* name, what follows it in the library, parameters */
+/* name, its suffix in the library, parameters */
 #define DRIVER_FUNCTIONS(X)                                                                  \
     X(cuInit, "", (unsigned))                                                                \
     X(cuDriverGetVersion, "", (int *))                                                       \
@@ -64,32 +64,33 @@ struct driver {
 #undef DRIVER_FIELD
 };
 
-/* The driver, if this process has it loaded; *driver = NULL: it has not. load: load it, or fail. */
+/* Find the driver if this process has loaded it; *driver = NULL: it has not. load: load it, or fail. */
 int driver_find(bool load, const struct driver **driver);
 
-/* Once it is found: does it have a function that we do not need? */
+/* After driver_find: does the driver have this function, which we do not need? */
 bool driver_has(const char *function);
 
 /* 0, or MEND_ERR_DEVICE (MEND_ERR_NO_MEMORY) with the function and the error's name. */
 int driver_check(const struct driver *driver, result code, const char *function);
 #define CHECKED(d, name, ...) driver_check(d, (d)->name(__VA_ARGS__), #name)
 
-/* One thread's way to or from host memory that is not pinned: two buffers in turns, see lanes.c. */
+/* One thread's path to or from pageable host memory: two buffers that alternate, see lanes.c. */
 #define LANES 8
 struct lane {
     uint8_t *buffer[2];
     void *stream[2];
-    address beside[2]; /* on the device: pages, gathered to be copied as one */
+    address beside[2]; /* on the device: gathered pages, to copy as one */
 };
 
 /* ---- device.c ---- */
 struct mend_device {
     const struct driver *driver;
     int ordinal;
+    int handle; /* CUdevice, if retained */
     void *context;
-    bool retained; /* the primary context, which is ours to give back */
+    bool retained; /* we hold the primary context and must release it */
     void *stream;
-    struct lane lanes[LANES]; /* made when they are needed */
+    struct lane lanes[LANES]; /* made when needed */
     void *module, *look, *gather;
     bool kernels_tried;
 };
@@ -101,7 +102,7 @@ void lanes_free(struct mend_device *device);
 
 /* ---- sums.c, called inside the context ---- */
 int sums_load(struct mend_device *device);
-/* Copy the listed pages to `to`, side by side; all in device memory. Begins, in that stream. */
+/* Copy the listed pages to `to`, contiguously; all in device memory. Starts in that stream and does not wait. */
 int sums_gather(struct mend_device *device, void *stream, uint64_t from, uint64_t list,
                 uint64_t count, uint64_t to);
 

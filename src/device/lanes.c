@@ -1,9 +1,9 @@
-/* Copies between the device and host memory that is not pinned.
+/* Copies between the device and pageable host memory.
  *
- * The bytes go in pieces through pinned buffers. A lane has two of them, each with a stream: while one
- * crosses the bus, the other is filled or emptied by the lane's thread. One thread copies slower than
- * the bus, so much data is spread over several lanes, piece by piece in turns. Single pages are first
- * brought together on the device: the bus then copies them as one. */
+ * The bytes go in pieces through pinned buffers. A lane has two of them, each with a stream: while one crosses the
+ * bus, the lane's thread fills or empties the other. One thread copies more slowly than the bus, so large copies use
+ * several lanes, which take the pieces in turn. Single pages are first gathered on the device, so that the bus copies
+ * them as one. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,15 +17,15 @@
 #include "driver.h"
 
 #define PIECE  ((size_t)4 << 20)
-#define BESIDE ((size_t)1 << 20) /* of gathered pages */
+#define BESIDE ((size_t)1 << 20) /* bytes of gathered pages */
 
 struct way {
     mend_device *device;
     uint64_t there;
-    uint8_t *to; /* or */
+    uint8_t *to; /* one of the two */
     const uint8_t *from;
     size_t bytes, piece;
-    const uint64_t *list; /* of pages, and the same on the device; NULL: all bytes */
+    const uint64_t *list; /* page numbers, and the same on the device; NULL: all bytes */
     uint64_t list_there;
     int lanes;
 };
@@ -38,7 +38,7 @@ struct walker {
     bool running;
 };
 
-/* Called inside the context. */
+/* Call it inside the context. */
 static int make_lane(mend_device *device, struct lane *lane, bool beside)
 {
     int rc = 0;
@@ -78,7 +78,7 @@ static size_t piece(const struct way *w, size_t at)
 static int put_piece(const struct way *w, const struct lane *lane, int half, size_t at)
 {
     const struct driver *d = w->device->driver;
-    int rc = CHECKED(d, cuStreamSynchronize, lane->stream[half]); /* the buffer is free again */
+    int rc = CHECKED(d, cuStreamSynchronize, lane->stream[half]); /* until the buffer is free */
     if (rc)
         return rc;
     mend_copy(lane->buffer[half], w->from + at, piece(w, at));
@@ -102,7 +102,7 @@ static int empty(const struct way *w, const struct lane *lane, int half, size_t 
     return 0;
 }
 
-/* Begin to fill a buffer. */
+/* Start to fill a buffer. */
 static int fetch_piece(const struct way *w, const struct lane *lane, int half, size_t at)
 {
     address from = w->there + at;
@@ -118,7 +118,7 @@ static int fetch_piece(const struct way *w, const struct lane *lane, int half, s
                         piece(w, at), lane->stream[half]);
 }
 
-/* The lane's pieces, and what is under way at the end; a failure and its message stay. */
+/* Copy the lane's pieces, and finish what is in progress at the end. Keeps the first failure and its message. */
 static int walk(const struct way *w, int number)
 {
     const struct driver *d = w->device->driver;
@@ -162,12 +162,12 @@ static void *walk_alone(void *argument)
     return NULL;
 }
 
-/* As many as there are cores for this process, and pieces; those that can be made. */
+/* Use as many lanes as this process has cores and the copy has pieces for, as far as we can make them. */
 static int make_lanes(const struct way *w, int *lanes)
 {
     cpu_set_t set;
     int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    size_t pieces = (w->bytes + 4 * w->piece - 1) / (4 * w->piece); /* a thread is worth some */
+    size_t pieces = (w->bytes + 4 * w->piece - 1) / (4 * w->piece); /* a thread must have a few */
     int most = cores < LANES ? cores : LANES;
     most = pieces < (size_t)most ? (int)pieces : most;
     int rc = make_lane(w->device, &w->device->lanes[0], w->list);
@@ -180,7 +180,7 @@ static int make_lanes(const struct way *w, int *lanes)
 static void start(struct walker *walkers, const struct way *w)
 {
     sigset_t all, old;
-    sigfillset(&all); /* the application's signals are not for these threads */
+    sigfillset(&all); /* these threads must not take the application's signals */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     for (int i = 0; i < w->lanes; i++) {
         walkers[i] = (struct walker){.way = w, .number = i};
@@ -190,7 +190,7 @@ static void start(struct walker *walkers, const struct way *w)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-/* All lanes, to their ends, whatever happens in one. Called inside the context. */
+/* Run all lanes to their ends, even if one fails. Call it inside the context. */
 static int walk_all(struct way *w)
 {
     struct walker walkers[LANES];

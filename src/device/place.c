@@ -1,10 +1,23 @@
-/* Whose memory is this? */
+/* Finds out whose memory an address is. */
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <base/fail.h>
 #include <device/device.h>
 
 #include "driver.h"
 
-static int ask(const struct driver *d, const void *at, mend_device_place *place)
+/* Where the driver says nothing any more, the kernel does: can this process touch it? */
+static bool is_unreadable(const void *at)
+{
+    char byte;
+    struct iovec to = {&byte, 1}, from = {(void *)at, 1};
+    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) < 0 && errno == EFAULT;
+}
+
+/* *silence: the error with which the driver says that nobody uses it (any more); 0: it has answered. */
+static int ask(const struct driver *d, const void *at, mend_device_place *place, result *silence)
 {
     void *context = NULL;
     unsigned type = 0, managed = 0;
@@ -14,8 +27,12 @@ static int ask(const struct driver *d, const void *at, mend_device_place *place)
 
     *place = (mend_device_place){MEND_DEVICE_HOST, -1, NULL};
     result code = d->cuPointerGetAttributes(4, attributes, into, (address)(uintptr_t)at);
-    if (code == ERROR_NOT_INITIALIZED || code == ERROR_DEINITIALIZED || code == ERROR_NO_DEVICE)
-        return 0; /* loaded, but nobody uses it (any more) */
+    *silence = 0;
+    if ((code == ERROR_NOT_INITIALIZED || code == ERROR_DEINITIALIZED || code == ERROR_NO_DEVICE) &&
+        !is_unreadable(at)) {
+        *silence = code;
+        return 0;
+    }
     if (code)
         return driver_check(d, code, "cuPointerGetAttributes");
     if (managed)
@@ -31,15 +48,18 @@ int mend_device_where(const void *at, size_t bytes, mend_device_place *place)
 {
     const struct driver *d;
     mend_device_place end;
+    result begun = 0, ended = 0;
 
     *place = (mend_device_place){MEND_DEVICE_HOST, -1, NULL};
     int rc = driver_find(false, &d);
     if (rc || !d || !at)
         return rc;
-    rc = ask(d, at, place);
+    rc = ask(d, at, place, &begun);
     if (rc || !bytes)
         return rc;
-    rc = ask(d, (const char *)at + bytes - 1, &end);
+    rc = ask(d, (const char *)at + bytes - 1, &end, &ended);
+    if (rc == 0 && begun != ended) /* it went away in between */
+        rc = driver_check(d, begun ? begun : ended, "cuPointerGetAttributes");
     if (rc == 0 && mend_device_holds(place) != mend_device_holds(&end))
         rc = mend_fail(MEND_ERR_ARGUMENT, "%zu bytes at %p begin %s device memory and end %s it",
                        bytes, at, mend_device_holds(place) ? "in" : "outside",
@@ -47,7 +67,7 @@ int mend_device_where(const void *at, size_t bytes, mend_device_place *place)
     if (rc == 0 && mend_device_holds(place) && end.device != place->device)
         rc = mend_fail(MEND_ERR_ARGUMENT, "%zu bytes at %p begin on device %d and end on %d", bytes,
                        at, place->device, end.device);
-    if (rc == 0 && end.kind > place->kind) /* ends in memory that a device may be writing to */
+    if (rc == 0 && end.kind > place->kind) /* it ends in memory that a device may be writing to */
         *place = end;
     return rc;
 }

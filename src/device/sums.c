@@ -1,4 +1,4 @@
-/* Sums of pages on the device. */
+/* Page sums on the device. */
 #include <string.h>
 
 #include <base/fail.h>
@@ -32,7 +32,7 @@ int sums_load(mend_device *device)
     return 0;
 }
 
-/* The kernels are loaded; called inside the context. */
+/* Call it inside the context, with the kernels loaded. */
 static int launch(mend_device *device, void *stream, void *function, const char *name,
                   uint64_t pages, void **arguments)
 {

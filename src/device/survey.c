@@ -1,4 +1,4 @@
-/* What devices there are, and how fast they copy: for `mend doctor`. */
+/* For `mend doctor`: which devices there are, and how fast they copy. */
 #include <time.h>
 
 #include <base/event.h>
@@ -39,7 +39,7 @@ static int one_copy(const struct driver *d, int way, uint64_t memory, void *pinn
     return rc ? rc : CHECKED(d, cuCtxSynchronize);
 }
 
-/* Bytes per second, the best of some rounds. */
+/* Bytes per second, the best of a few rounds. */
 static int measure(const struct driver *d, int way, uint64_t memory, void *pinned, double *speed)
 {
     int rc = 0;

@@ -1,6 +1,6 @@
-/* Ending the job. Open MPI's launcher, run with fault tolerance, hangs in 2 of 8 cases when several
- * ranks call MPI_Abort at the same moment, and never when one does: the ranks take turns, and the
- * first one ends the others while they wait. */
+/* Ending the job. With fault tolerance, Open MPI's launcher hangs in 2 of 8 cases when several ranks call MPI_Abort
+ * at the same moment, and never when one does. So the ranks take turns, and the first one ends the others while they
+ * wait. */
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>

@@ -167,7 +167,7 @@ int backing_side_store(mend_flow *f, mend_flow_store *side)
     return 0;
 }
 
-/* The same meaning of "where it is possible" as in the store. */
+/* The store's meaning of "where it is possible". */
 static bool possible(const mend_store_options *o, int level, int ranks)
 {
     const char *folder = level == MEND_LEVEL_GLOBAL ? o->global_dir : o->local_dir;
@@ -190,8 +190,8 @@ unsigned backing_levels(const mend_flow *f, bool implied)
     return bits;
 }
 
-/* A background thread costs the ranks nothing if there are more cores than ranks; else it takes
- * their time. The node's spares count as ranks, though they sleep. */
+/* A background thread costs the ranks nothing if there are more cores than ranks; otherwise it takes their time. The
+ * node's spares count as ranks, although they sleep. */
 static bool cores_are_taken(void)
 {
     cpu_set_t mine;

@@ -1,4 +1,4 @@
-/* Opening and closing contexts; errors; small questions. */
+/* Opening and closing contexts; errors; small queries. */
 #include <base/event.h>
 #include <base/grow.h>
 #include <base/fail.h>
@@ -9,7 +9,7 @@
 
 #include "flow.h"
 
-/* The one context of the short forms, where MPI's own interface leaves no place for a handle. */
+/* The only context of the short forms, where MPI's own interface leaves no place for a handle. */
 static mend_flow the_flow = {.is_default = true, .comm = MPI_COMM_NULL, .version = -1, .tried = -1};
 static mend_flow *catching;
 

@@ -32,7 +32,7 @@ enum { LABEL_MAX = 63, META_REGION = 0 };
 /* Why a view is or is not in a version. The values are part of the saved description. */
 typedef enum fate {
     FATE_SAVED = 0,
-    FATE_PART = 1,     /* lies inside (or overlaps with) another view and is saved with it */
+    FATE_PART = 1,     /* inside (or overlapping) another view, and saved with it */
     FATE_ALIAS = 2,    /* declared to hold the same data as another */
     FATE_SCRATCH = 3,  /* declared dead */
     FATE_CONSTANT = 4, /* declared constant: its hash only */
@@ -44,7 +44,7 @@ typedef struct view {
     char label[LABEL_MAX + 1];
     int id;
     unsigned flags;
-    /* where: a fixed address, or a pointer and a count to look at */
+    /* Where: a fixed address, or a pointer and a count to follow. */
     void *address;
     size_t bytes;
     void **pointer;
@@ -102,7 +102,7 @@ typedef struct meta {
     char place_text[256];
     int open_count;
     uint64_t *open;           /* [open_count] */
-    mend_version_t constants; /* the number of the constant views, -1: none */
+    mend_version_t constants; /* the number of the constant views; -1: none */
     int view_count;
     meta_view *views;
 } meta;
@@ -120,12 +120,12 @@ struct planner;
 struct origin;
 
 struct mend_flow {
-    /* looked at by every arrival */
+    /* Every arrival looks at these. */
     long points, next; /* this arrival's number; the next one with something to do */
     const mend_site *site;
     void *frame;
     pthread_t owner;
-    bool quiet; /* nothing but points < next has to be asked */
+    bool quiet; /* only points < next needs to be checked */
     /* the rest */
     jmp_buf now, start;
     landing landing;
@@ -155,7 +155,7 @@ struct mend_flow {
     long last_save_points, last_look;
     bool save_asked;
     int repairs;
-    /* between agreeing on a version and having restored it */
+    /* Between agreeing on a version and having restored it. */
     mend_version_t target;
     meta *meta;
     bool reading;
@@ -179,7 +179,7 @@ mend_flow *flow_catching(void);      /* the context that catches MPI errors, or 
 void flow_abort(MPI_Comm comm) __attribute__((noreturn));
 int flow_fail(mend_flow *f, int code); /* notes the thread's message; applies the policy */
 int flow_add_builder(mend_flow *f, mend_flow_builder *build, void *arg);
-void flow_forget_setup(mend_flow *f); /* set-up will run again: views and builders */
+void flow_forget_setup(mend_flow *f); /* set-up will run again: drop views and builders */
 int context_open(mend_flow *f);       /* its parts: store, planner, learn mode */
 void context_close(mend_flow *f);
 void context_begin(mend_flow *f); /* after a meeting: on the way to a version, or at a beginning? */
@@ -213,7 +213,7 @@ void meta_free(meta *m);
 /* point.c */
 void point_schedule(mend_flow *f); /* when is the next arrival with something to do? */
 safe_point *safe_point_of(mend_flow *f, mend_site *site);
-/* How many loops are open around it; the first `room` of them in open[]. */
+/* How many loops are open around it; open[] gets the first `room` of them. */
 int safe_point_open(const mend_flow *f, const safe_point *at, uint64_t *open, int room);
 
 /* save.c */
@@ -240,7 +240,7 @@ bool auto_on(const mend_flow *f);
 int auto_start(mend_flow *f); /* at MPI_Init */
 int auto_parts(mend_flow *f, int *count);
 _Noreturn void auto_recover(mend_flow *f);    /* a failure was seen */
-_Noreturn void auto_resume(mend_flow *f);     /* to the version that was agreed upon */
+_Noreturn void auto_resume(mend_flow *f);     /* to the agreed version */
 _Noreturn void auto_start_over(mend_flow *f); /* there is none */
 void auto_report(FILE *to);
 
@@ -248,7 +248,7 @@ void auto_report(FILE *to);
 void jump_catch(mend_flow *f); /* set the error handler on f->comm */
 void jump_release(mend_flow *f,
                   bool catching);       /* ERRORS_RETURN while the store uses it, and back */
-_Noreturn void jump_away(mend_flow *f); /* a failure was seen: to the right landing */
+_Noreturn void jump_away(mend_flow *f); /* a failure was seen: jump to the right landing */
 _Noreturn void jump_to_start(mend_flow *f);
 _Noreturn void jump_to_safe_point(mend_flow *f, safe_point *at);
 bool jump_frame_alive(void *frame, void *function);
@@ -259,9 +259,9 @@ void *jump_function_of(void *frame,
 /* backing.c */
 int backing_store(mend_flow *f);                             /* Mend's store into f->store */
 int backing_side_store(mend_flow *f, mend_flow_store *side); /* another one, synchronous */
-/* The levels that it was opened with; implied: also those that are on by themselves. */
+/* The levels that it was opened with; implied: also those that are on by default. */
 unsigned backing_levels(const mend_flow *f, bool implied);
-/* Seconds of computing that saves have taken from this rank in the background so far. */
+/* Seconds of computing time that saves have taken from this rank in the background so far. */
 double backing_background(const mend_flow *f);
 int backing_process(mend_flow *f, int spares, bool required,
                     bool *released); /* into f->repair, f->comm */
@@ -273,13 +273,13 @@ void backing_settled(mend_flow *f);
 /* learn/learn.c */
 int learn_start(mend_flow *f);
 void learn_free(mend_flow *f);
-void learn_reset(mend_flow *f);          /* a failure: end the running experiment, undo it */
-void learn_drop(mend_flow *f);           /* the same when views are gone */
-void learn_anew(mend_flow *f, bool off); /* all ranks begin again with the same knowledge: none */
+void learn_reset(mend_flow *f);          /* a failure: end the current experiment and undo it */
+void learn_drop(mend_flow *f);           /* the same when the views are gone */
+void learn_anew(mend_flow *f, bool off); /* all ranks start again with the same knowledge: none */
 bool learn_active(const mend_flow *f);
 bool learn_running(const mend_flow *f);
 bool learn_rehearsal(const mend_flow *f);
-int learn_arrive(mend_flow *f, bool due, bool *save); /* 1: a run begins, go on into the loop */
+int learn_arrive(mend_flow *f, bool due, bool *save); /* 1: a run begins, continue into the loop */
 int learn_left(mend_flow *f); /* the program left the loop inside an experiment */
 int learn_rollback(mend_flow *f);
 
@@ -299,8 +299,7 @@ void constants_end(mend_flow *f);
 /* plan.c */
 int plan_start(mend_flow *f);
 void plan_free(mend_flow *f);
-void *plan_state(mend_flow *f,
-                 size_t *bytes); /* what rank 0 has learnt, to be copied to the others */
+void *plan_state(mend_flow *f, size_t *bytes); /* what rank 0 has learned, to copy to the others */
 int plan_due(mend_flow *f, double *seconds_ahead); /* 0, or the planner's level that is due */
 unsigned plan_levels(const mend_flow *f, int due); /* the store's levels for it */
 void plan_saved(mend_flow *f, int level, double seconds);

@@ -47,8 +47,7 @@ static int start_processes(mend_flow *f, int spares, const char *mode)
     return rc;
 }
 
-/* MPI over TCP writes to connections of dead processes. If the program has a handler of its own,
- * it stays. */
+/* MPI over TCP writes to connections of dead processes. A handler of the program's own stays. */
 static void ignore_broken_pipes(void)
 {
     struct sigaction old;
@@ -141,10 +140,10 @@ int mend_flow_init(int *argc, char ***argv, mend_state *first, mend_state *last,
 
 /* The end.
  *   1. Save the mark that the job is finished. It is complete only when every rank has come here.
- *   2. The process layer agrees that all have come, and lets the spares go.
+ *   2. The process layer agrees that all have come, and releases the spares.
  *   3. Close the store; finalize MPI.
- * A death before 1 is complete: there is work to do again, by way of MPI_Init, for the program may
- * have freed its memory. Between 1 and 2: the replacement finds the mark and leaves. After 2:
+ * If a process dies before 1 is complete, there is work to do again, starting from MPI_Init, because the program may
+ * have freed its memory. If it dies between 1 and 2, the replacement finds the mark and leaves. A death after 2 is
  * ignored. */
 static int finish(mend_flow *f)
 {

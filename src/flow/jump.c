@@ -1,10 +1,9 @@
-/* Where a failure leads to.
+/* Where a failure leads.
  *
- * MPI reports a dead peer by an error in some call on the world or a communicator made from it. The
- * error handler below then leaves that call by a jump: to the last safe point if its function is
- * still running; else to MPI_Init, from where set-up is run again; else nowhere, and the job is
- * stopped with a reason. A jump into a function that has returned would be a wrong result waiting
- * to happen, so the stack is walked first. */
+ * MPI reports a dead peer as an error in some call on the world or on a communicator made from it. The error handler
+ * below leaves that call by a jump: to the last safe point if its function is still running; otherwise to MPI_Init,
+ * from where set-up runs again; otherwise nowhere, and the job stops with a reason. A jump into a function that has
+ * returned would sooner or later give a wrong result, so we walk the stack first. */
 #include <base/event.h>
 #include <base/fail.h>
 #include <base/log.h>
@@ -23,13 +22,13 @@ enum { FRAME_REGISTER = 6 };
 #endif
 
 struct walk {
-    void *frame, *function; /* looked for */
+    void *frame, *function; /* what we look for */
     void *owner;            /* the outermost function with that frame pointer */
     void *last;             /* the outermost function of all */
     bool found, signal;
 };
 
-static void *outermost; /* function at the root of the stack, as seen by the first complete walk */
+static void *outermost; /* the function at the root of the stack, from the first complete walk */
 
 static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *arg)
 {
@@ -60,8 +59,7 @@ void *jump_function_of(void *frame, bool *in_signal)
     return w.owner;
 }
 
-/* If the stack cannot be walked to its root (code without unwind tables), assume that the frame is
- * still there. */
+/* If the stack cannot be walked to its root (code without unwind tables), assume that the frame still exists. */
 bool jump_frame_alive(void *frame, void *function)
 {
     struct walk w = {.frame = frame, .function = function};
@@ -132,15 +130,14 @@ static void on_mpi_error(MPI_Comm *comm, int *code, ...)
     if (f && f->repair.is_failure(f->repair.arg, *code)) {
         if (pthread_equal(pthread_self(), f->owner))
             jump_away(f);
-        return; /* another thread: the call returns its error, the owner meets the failure by itself
-                 */
+        return; /* another thread: its call returns the error; the owner will see it */
     }
     MPI_Error_string(*code, text, &length);
     mend_log(MEND_LOG_ERROR, "an MPI call failed: %s", text);
     flow_abort(*comm);
 }
 
-/* Without a repair the default context catches errors only to end the job in turns (abort.c). */
+/* Without a repair, the default context catches errors only to end the job in turns (abort.c). */
 void jump_catch(mend_flow *f)
 {
     if (!f->has_repair && !f->is_default)

@@ -1,5 +1,5 @@
-/* Loops with a safe point for languages without setjmp: the body is called from here, and this function is where a
- * process comes back to. */
+/* Loops with a safe point for languages without setjmp. We call the body from here, and a process comes back to this
+ * function. */
 #include <base/fail.h>
 #include <mend/fortran.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@ struct named_site {
     struct named_site *next;
 };
 
-/* A process knows safe points by address; across runs they are known by name. The one thread that may pass safe points
- * makes them, and they live as long as the process. */
+/* Within a process, an address identifies a safe point; across runs, a name does. Only the thread that passes safe
+ * points makes them, and they live as long as the process. */
 static mend_site *site_of(const char *name)
 {
     static struct named_site *sites;
@@ -33,7 +33,7 @@ static mend_site *site_of(const char *name)
     return &s->site;
 }
 
-/* Consecutive loops have the same frame; only the present loop can be a target of jumps. */
+/* Consecutive loops have the same frame; only the current loop can be a target of jumps. */
 static void forget_others(const mend_site *site, const void *frame)
 {
     for (safe_point *p = flow_of(NULL)->safe_points; p; p = p->next)

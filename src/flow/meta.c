@@ -1,9 +1,8 @@
-/* The description that is saved with every version: at which place of the program, after how many
- * safe points, and for every view what became of it. It lets another process, or a later run,
- * restore the version or say why not.
+/* The description saved with every version: at which place of the program it was made, after how many safe points,
+ * and what became of every view. With it another process, or a later run, can restore the version or say why not.
  *
- * Layout, in the machine's byte order (a store's image names it): a header of fixed size with the
- * first open places, the other open places, then one record a view. Readers trust nothing. */
+ * Layout, in the machine's byte order (which a store's image names): a header of fixed size with the first open
+ * places, the other open places, then one record for each view. Readers trust nothing. */
 #include <base/fail.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,10 +1,9 @@
-/* `auto`: the planner inside the job says when to save, and at which levels.
+/* `auto`: the planner inside the job decides when to save, and at which levels.
  *
- * Rank 0 asks the planner and tells the others (point.c). After each save all ranks get a copy of
- * what it has learnt, so that a new rank 0 goes on from there. Levels of the store, from the
- * cheapest up, are the planner's levels 1, 2, …; a save at one goes to all below it, too. A failure of
- * level i is believed to come four times as seldom as one of level i-1, and its saves to cost twice as
- * much, until measurements say otherwise. */
+ * Rank 0 asks the planner and tells the others (point.c). With each save all ranks get a copy of what it has learned,
+ * so that a new rank 0 can continue from there. The store's levels, from the cheapest up, are the planner's levels 1,
+ * 2, …; a save at one goes to all below it, too. Until measurements say otherwise, we assume that failures of level i
+ * are four times as rare as those of level i-1, and that its saves cost twice as much. */
 #include <base/event.h>
 #include <base/fail.h>
 #include <mend/plan.h>
@@ -17,13 +16,13 @@
 struct planner {
     mend_plan_online online;
     int levels;
-    unsigned bits[MEND_PLAN_LEVELS + 1]; /* store levels of a save of planner level i */
-    int due;                             /* level of the save that was announced */
+    unsigned bits[MEND_PLAN_LEVELS + 1]; /* store levels for a save of planner level i */
+    int due;                             /* level of the announced save */
     int level;                           /* of the last save; 0: none */
-    double background;                   /* time that earlier saves had taken in the background */
+    double background;                   /* seconds that earlier saves took in the background */
 };
 
-/* Seconds of a clock that all nodes share, because another rank may continue with them. */
+/* Seconds of a clock that all nodes share, because another rank may continue with these values. */
 static double clock_of_all(void)
 {
     struct timespec t;
@@ -92,21 +91,21 @@ void plan_saved(mend_flow *f, int level, double seconds)
     struct planner *p = f->planner;
     if (!p)
         return;
-    /* by now the last save is complete: what it took beside is known */
+    /* The last save is complete by now, so we know what it took in the background. */
     double background = backing_background(f);
     if (p->level && background >= p->background)
         mend_plan_online_beside(&p->online, p->level, background - p->background);
     p->level = level > 0 ? level : 1;
     p->background = background;
     mend_plan_online_saved(&p->online, p->level, now - seconds, now);
-    /* A save does all that saves of lower levels do: they cost no more, and are worth a try. */
+    /* A save does all that saves of lower levels do, so these cost no more, and are worth a try. */
     for (int i = 0; i + 1 < level; i++)
         if (!p->online.saves[i] && p->online.checkpoint[i] > seconds)
             p->online.checkpoint[i] = seconds;
 }
 
-/* A failure that destroyed the newest version belongs to a higher level: the cheapest level does
- * not help against it. */
+/* A failure that destroyed the newest version belongs to a higher level: the cheapest level does not help against it.
+ */
 void plan_failed(mend_flow *f)
 {
     struct planner *p = f->planner;

@@ -49,8 +49,7 @@ int safe_point_open(const mend_flow *f, const safe_point *at, uint64_t *open, in
     return n;
 }
 
-/* Notes the order in which places are met; a place that the quick path has passed since is
- * repeated. */
+/* Note the order in which the program meets places. A place that the quick path has passed since is repeated. */
 static void note_arrival(mend_flow *f, safe_point *p)
 {
     if (f->safe_point && f->safe_point != p && f->points - f->safe_point->last_arrival > 1)
@@ -83,14 +82,12 @@ void point_schedule(mend_flow *f)
     f->last_save = f->last_points_time = mend_now();
 }
 
-/* Rank 0's answer to all: is a save due (and at which level of the planner), and at which point to
- * ask again. */
+/* Rank 0's answer for all: is a save due (and at which level of the planner), and at which point to ask again? */
 struct answer {
     long due, level, next;
 };
 
-/* Ask again when the next save will be due, but never look more than twice as far ahead as the
- * time seen so far. */
+/* Ask again when the next save will be due, but never look further ahead than twice the time seen so far. */
 static struct answer judge(mend_flow *f)
 {
     struct answer a = {0, 0, 0};
@@ -111,7 +108,7 @@ static struct answer judge(mend_flow *f)
     return a;
 }
 
-/* By time, rank 0 decides for all; with a save comes a copy of what its planner knows. */
+/* When saves go by time, rank 0 decides for all. With a save it sends a copy of what its planner knows. */
 static int look(mend_flow *f, bool *due, int *level)
 {
     struct answer a = {0, 0, 0};
@@ -176,7 +173,7 @@ static int usable(mend_flow *f, mend_site *site)
     return 0;
 }
 
-/* The first arrival at a place looks at the whole stack; later ones only at a new frame. */
+/* The first arrival at a place looks at the whole stack, later ones only at a new frame. */
 static int enter(mend_flow *f, mend_site *site, void *frame, safe_point **at)
 {
     safe_point *p = safe_point_of(f, site);

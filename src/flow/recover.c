@@ -1,20 +1,19 @@
 /* After a failure, and at the start of a job: which version, and who restores what.
  *
- * Stage A, the meeting. Every process of the repaired world runs it at once: survivors where they
- * landed, replacements inside MPI_Init.
+ * Stage A, the meeting. Every process of the repaired world runs it at the same time: survivors where they landed,
+ * replacements inside MPI_Init.
  *   A1. Repair the communicator (not at the start).
  *   A2. Bind the store to it.
- *   A3. Agree on the highest version number that anybody has used.
- *   A4. Ask the store for the newest version that all ranks can restore; make this rank's part
- *       readable; read its description. If it is damaged, the next older one.
- *   A5. Agree that all have read it. No version at all: the program starts over, on all ranks.
- * A death inside A sends everybody back to A1; nothing of the program's data has been touched.
+ *   A3. Agree on the highest version number that any rank has used.
+ *   A4. Ask the store for the newest version that all ranks can restore; make this rank's part readable; read its
+ *   description. If it is damaged, take the next older one.
+ *   A5. Agree that all have read it. If there is no version at all, the program starts over on all ranks.
+ * A death inside A sends all back to A1; no data of the program has changed yet.
  *
- * Then survivors run their builders (derived communicators) and go to the version's place, while
- * replacements run the program's set-up, builders included, until they arrive there.
+ * Then survivors run their builders (derived communicators) and go to the version's place, while replacements run the
+ * program's set-up, including builders, until they arrive there.
  *
- * Stage B, at the version's place, is in restore.c. A program with MEND_STATE_ALL takes another way
- * (auto.c). */
+ * Stage B, at the version's place, is in restore.c. A program with MEND_STATE_ALL takes another path (auto.c). */
 #include <base/event.h>
 #include <base/fail.h>
 #include <base/fault.h>
@@ -92,7 +91,7 @@ static int open_version(mend_flow *f, mend_version_t version)
     long code = rc;
     if (!f->constants)
         return rc;                        /* if a version needs them, restoring its views fails */
-    int agreed = recover_agree(f, &code); /* the next is collective */
+    int agreed = recover_agree(f, &code); /* the next call is collective */
     if (agreed || code)
         return agreed ? agreed : (int)code;
     return constants_open(f, f->meta->constants);
@@ -204,7 +203,7 @@ static safe_point *safe_point_by_hash(const mend_flow *f, uint64_t hash)
     return NULL;
 }
 
-/* To the version's place: here, elsewhere in a function that still runs, or by way of MPI_Init. */
+/* Go to the version's place: here, elsewhere in a function that is still running, or through MPI_Init. */
 static int go_to_safe_point(mend_flow *f, safe_point *here)
 {
     safe_point *there = recover_keeps(f) ? here : safe_point_by_hash(f, f->meta->place);

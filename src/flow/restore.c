@@ -1,9 +1,8 @@
 /* Stage B, at the version's place.
  *   B1. Copy the views from the part made readable in A4. No communication.
- *   B2. Gather codes and progress: if anybody could not restore, all stop with the reason.
+ *   B2. Gather codes and progress. If any rank could not restore, all stop with the reason.
  *   B3. Partial rollback: control views come from the survivor that got furthest.
- * A death inside B: everybody comes to A1 again, and B1 is done again from the same or another
- * version. */
+ * A death inside B sends all back to A1, and B1 runs again from the same or another version. */
 #include <base/event.h>
 #include <base/fail.h>
 #include <base/fault.h>
@@ -28,8 +27,7 @@ static bool has_content(const meta_view *m)
            m->fate == FATE_FOUND;
 }
 
-/* Would a restore work on this process as it is? Survivors ask this; if not, they run their set-up
- * again. */
+/* Would a restore work on this process as it is? Survivors ask this; if not, they run their set-up again. */
 bool restore_possible(const mend_flow *f)
 {
     for (int i = 0; i < f->meta->view_count; i++) {
@@ -43,8 +41,7 @@ bool restore_possible(const mend_flow *f)
     return true;
 }
 
-/* Dynamic views get the saved length. Several may share one count, so all are reallocated before
- * any count is set. */
+/* Give dynamic views their saved length. Several may share one count, so reallocate all before setting any count. */
 static int resize_dynamic(mend_flow *f, bool set_counts)
 {
     for (int i = 0; i < f->meta->view_count; i++) {
@@ -92,7 +89,7 @@ static int check_view(const mend_flow *f, const meta_view *m, view *v)
     return 0;
 }
 
-/* The overlaps must match those of the process that saved, or bytes would go to the wrong place. */
+/* The overlaps must match those of the process that saved; otherwise bytes would go to the wrong place. */
 static int check_overlap(const mend_flow *f, const meta_view *m, const view *v)
 {
     if (m->fate == FATE_PART) {
@@ -133,8 +130,8 @@ static int check_new_views(const mend_flow *f)
     return 0;
 }
 
-/* Restore on another number of ranks: arrays over all ranks are distributed as they are named now, control views are
- * the same everywhere, and anything else belongs to a rank that may no longer exist. Collective. */
+/* Restore on another number of ranks: global arrays are distributed according to their current layout, control views
+ * are the same everywhere, and anything else belongs to a rank that may no longer exist. Collective. */
 static int recover_control(mend_flow *f, const meta_view *m, view *v)
 {
     if (view_bytes(v) != m->bytes)
@@ -146,7 +143,7 @@ static int recover_redistributed(mend_flow *f)
 {
     int rc = views_arrange(&f->views), count = 0;
     if (!rc)
-        rc = views_parts(f, &count); /* for its room; filled anew below */
+        rc = views_parts(f, &count); /* for its room; filled again below */
     count = 0;
     for (int i = 0; i < f->meta->view_count && !rc; i++) {
         const meta_view *m = &f->meta->views[i];
@@ -185,7 +182,7 @@ static int recover_redistributed(mend_flow *f)
     return rc;
 }
 
-/* B1. `all` is false for survivors: they keep the views that are flagged so. */
+/* B1. `all` is false for survivors: they keep the views flagged MEND_KEEP. */
 int recover_views(mend_flow *f, bool all)
 {
     int rc = 0;
@@ -208,7 +205,7 @@ int recover_views(mend_flow *f, bool all)
         else if (!rc && m->fate == FATE_FOUND)
             rc = constants_read(f, v, m->bytes);
         else if (!rc && m->fate == FATE_DEAD && view_bytes(v))
-            rc = view_clear(v); /* as it was tried, see learn.c */
+            rc = view_clear(v); /* as in the trial, see learn.c */
     }
     return rc;
 }
@@ -242,7 +239,7 @@ static int copy_control(mend_flow *f, char *buffer, bool out)
     return rc;
 }
 
-/* B3. Views are named in the same order everywhere, so concatenating them is enough. */
+/* B3. All processes name views in the same order, so concatenating them is enough. */
 static int share_control(mend_flow *f, int source)
 {
     size_t bytes = control_bytes(f);
@@ -262,7 +259,7 @@ static int share_control(mend_flow *f, int source)
                            "MPI_Bcast failed while the ranks agreed on control views");
 }
 
-/* B2: what all ranks have to say. */
+/* B2: gather every rank's result. */
 static int gather_outcomes(mend_flow *f, long code, struct outcome *outcomes)
 {
     struct outcome mine = {code, recover_keeps(f), f->points, (long)control_bytes(f)};
@@ -313,14 +310,14 @@ static void resumed(mend_flow *f, const struct outcome *outcomes, int source, do
     backing_settled(f);
 }
 
-/* B2, B3: the last steps of every way to a version. */
+/* B2, B3: the last steps of every path to a version. */
 int recover_together(mend_flow *f, long code, double begin)
 {
     int source = -1;
     struct outcome *outcomes = calloc((size_t)f->size, sizeof *outcomes);
     if (!outcomes)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d ranks", f->size);
-    free(f->outcomes); /* a jump out of the gathering left it */
+    free(f->outcomes); /* left over from a jump out of the gathering */
     f->outcomes = outcomes;
     int rc = gather_outcomes(f, code, outcomes);
     if (!rc)

@@ -2,13 +2,12 @@
  *
  * 1. Arrange the views: which bytes, each once.
  * 2. Describe them (meta.c).
- * 3. Give all to the store as one version; it returns when the program may go on.
- * 4. Remember where to come back to if this version is taken.
+ * 3. Give everything to the store as one version. It returns when the program may continue.
+ * 4. Remember where to come back to if this version is restored.
  *
- * A death before 3 or inside it: no such version, all go back to the one before. After 3: the store
- * tells after the repair whether the version became complete everywhere; if not, again the one
- * before. A save that the store could not do (disk full, still busy) is an event, not the end of
- * the job. */
+ * If a process dies before or in 3, there is no such version, and all go back to the previous one. If it dies after
+ * 3, the store says after the repair whether the version is complete everywhere; if not, all go back to the previous
+ * one. A save that the store could not do (disk full, still busy) is an event, not the end of the job. */
 #include <base/event.h>
 #include <base/fail.h>
 #include <base/fault.h>

@@ -1,4 +1,4 @@
-/* The register of views, and which bytes of them have to be saved. */
+/* The register of views, and which of their bytes to save. */
 #include <base/fail.h>
 #include <device/device.h>
 #include <stdatomic.h>
@@ -18,7 +18,7 @@ size_t view_bytes(const view *v)
     return v->pointer ? *v->count * v->element : v->bytes;
 }
 
-/* Is the view in a GPU's memory, or unknown? */
+/* Is the view in GPU memory, or unknown? */
 static bool on_device(const view *v)
 {
     mend_device_place place;
@@ -66,7 +66,7 @@ int view_resize(const view *v, size_t bytes)
     return 0;
 }
 
-/* Content that cannot be read equals nothing. */
+/* Content that we cannot read equals nothing. */
 static uint64_t device_hash(const view *v)
 {
     static atomic_uint_fast64_t failures;
@@ -101,7 +101,7 @@ void views_free(views *v)
     *v = (views){.generation = v->generation + 1};
 }
 
-/* Region ids come from the label alone, so that they are the same in every process and every run.
+/* A region's id depends on the label alone, so it is the same in every process and every run.
  */
 static int id_of(const char *label)
 {
@@ -141,7 +141,7 @@ static int new_view(mend_flow *f, const char *label, view **made)
     return 0;
 }
 
-/* Learn mode judges a view anew if it moved or changed its meaning. */
+/* Learn mode judges a view again if it moved or changed its meaning. */
 static void place_view(view *v, void *address, size_t bytes, unsigned flags)
 {
     v->address = address;
@@ -324,8 +324,8 @@ static int by_address(const void *a, const void *b)
     return m != n ? (m > n ? -1 : 1) : strcmp(x->label, y->label);
 }
 
-/* Overlapping views form a span that is saved once, with the one that begins first. Views with a
- * global layout are left alone: their bytes are addressed by their place in the whole array. */
+/* Overlapping views form a span, which is saved once, with the view that begins first. Views with a global layout
+ * stay separate: their bytes are addressed by their place in the whole array. */
 int views_arrange(views *v)
 {
     view **sorted = malloc((size_t)(v->count + 1) * sizeof *sorted);

@@ -2,6 +2,8 @@
  * from. */
 #include "format.h"
 
+#include <image/abi.h>
+
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,18 +28,23 @@ const mend_image_job *job_here(void)
     return &here;
 }
 
-static bool shows(const char *text)
+static bool shows(const char *text, size_t room)
 {
-    size_t n = strnlen(text, MEND_JOB_ID);
+    size_t n = strnlen(text, room);
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)text[i] <= ' ' || (unsigned char)text[i] >= 0x7f)
             return false;
-    return n < MEND_JOB_ID;
+    return n < room;
+}
+
+static bool is_named(const mend_image_job *job)
+{
+    return shows(job->id, sizeof job->id) && shows(job->program, sizeof job->program);
 }
 
 int job_check(const mend_image_job *job)
 {
-    if (!shows(job->id) || !shows(job->program))
+    if (!is_named(job))
         return mend_fail(MEND_ERR_DAMAGED, "the image's job has an invalid name");
     if (!here.id[0])
         return 0;
@@ -63,7 +70,9 @@ int job_check(const mend_image_job *job)
 
 uint64_t mend_image_job_sum(const mend_image_job *job)
 {
-    return job->id[0] ? XXH3_64bits(job, sizeof *job) | 1 : 0;
+    mend_image_job without = *job;
+    without.abi = MEND_ABI_UNKNOWN;
+    return job->id[0] ? XXH3_64bits(&without, sizeof without) | 1 : 0;
 }
 
 /* The build id in one PT_NOTE segment; its sum, or 0. All of it lies in `bytes`. */
@@ -131,6 +140,30 @@ uint64_t mend_image_job_arguments(char *const *arguments)
     return sum;
 }
 
+static const struct {
+    const char *name, *title;
+} abis[] = {
+    {NULL, NULL}, {"openmpi", "Open MPI"}, {"mpich", "MPICH"}, {"standard", "the standard ABI"}};
+enum { ABIS = sizeof abis / sizeof *abis };
+
+const char *mend_abi_name(unsigned abi)
+{
+    return abi < ABIS ? abis[abi].name : NULL;
+}
+
+const char *mend_abi_title(unsigned abi)
+{
+    return abi < ABIS ? abis[abi].title : NULL;
+}
+
+enum mend_abi mend_abi_parse(const char *name)
+{
+    for (unsigned i = 1; i < ABIS; i++)
+        if (strcmp(name, abis[i].name) == 0)
+            return (enum mend_abi)i;
+    return MEND_ABI_UNKNOWN;
+}
+
 void mend_image_job_name(mend_image_job *job, const char *program)
 {
     const char *slash = strrchr(program, '/');
@@ -142,18 +175,23 @@ void mend_image_job_name(mend_image_job *job, const char *program)
 
 void mend_image_job_text(const mend_image_job *job, char text[MEND_JOB_TEXT])
 {
-    snprintf(text, MEND_JOB_TEXT, "%s %016" PRIx64 " %016" PRIx64 " %s", job->id, job->build,
-             job->arguments, job->program);
+    const char *abi = mend_abi_name(job->abi);
+    snprintf(text, MEND_JOB_TEXT, "%s %016" PRIx64 " %016" PRIx64 " %s%s%s", job->id, job->build,
+             job->arguments, job->program, abi ? " " : "", abi ? abi : "");
 }
 
 int mend_image_job_parse(const char *text, mend_image_job *job)
 {
     mend_image_job j = {0};
-    char rest;
-    if (strlen(text) >= MEND_JOB_TEXT ||
-        sscanf(text, "%39s %16" SCNx64 " %16" SCNx64 " %39s%c", j.id, &j.build, &j.arguments,
-               j.program, &rest) != 4 ||
-        !shows(j.id) || !shows(j.program))
+    int end = 0;
+    bool ok =
+        strlen(text) < MEND_JOB_TEXT && sscanf(text, "%35s %16" SCNx64 " %16" SCNx64 " %39s%n",
+                                               j.id, &j.build, &j.arguments, j.program, &end) == 4;
+    if (ok && text[end]) {
+        j.abi = text[end] == ' ' ? mend_abi_parse(text + end + 1) : MEND_ABI_UNKNOWN;
+        ok = j.abi != MEND_ABI_UNKNOWN;
+    }
+    if (!ok || !is_named(&j))
         return mend_fail(MEND_ERR_ARGUMENT, "\"%.120s\" does not name a job", text);
     *job = j;
     return 0;

@@ -6,6 +6,7 @@
 #include <base/fail.h>
 
 #include "format.h"
+#include "sums.h"
 
 #define RUN_BYTES ((size_t)1 << 20) /* most bytes of consecutive raw blocks in one write */
 
@@ -19,6 +20,7 @@ struct writer {
     uint64_t count;
     const uint8_t *run; /* raw bytes not yet written */
     size_t run_bytes;
+    struct sums *sums; /* NULL: no second thread */
     ZSTD_CCtx *zstd;
     uint8_t *packed;
     size_t packed_room;
@@ -72,13 +74,17 @@ static int put_block(struct writer *w, uint64_t block)
         }
     }
     const uint8_t *from = zstd ? w->packed : bytes;
-    w->index[w->count++] = (struct disk_entry){
+    bool by_other = w->sums && from != w->options->reused;
+    w->index[w->count] = (struct disk_entry){
         .block = block,
         .offset = w->at,
         .stored = (uint32_t)stored,
         .zstd = zstd,
-        .sum = mend_image_sum(w->head->save_id, block, from, stored),
+        .sum = by_other ? 0 : mend_image_sum(w->head->save_id, block, from, stored),
     };
+    if (by_other)
+        sums_add(w->sums, w->count, from);
+    w->count++;
     if (zstd || w->run + w->run_bytes != from || w->run_bytes + n > RUN_BYTES) {
         int rc = flush_run(w);
         if (rc)
@@ -95,12 +101,13 @@ static int put_block(struct writer *w, uint64_t block)
 static int put_blocks(struct writer *w)
 {
     uint64_t n = block_count(w->head);
-    for (uint64_t block = 0; block < n; block++) {
-        int rc = wanted(w, block) ? put_block(w, block) : 0;
-        if (rc)
-            return rc;
-    }
-    return flush_run(w);
+    int rc = 0;
+    if (w->options->second_thread && !w->zstd)
+        w->sums = sums_begin(w->head->save_id, w->index, n);
+    for (uint64_t block = 0; block < n && rc == 0; block++)
+        rc = wanted(w, block) ? put_block(w, block) : 0;
+    sums_end(w->sums);
+    return rc ? rc : flush_run(w);
 }
 
 static int put_end(struct writer *w)

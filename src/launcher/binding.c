@@ -1,5 +1,5 @@
-/* The topology comes from the kernel's own files: what it does not tell is taken for one domain, and one core a
- * processor. */
+/* We read the topology from the kernel's own files. Where the kernel does not say, we assume one NUMA domain, and one
+ * core for each processor. */
 #include "binding.h"
 
 #include "wire.h"
@@ -26,10 +26,10 @@ bool binding_from(const char *name, enum binding *binding)
     return false;
 }
 
-/* "0-3,8,10-11" of a file. False: there is none, or it is not such a list. */
+/* Read a list such as "0-3,8,10-11" from a file. False: there is no such file, or it holds no such list. */
 static bool read_list(const char *path, struct processors *list)
 {
-    char text[1 << 14];
+    char text[1 << 15]; /* every second processor, five characters each, takes 20 KiB */
     FILE *f = fopen(path, "re");
     size_t size = f ? fread(text, 1, sizeof text - 1, f) : 0;
     if (f)
@@ -65,7 +65,7 @@ static void find_domains(struct topology *t, const char *system)
     for (int d = 0; told && d < DOMAINS; d++) {
         snprintf(path, sizeof path, "%s/node/node%d/cpulist", system, d);
         if (!has(&online, d) || !read_list(path, &members))
-            continue; /* memory without processors is no domain of ours */
+            continue; /* memory without processors: not a domain for us */
         for (int cpu = 0; cpu < PROCESSORS; cpu++)
             if (has(&members, cpu))
                 t->domain_of[cpu] = (int)t->domains;
@@ -80,7 +80,7 @@ static int by_domain(const void *a, const void *b)
     return x->domain != y->domain ? x->domain - y->domain : x->id - y->id;
 }
 
-/* Those that have a processor which is allowed. */
+/* Find the cores that have at least one allowed processor. */
 static void find_cores(struct topology *t, const char *system)
 {
     struct processors siblings;
@@ -119,7 +119,7 @@ void topology_free(struct topology *t)
     *t = (struct topology){0};
 }
 
-/* The processors that are allowed and whose core, or domain, has this number. */
+/* The allowed processors whose core, or whose domain, has this number. */
 static void choose(const struct topology *t, const int *number_of, int number,
                    struct processors *chosen)
 {
@@ -129,7 +129,7 @@ static void choose(const struct topology *t, const int *number_of, int number,
             CPU_SET_S((size_t)cpu, sizeof chosen->part, chosen->part);
 }
 
-/* Neighbours share a domain, and each domain gets its share of the ranks by the number of its cores. */
+/* Neighbouring ranks share a domain. Each domain gets a share of the ranks in proportion to its cores. */
 bool binding_choose(const struct topology *t, enum binding binding, uint32_t local, uint32_t count,
                     struct processors *chosen)
 {

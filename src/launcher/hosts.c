@@ -10,7 +10,7 @@
 
 enum { HOSTS_MAX = 65536 };
 
-/* Nothing that a shell on the way, or a terminal that shows it, would take for more than a name. */
+/* A remote shell, or a terminal that prints the name, cannot take any of these for more than a letter. */
 static const char name_letters[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:@%";
 
@@ -41,7 +41,7 @@ static bool add(struct hosts *h, const char *name, size_t length, const char *sl
         return false;
     for (uint32_t i = 0; i < h->count; i++)
         if (strlen(h->name[i]) == length && strncmp(h->name[i], name, length) == 0) {
-            uint32_t room = HOSTS_SLOTS_MAX - h->slots[i]; /* more make no difference */
+            uint32_t room = HOSTS_SLOTS_MAX - h->slots[i]; /* more would make no difference */
             h->slots[i] += (uint32_t)n < room ? (uint32_t)n : room;
             return true;
         }
@@ -86,7 +86,7 @@ bool hosts_add_file(struct hosts *h, const char *path)
     FILE *f = fopen(path, "re");
     if (!f)
         return false;
-    ssize_t size = getdelim(&text, &room, 0, f); /* to the end: a file of text has no zero bytes */
+    ssize_t size = getdelim(&text, &room, 0, f); /* to the end: a text has no zero bytes */
     bool ok = size >= 0 && strlen(text) == (size_t)size && hosts_add_text(h, text);
     int error = ferror(f) ? errno : 0;
     fclose(f);

@@ -1,5 +1,5 @@
-/* mend-node: the launcher of `mend run`. `mend-node head …` is started by it, once a launch; `mend-node daemon` by the
- * head, once a machine. */
+/* mend-node: the launcher of `mend run`. `mend run` starts `mend-node head …` once for each launch, and the head
+ * starts `mend-node daemon` once on each machine. */
 #include "head/head.h"
 #include "node.h"
 
@@ -12,6 +12,6 @@ int main(int argc, char **argv)
         return head_main(argc - 2, argv + 2);
     if (argc > 1 && strcmp(argv[1], "daemon") == 0)
         return node_connect_and_serve();
-    fputs("mend-node: this is a part of mend run and cannot be started by hand\n", stderr);
+    fputs("mend-node is a part of mend run; you cannot start it by hand\n", stderr);
     return 2;
 }

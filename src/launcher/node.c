@@ -1,26 +1,21 @@
 /* A node's daemon.
  *
- *  1. connected to the head: wait for the job;
- *  2. the job has come: a PMIx server for its ranks here, then the ranks;
- *  3. until the end: messages of the head, of the PMIx server, ends of ranks, output, input, beats;
- *  4. the head says END, or is gone, or the lease is over: end the ranks (they get a moment for last words, unless the
- *     lease is over), remove what is theirs, good-bye.
- * Nothing that is left of the job outlives this process: its ranks die with it (PR_SET_PDEATHSIG).
+ *  1. Connect to the head (node_connect.c) and wait for the job, but not forever: until it arrives there is no lease,
+ *     and nothing closes the connection of a head whose machine has lost its power.
+ *  2. When the job arrives, open a PMIx server for the local ranks, then start the ranks.
+ *  3. Serve messages from the head and from the PMIx server, ends of ranks, output, input and beats.
+ *  4. When the head says END or is gone, or when the lease is over: end the ranks, remove what they leave behind, and
+ *     say good-bye. Only after END do the ranks get a moment for last words.
+ * The ranks never outlive this process: the kernel kills them with it (PR_SET_PDEATHSIG).
  */
 #include "node.h"
 
 #include "pmi/pmi.h"
 #include "server.h"
 
-#include <base/io.h>
 #include <mend/error.h>
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -29,18 +24,17 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 extern char **environ;
 
-static const double last_words = 0.5; /* seconds between SIGTERM and SIGKILL */
-enum { END_LIMIT = 10 };              /* seconds that an end in order may take */
+static const double last_words = 0.5; /* seconds from SIGTERM to SIGKILL */
+static const double job_limit = 30;   /* seconds for the job to come */
 
 /* ---- messages of the head -------------------------------------------------------------------- */
 
-/* The user's, as it is where `mend run` was called: MPI's libraries read it before we start them. */
+/* Use the user's environment, as it is where `mend run` was called. The MPI libraries read it before we start them. */
 static void take_environment(char **list)
 {
     clearenv();
@@ -48,8 +42,8 @@ static void take_environment(char **list)
         putenv(*e);
 }
 
-/* A daemon that hangs, or was stopped, cannot end its ranks when its lease is over. Then the kernel ends it, and them with
- * it (PR_SET_PDEATHSIG), before the head believes so. */
+/* A daemon that hangs or was stopped cannot end its ranks when its lease is over. So the kernel kills the daemon
+ * then, and its ranks with it (PR_SET_PDEATHSIG), before the head gives the node up. */
 static void fence_at(struct node *n, double until)
 {
     struct itimerspec at = {.it_value = {(time_t)until, (long)(1e9 * (until - (time_t)until))}};
@@ -59,7 +53,7 @@ static void fence_at(struct node *n, double until)
 
 static void extend_lease(struct node *n, double since)
 {
-    static const double a_moment = 0.1; /* to do it ourselves; the head's is longer */
+    static const double a_moment = 0.1; /* to do it ourselves; the head waits longer */
     double until = since + 1e-3 * n->job.timeout_ms;
     if (until <= n->lease)
         return;
@@ -83,24 +77,21 @@ static void begin_job(struct node *n, struct wire_reader *r)
 {
     char why[512] = "";
     if (n->job.name || !job_get(r, &n->job) || n->index >= n->job.nodes) {
-        refuse(n, "the job's description is garbled");
+        refuse(n, "the job description is malformed");
         return;
     }
     take_environment(n->job.environment);
+    n->lease = 0; /* so far it was the time for the job to come */
     struct sigevent kill_us = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
     if (timer_create(CLOCK_BOOTTIME, &kill_us, &n->fence)) {
         snprintf(why, sizeof why, "cannot make a timer: %s", strerror(errno));
+        n->lease = launcher_clock() + END_LIMIT; /* without one we would hang up before we say so */
         refuse(n, why);
         return;
     }
     extend_lease(n, launcher_clock());
-    /* the name of a socket has 108 bytes, with all that comes behind the folder */
-    enum { LONGEST = 89 };
-    const char *tmp = getenv("TMPDIR");
-    bool usable = tmp && strlen(tmp) <= LONGEST && access(tmp, W_OK) == 0;
-    if (mend_io_make_held(usable ? tmp : "/tmp", "mend-node-h", n->folder, sizeof n->folder)) {
+    if (!folders_make(n)) {
         snprintf(why, sizeof why, "%s", mend_error_text());
-        n->folder[0] = 0;
         refuse(n, why);
     } else if ((!n->job.pmi && !server_open(&n->job, n->index, n->folder, why, sizeof why)) ||
                !ranks_start(n, why, sizeof why))
@@ -146,6 +137,8 @@ static void begin_end(struct node *n, bool at_once)
         ranks_signal(n, SIGTERM);
         ranks_signal(n, SIGCONT);
     }
+    if (at_once) /* before the fence moves: from now on nobody else would end them in time */
+        ranks_signal(n, SIGKILL);
     n->ending = true;
     fence_at(n, launcher_clock() + END_LIMIT);
     n->kill_at = launcher_clock() + (at_once ? 0 : last_words);
@@ -185,7 +178,7 @@ static void hear(struct node *n, uint32_t kind, struct wire_reader *r)
     case SAY_ADD: ranks_add(n, r); break;
     case SAY_KILL: ranks_kill(n, wire_get_u32(r)); break;
     case SAY_END: begin_end(n, false); break;
-    default: break; /* of a newer head */
+    default: break; /* from a newer head */
     }
 }
 
@@ -243,7 +236,7 @@ struct sources {
     int *stream;
     int count;
 };
-enum { OF_PMI = 2 }; /* no stream: the rank's questions */
+enum { OF_PMI = 2 }; /* not a stream: the rank's PMI requests */
 enum { FROM_HEAD, FROM_SIGNALS, FROM_SERVER, TO_INPUT, FROM_RANKS };
 
 static void add_source(struct sources *s, struct node_rank *rank, int stream, int fd)
@@ -292,7 +285,7 @@ static void hear_rank(struct node *n, struct node_rank *rank, int stream, int fd
     uint32_t local = (uint32_t)(rank - n->ranks);
     if (stream != OF_PMI)
         ranks_read(n, rank, stream, false);
-    else if (pmi_source(n, local) == fd) /* it may have ended just now */
+    else if (pmi_source(n, local) == fd) /* the rank may have ended just now */
         pmi_hear(n, local);
 }
 
@@ -321,8 +314,8 @@ static void one_turn(struct node *n, struct sources *s, int signals)
         listen_to_head(n);
     double now = launcher_clock();
     beat(n, now);
-    if (n->job.name && now > n->lease && n->head.fd >= 0) {
-        link_close(&n->head); /* given up by now, or soon */
+    if (now > n->lease && n->head.fd >= 0) {
+        link_close(&n->head); /* the head gives us up, now or soon */
         begin_end(n, true);
     }
     if (n->head.fd >= 0 && !link_flush(&n->head)) {
@@ -337,8 +330,8 @@ static void *close_server(void *nothing)
     return nothing;
 }
 
-/* What the ranks and their MPI library have left in shared memory and in our folder. The PMIx library, which knows of
- * the former, may wait for clients that were killed: not longer than a moment. */
+/* Remove what the ranks and their MPI library left in our folders, and elsewhere. Only the PMIx library knows the
+ * latter, and it may wait for clients that were killed, so give it two seconds. */
 static void clean_up(struct node *n)
 {
     struct timespec limit;
@@ -347,11 +340,10 @@ static void clean_up(struct node *n)
     limit.tv_sec += 2;
     if (n->job.name && server_wake() >= 0 && pthread_create(&closer, NULL, close_server, NULL) == 0)
         pthread_timedjoin_np(closer, NULL, &limit);
-    for (int i = 0; n->folder[0] && mend_io_remove_tree(n->folder) && i < 50; i++)
-        usleep(10000); /* the PMIx library is removing, too */
+    folders_remove(n);
 }
 
-/* 4. Whatever is left in the pipes goes to the head; then, with nothing left here, the last word. */
+/* 4. Send the rest of the pipes to the head, clean up, and say BYE last. */
 static void say_bye(struct node *n)
 {
     for (uint32_t i = 0; i < n->count; i++)
@@ -381,6 +373,7 @@ int node_serve(int fd, uint32_t index)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_NAME, "mend-node");
     link_open(&n.head, fd, LINK_LIMIT);
+    n.lease = launcher_clock() + job_limit;
     while (!n.ending || (n.left > 0 && launcher_clock() < n.kill_at))
         one_turn(&n, &s, signals);
     while (!ranks_end(&n))
@@ -388,94 +381,4 @@ int node_serve(int fd, uint32_t index)
     say_bye(&n);
     link_close(&n.head);
     _exit(0);
-}
-
-/* ---- a node on another machine --------------------------------------------------------------- */
-
-static int connect_to(const char *address, const char *port)
-{
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST}, *found;
-    if (getaddrinfo(address, port, &hints, &found))
-        return -1;
-    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
-    socklen_t size = sizeof error;
-    int rc = fd < 0 ? -1 : connect(fd, found->ai_addr, found->ai_addrlen);
-    freeaddrinfo(found);
-    if (rc &&
-        (fd < 0 || errno != EINPROGRESS || poll(&(struct pollfd){fd, POLLOUT, 0}, 1, 20000) <= 0 ||
-         getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) || error)) {
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    return fd;
-}
-
-static bool greet(int fd, uint32_t index, const unsigned char *secret)
-{
-    struct link l;
-    struct wire w = {0};
-    struct wire_reader r;
-    uint32_t kind = 0;
-    int rc = 0;
-    link_open(&l, fd, LINK_BEFORE_HELLO);
-    wire_put_u32(&w, PROTOCOL_MAGIC);
-    wire_put_u32(&w, PROTOCOL_VERSION);
-    wire_put_u32(&w, index);
-    wire_put_bytes(&w, secret, SECRET_SIZE / 2);
-    link_send(&l, SAY_HELLO, &w);
-    wire_free(&w);
-    /* one byte at a time: what follows the answer is not ours to read */
-    bool ok = link_flush(&l);
-    double limit = launcher_clock() + 20;
-    while (ok && (rc = link_next(&l, &kind, &r)) == 0 && launcher_clock() < limit) {
-        unsigned char byte;
-        poll(&(struct pollfd){fd, POLLIN, 0}, 1, 1000);
-        ssize_t n = recv(fd, &byte, 1, MSG_DONTWAIT);
-        ok = n == 1 || (n < 0 && (errno == EAGAIN || errno == EINTR));
-        if (n == 1)
-            wire_put_bare(&l.in, &byte, 1);
-    }
-    size_t size = 0;
-    const void *half = rc > 0 ? wire_get_bytes(&r, &size) : NULL;
-    ok = ok && rc > 0 && kind == SAY_WELCOME && size == SECRET_SIZE / 2 &&
-         memcmp(half, secret + SECRET_SIZE / 2, size) == 0;
-    wire_free(&l.in);
-    wire_free(&l.out);
-    return ok;
-}
-
-int node_connect_and_serve(void)
-{
-    char line[512] = "", address[128], port[16], hex[2 * SECRET_SIZE + 1];
-    unsigned char secret[SECRET_SIZE];
-    unsigned index;
-    size_t n = 0;
-    /* "mend 1 ADDRESS PORT INDEX SECRET"; a byte at a time, a line at most */
-    while (n < sizeof line - 1 && read(0, line + n, 1) == 1 && line[n] != '\n')
-        n++;
-    if (sscanf(line, "mend 1 %127s %15s %u %64s", address, port, &index, hex) != 4 ||
-        strlen(hex) != sizeof hex - 1) {
-        fputs("mend-node: this is a part of mend run and cannot be started by hand\n", stderr);
-        return 2;
-    }
-    for (int i = 0; i < SECRET_SIZE; i++) {
-        unsigned byte = 0;
-        sscanf(hex + 2 * i, "%2x", &byte);
-        secret[i] = (unsigned char)byte;
-    }
-    int fd = connect_to(address, port);
-    if (fd < 0 || !greet(fd, index, secret)) {
-        fprintf(stderr, "mend-node: %s at %s port %s\n",
-                fd < 0 ? "cannot reach the job's head" : "the job's head refused the connection",
-                address, port);
-        return 1;
-    }
-    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    dup2(nothing, 0);
-    setsid(); /* a daemon: not of the agent's terminal or group, and not ended with it */
-    explicit_bzero(line, sizeof line);
-    explicit_bzero(hex, sizeof hex);
-    return node_serve(fd, index);
 }

@@ -1,4 +1,4 @@
-/* The processes of a node: started, heard, ended. */
+/* The processes of a node: starting them, forwarding their streams, ending them. */
 #include "binding.h"
 #include "node.h"
 #include "pmi/pmi.h"
@@ -18,9 +18,22 @@
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
+/* The job may have been started from within another one, whose variables must not win. */
+static void remove_variable(char **list, const char *text)
+{
+    size_t length = strcspn(text, "=") + 1, kept = 0;
+    for (size_t i = 0; list[i]; i++)
+        if (strncmp(list[i], text, length) == 0)
+            free(list[i]);
+        else
+            list[kept++] = list[i];
+    list[kept] = NULL;
+}
+
 static void add_text(char ***list, const char *text)
 {
     size_t n = 0;
+    remove_variable(*list, text);
     while ((*list)[n])
         n++;
     *list = launcher_memory(*list, (n + 2) * sizeof **list);
@@ -35,7 +48,7 @@ static void add_variable(char ***list, const char *name, uint32_t value)
     add_text(list, text);
 }
 
-/* As Open MPI's launcher names them: programs and scripts look at these. */
+/* Programs and scripts look for the names that Open MPI's launcher uses. */
 static void add_place(char ***list, const struct node *n, uint32_t local)
 {
     uint32_t process = n->ranks[local].rank, later = process >= n->job.ranks;
@@ -47,7 +60,17 @@ static void add_place(char ***list, const struct node *n, uint32_t local)
     add_variable(list, "OMPI_UNIVERSE_SIZE", n->job.ranks);
 }
 
-/* In the child; only calls that are allowed between fork and exec. */
+/* The names that MPICH's own launcher uses. */
+static void add_pmi(char ***list, const struct node *n, uint32_t local, int fd)
+{
+    add_variable(list, "PMI_RANK", n->ranks[local].rank);
+    add_variable(list, "PMI_SIZE", n->job.ranks);
+    add_variable(list, "PMI_FD", (uint32_t)fd);
+    add_variable(list, "MPI_LOCALRANKID", local);
+    add_variable(list, "MPI_LOCALNRANKS", n->count);
+}
+
+/* Runs in the child. Only calls that are allowed between fork and exec. */
 static void become_rank(const struct node *n, const struct processors *bound, const int fds[4],
                         pid_t parent, char **environment)
 {
@@ -56,7 +79,7 @@ static void become_rank(const struct node *n, const struct processors *bound, co
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
     if (n->lent)
-        signal(SIGTERM, SIG_IGN); /* they are to live until the checkpoint is made */
+        signal(SIGTERM, SIG_IGN); /* the ranks must live until the checkpoint is complete */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
@@ -84,6 +107,27 @@ static void say_started(struct node *n, const struct node_rank *r)
     wire_free(&w);
 }
 
+static char **copy_list(char *const *list)
+{
+    size_t count = 0;
+    while (list[count])
+        count++;
+    char **copy = launcher_memory(NULL, (count + 1) * sizeof *copy);
+    for (size_t i = 0; i < count; i++)
+        copy[i] = launcher_text(list[i]);
+    copy[count] = NULL;
+    return copy;
+}
+
+static void close_all(const int *fds, int count)
+{
+    int error = errno;
+    for (int i = 0; i < count; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    errno = error;
+}
+
 static bool start_one(struct node *n, uint32_t local, const struct topology *t)
 {
     struct processors bound;
@@ -94,10 +138,14 @@ static bool start_one(struct node *n, uint32_t local, const struct topology *t)
     bool reads = r->rank == 0;
     if ((n->pmi && questions < 0) ||
         (reads ? pipe2(in, O_CLOEXEC) : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0) ||
-        pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
+        pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) {
+        close_all((int[]){in[0], in[1], out[0], out[1], questions}, 5);
         return false;
-    char **environment = n->pmi ? pmi_environment(n, local, questions)
-                                : server_environment(r->rank, n->job.environment);
+    }
+    char **environment =
+        n->pmi ? copy_list(n->job.environment) : server_environment(r->rank, n->job.environment);
+    if (n->pmi)
+        add_pmi(&environment, n, local, questions);
     add_place(&environment, n, local);
     for (char **a = n->added; a && *a; a++)
         add_text(&environment, *a);
@@ -106,12 +154,9 @@ static bool start_one(struct node *n, uint32_t local, const struct topology *t)
     if (r->pid == 0)
         become_rank(n, binds ? &bound : NULL, (int[]){in[0], out[1], err[1], questions}, parent,
                     environment);
+    int error = errno;
     wire_free_list(environment);
-    close(in[0]);
-    close(out[1]);
-    close(err[1]);
-    if (questions >= 0)
-        close(questions);
+    close_all((int[]){in[0], out[1], err[1], questions}, 4);
     r->streams[0] = out[0];
     r->streams[1] = err[0];
     for (int i = 0; i < 2; i++)
@@ -122,6 +167,7 @@ static bool start_one(struct node *n, uint32_t local, const struct topology *t)
     }
     if (r->pid < 0) {
         r->pid = 0;
+        errno = error;
         return false;
     }
     n->left++;
@@ -132,7 +178,7 @@ static bool start_one(struct node *n, uint32_t local, const struct topology *t)
 static void read_topology(struct topology *t)
 {
     struct processors allowed = {0};
-    sched_getaffinity(0, sizeof allowed.part, allowed.part); /* unknown: nobody is bound */
+    sched_getaffinity(0, sizeof allowed.part, allowed.part); /* if it fails, we bind nobody */
     topology_read(t, "/sys/devices/system", &allowed);
 }
 
@@ -161,7 +207,7 @@ bool ranks_start(struct node *n, char *why, size_t size)
     return started == n->count;
 }
 
-/* Of one that died. n->places: none is free, and nobody is bound there. */
+/* A place that a dead process has left. n->places: none is free, and the new process stays unbound. */
 static uint32_t free_place(const struct node *n)
 {
     uint32_t place = 0;
@@ -187,7 +233,7 @@ static bool start_later(struct node *n, uint32_t process, char **added)
     return ok;
 }
 
-/* A process in place of one that died, or the news that there is one on another node. */
+/* Start a process in place of a dead one, or note that another node starts it. */
 void ranks_add(struct node *n, struct wire_reader *r)
 {
     uint32_t process = wire_get_u32(r), node = wire_get_u32(r);
@@ -227,8 +273,8 @@ static void note_end(struct node *n, struct node_rank *r, int status)
     struct wire w = {0};
     r->pid = 0;
     n->left--;
-    /* at once, those beside it; the head tells the other nodes, and knows who has met one that came later. Who ends without
-     * MPI_Finalize is dead to them, too: they would wait for it in theirs. */
+    /* Inform the local ranks at once. The head informs the other nodes, and it alone knows who has met a process
+     * added later. A rank that ends without MPI_Finalize counts as dead, too: others would wait for it in theirs. */
     if ((signal || code || !goodbye) && !n->ending && !n->pmi && r->rank < n->job.ranks)
         server_tell_dead(&r->rank, 1);
     wire_put_u32(&w, r->rank);
@@ -257,23 +303,22 @@ void ranks_signal(struct node *n, int signal)
             kill(n->ranks[i].pid, signal);
 }
 
-/* What a rank has started and left behind is ours by now (PR_SET_CHILD_SUBREAPER). */
-static bool kill_children(void)
+/* Kill what the ranks have started and left behind: orphans are our children (PR_SET_CHILD_SUBREAPER). */
+static void kill_children(void)
 {
     FILE *f = fopen("/proc/thread-self/children", "re");
-    bool any = false;
-    for (int pid; f && fscanf(f, "%d", &pid) == 1; any = true)
+    for (int pid; f && fscanf(f, "%d", &pid) == 1;)
         if (pid > 1)
             kill(pid, SIGKILL);
     if (f)
         fclose(f);
-    return any;
 }
 
 bool ranks_end(struct node *n)
 {
-    if (kill_children())
-        ranks_reap(n);
+    ranks_signal(n, SIGKILL); /* by their ids: not every kernel lists children */
+    kill_children();
+    ranks_reap(n);
     return n->left == 0 && waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD;
 }
 
@@ -313,7 +358,7 @@ void ranks_feed(struct node *n)
             continue;
         if (size < 0 && errno == EAGAIN)
             break;
-        if (size < 0) { /* nobody reads it any more */
+        if (size < 0) { /* the reader is gone */
             close(n->input);
             n->input = -1;
             break;
@@ -328,9 +373,9 @@ void ranks_feed(struct node *n)
         link_send(&n->head, SAY_INPUT_TAKEN, &w);
         wire_free(&w);
     }
+    wire_drop(&n->waiting_input, &n->input_at);
     if (n->input_at < n->waiting_input.size)
         return;
-    n->waiting_input.size = n->input_at = 0;
     if (n->input_ended && n->input >= 0) {
         close(n->input);
         n->input = -1;

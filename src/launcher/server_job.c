@@ -1,4 +1,4 @@
-/* The job as the PMIx library wants to know it, before any rank starts. */
+/* Describes the job to the PMIx library, before any rank starts. */
 #include "server_inside.h"
 
 #include <base/hwloc_plugins.h>
@@ -51,8 +51,8 @@ static uint32_t ranks_on(const struct job *job, uint32_t node)
     return n;
 }
 
-/* "0,1;2,3" as the library wants it, and those of one node. Nodes without ranks, which come last, are none of its
- * business. */
+/* Write all ranks as the library wants them ("0,1;2,3"), and the ranks of one node. Nodes without ranks come last,
+ * and we leave them out. */
 static void list_ranks(const struct job *job, uint32_t nodes, uint32_t node, struct wire *all,
                        struct wire *here)
 {
@@ -147,7 +147,8 @@ static pmix_status_t register_job(const struct job *job, uint32_t node, const ch
     return rc;
 }
 
-/* The daemon looks at the machine once, for all its ranks. Their environment is the job's, not the daemon's. */
+/* The daemon discovers the machine's topology once, for all its ranks. The ranks get the job's environment, not the
+ * daemon's. */
 static pmix_status_t start_library(uint32_t node, const char *host, const char *folder)
 {
     pmix_info_t *info = PMIx_Info_create(5);
@@ -181,7 +182,7 @@ static pmix_status_t register_client(uint32_t process)
     return wait_done(&d, PMIx_server_register_client(&p, getuid(), getgid(), NULL, on_done, &d));
 }
 
-/* A world of one, told to the library like a job of its own. */
+/* Register a world of one with the library, like a job of its own. */
 bool server_add(uint32_t process, const char *folder)
 {
     pmix_proc_t p;
@@ -199,7 +200,7 @@ bool server_add(uint32_t process, const char *folder)
     if (rc == PMIX_SUCCESS && here == 0)
         rc = register_client(process);
     if (rc != PMIX_SUCCESS)
-        fprintf(stderr, "mend-node: the PMIx library refuses a new process: %s\n",
+        fprintf(stderr, "mend-node: the PMIx library refused a new process: %s\n",
                 PMIx_Error_string(rc));
     return rc == PMIX_SUCCESS;
 }
@@ -218,7 +219,7 @@ bool server_open(const struct job *job, uint32_t node, const char *folder, char 
         if (job->node_of[r] == node)
             rc = register_client(r);
     if (rc != PMIX_SUCCESS)
-        snprintf(why, size, "the PMIx library refuses: %s", PMIx_Error_string(rc));
+        snprintf(why, size, "the PMIx library failed: %s", PMIx_Error_string(rc));
     return rc == PMIX_SUCCESS;
 }
 

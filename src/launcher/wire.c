@@ -19,7 +19,7 @@ void *launcher_memory(void *old, size_t size)
 {
     void *memory = realloc(old, size ? size : 1);
     if (!memory) {
-        fputs("mend-node: no memory is left\n", stderr);
+        fputs("mend-node: out of memory\n", stderr);
         _exit(1);
     }
     return memory;
@@ -85,6 +85,15 @@ void wire_free(struct wire *w)
     *w = (struct wire){0};
 }
 
+void wire_drop(struct wire *w, size_t *at)
+{
+    if (*at < w->size / 2 + 1)
+        return;
+    w->size -= *at;
+    memmove(w->bytes, w->bytes + *at, w->size);
+    *at = 0;
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static const unsigned char *take(struct wire_reader *r, size_t size)
@@ -134,7 +143,7 @@ const char *wire_get_text(struct wire_reader *r)
 char **wire_get_list(struct wire_reader *r)
 {
     uint32_t count = wire_get_u32(r);
-    if (r->bad || count > r->left / 5) { /* each has four bytes of length and a 0 at least */
+    if (r->bad || count > r->left / 5) { /* each text takes at least a 4-byte length and a 0 */
         r->bad = true;
         return NULL;
     }
@@ -209,8 +218,8 @@ bool link_flush(struct link *l)
         if (n < 0)
             return errno == EAGAIN || errno == EWOULDBLOCK;
         l->out_at += (size_t)n;
+        wire_drop(&l->out, &l->out_at);
     }
-    l->out.size = l->out_at = 0;
     return l->fd >= 0;
 }
 
@@ -222,7 +231,7 @@ bool link_receive(struct link *l)
         l->in_at = 0;
     }
     unsigned char chunk[1 << 16];
-    for (int i = 0; i < 16; i++) { /* then the others */
+    for (int i = 0; i < 16; i++) { /* then it is another connection's turn */
         ssize_t n = recv(l->fd, chunk, sizeof chunk, MSG_DONTWAIT);
         if (n < 0 && errno == EINTR)
             continue;
@@ -240,7 +249,7 @@ bool link_receive(struct link *l)
 int link_next(struct link *l, uint32_t *kind, struct wire_reader *fields)
 {
     if (l->fd < 0 || l->in.size - l->in_at < HEADER)
-        return 0; /* nothing has come yet, perhaps not even a buffer */
+        return 0; /* nothing has arrived yet; there may not even be a buffer */
     struct wire_reader r = {l->in.bytes + l->in_at, l->in.size - l->in_at, false};
     size_t size = wire_get_u32(&r);
     *kind = wire_get_u32(&r);

@@ -1,5 +1,5 @@
-/* Is every number of a model usable? The limits are far beyond any machine: what lies outside is a slip
- * of the pen (a unit, an exponent), and would come out as nonsense. */
+/* Is every number of a model usable? The limits are far beyond any machine. A value outside them is a typing error (a
+ * unit, an exponent) and would give a nonsensical result. */
 #include <math.h>
 
 #include <base/fail.h>
@@ -9,8 +9,8 @@
 
 static const double most_work = 1e20; /* core-seconds: three million million core-years */
 static const double most_cores = 1e9;
-static const double most_seconds = 1e9; /* of a checkpoint, a recovery, an allocation: 32 years */
-static const double most_rate = 1e3;    /* failures per second of the whole job */
+static const double most_seconds = 1e9; /* for a checkpoint, a recovery, an allocation: 32 years */
+static const double most_rate = 1e3;    /* failures per second in the whole job */
 static const double most_watts = 1e6;   /* per core */
 
 static int is_usable(double value)

@@ -54,7 +54,7 @@ int mend_plan_fit_cost(mend_plan_cost *cost, const double *cores, const double *
 
 static int fit_quadratic(mend_plan_speedup *speedup, const double *n, const double *g, int count)
 {
-    /* g = a N + b N^2; cores are scaled to at most 1 so that the sums stay well conditioned. */
+    /* g = a N + b N^2. Scale the cores to at most 1, so that the sums stay well conditioned. */
     double scale = 0, s2 = 0, s3 = 0, s4 = 0, t1 = 0, t2 = 0;
     for (int i = 0; i < count; i++)
         scale = fmax(scale, n[i]);
@@ -67,7 +67,7 @@ static int fit_quadratic(mend_plan_speedup *speedup, const double *n, const doub
     if (!(det > 1e-12 * s2 * s4))
         return mend_fail(MEND_ERR_CONFIG, "all measurements are at the same number of cores");
     double a = (t1 * s4 - t2 * s3) / det, b = (s2 * t2 - s3 * t1) / det;
-    if (!(a > 0 && -b > 1e-9 * a)) /* a line, up to rounding */
+    if (!(a > 0 && -b > 1e-9 * a)) /* a straight line, up to rounding */
         return mend_fail(MEND_ERR_CONFIG, "the measured speedup does not bend down; fit a line");
     speedup->slope = a / scale;
     speedup->peak = scale * a / (-2 * b);
@@ -114,7 +114,7 @@ int mend_plan_fit_speedup(mend_plan_speedup *speedup, mend_plan_curve curve, con
     return 0;
 }
 
-/* Tangents after Fritsch and Carlson (1980): a curve that is monotone wherever the points are. */
+/* Tangents after Fritsch and Carlson (1980): the curve is monotone wherever the points are. */
 static void set_tangents(mend_plan_speedup *s)
 {
     double chord[MEND_PLAN_POINTS] = {0}, width[MEND_PLAN_POINTS] = {0};

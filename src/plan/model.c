@@ -1,4 +1,4 @@
-/* The model: costs, speedup curves, failure rates, and what they are at a number of cores. */
+/* The model: costs, speedup curves and failure rates, and their values at a number of cores. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 #include "search/site.h"
 
-/* Of another size it is refused where it is used. */
+/* With another size, the functions that use the model refuse it. */
 void mend_plan_model_init_sized(mend_plan_model *model, size_t size)
 {
     memset(model, 0, size);
@@ -40,7 +40,7 @@ double mend_plan_cost_slope(const mend_plan_cost *cost, double cores)
     return cost->slope * cost->power * pow(cores, cost->power - 1);
 }
 
-/* Which piece of the table holds `cores`? Beyond both ends the first and last piece go on. */
+/* Find the piece of the table that holds `cores`. The first and last piece extend beyond the ends. */
 static int table_piece(const mend_plan_speedup *speedup, double cores)
 {
     int piece = 0;
@@ -49,7 +49,7 @@ static int table_piece(const mend_plan_speedup *speedup, double cores)
     return piece;
 }
 
-/* Cubic Hermite between two points of the table; before the first point a line from the origin. */
+/* Cubic Hermite between two points of the table; before the first point, a line from the origin. */
 static void table_value(const mend_plan_speedup *speedup, double cores, double *value,
                         double *slope)
 {

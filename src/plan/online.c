@@ -1,11 +1,11 @@
-/* The planner inside a running job: measured costs, observed failures, and "is a save due now?".
+/* The planner inside a running job: measured costs, observed failures, and "is a checkpoint due now?".
  *
- * Failures of a level are a Poisson process of unknown rate. The belief about the rate is a Gamma
- * distribution that begins with the weight of `prior_failures` failures seen in as many MTBFs, and
- * after n failures in t seconds has the mean (prior + n) / (prior * MTBF + t).
+ * The failures of a level are a Poisson process of unknown rate. The belief about the rate is a Gamma distribution.
+ * It starts with the weight of `prior_failures` failures seen in as many MTBFs. After n failures in t seconds its
+ * mean is (prior + n) / (prior * MTBF + t).
  *
- * The plan is looked at again when a belief has moved by a tenth since the last look, and changed
- * only when the new plan saves `gain` of the overhead that the old one has under the new beliefs.
+ * The planner reviews the plan when a belief has changed by a tenth since the last review. It changes the plan only
+ * when the new one saves `gain` of the overhead that the old one has under the new beliefs.
  */
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 #include "search/search.h"
 
-static const double notable = 0.1; /* change of a belief that makes us look at the plan again */
+static const double notable = 0.1; /* a change of a belief that calls for a review */
 
 static int check_options(const mend_plan_online_options *o)
 {
@@ -68,7 +68,7 @@ static void present_site(const mend_plan_online *online, site *site)
     }
 }
 
-/* The plan in force as a pattern; returns the interval of its lowest level. */
+/* The current plan as a pattern. Returns the interval of its lowest level. */
 static double present_ladder(const mend_plan_online *online, ladder *ladder)
 {
     double interval = 0, last = 0;
@@ -121,7 +121,7 @@ static void adopt(mend_plan_online *online, const ladder *ladder, double interva
     online->plans++;
 }
 
-/* Look at the plan again, if what is believed has changed. */
+/* Review the plan, if the beliefs have changed. */
 static void replan(mend_plan_online *online)
 {
     site site;
@@ -188,8 +188,8 @@ static int lowest_used(const mend_plan_online *online)
     return online->options.levels - 1;
 }
 
-/* Time from `began` to `ended` in which the job did not work; returns its length. Whoever learns of it
- * late may have asked what is due in between: that was no work. */
+/* The job did not work from `began` to `ended`; returns that time. If this call comes late, the caller may have asked
+ * in between what is due, and we counted that time as work: take it back. */
 static double advance_idle(mend_plan_online *online, double began, double ended)
 {
     double known = fmin(online->clock, ended) - began;
@@ -203,7 +203,7 @@ static double advance_idle(mend_plan_online *online, double began, double ended)
     return ended > began ? ended - began : 0;
 }
 
-/* The first measurement replaces the belief, later ones move it, the newest by a fifth. */
+/* The first measurement replaces the belief. Each later one moves it by its share of the mean, at least a fifth. */
 static void measure(double *mean, int64_t *count, double seconds)
 {
     ++*count;
@@ -220,7 +220,7 @@ int mend_plan_online_due(mend_plan_online *online, double now)
     online->asked = online->done;
     int base = lowest_used(online), due = 0;
     double period = online->period[base];
-    double ahead = fmin(online->step, period) / 2; /* this safe point is nearer than the next */
+    double ahead = fmin(online->step, period) / 2; /* this safe point is closer than the next */
     if (online->done < online->retry || online->done - online->safe[base] + ahead < period)
         return 0;
     for (int i = base; i < online->options.levels; i++)

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Join with the block of `leader` (a rank of comm) into a larger block. The old block is freed. */
+/* Join this block with the block of `leader` (a rank of comm) into a larger one. Frees the old block. */
 static int join_blocks(MPI_Comm comm, MPI_Comm *block, int leader, int tag, int high)
 {
     MPI_Comm both, joined, channel = mend_comms_channel(mend_comms_of(comm));
@@ -31,12 +31,12 @@ static int join_blocks(MPI_Comm comm, MPI_Comm *block, int leader, int tag, int 
     return MPI_SUCCESS;
 }
 
-/* Blocks of 1, 2, 4 ... members are joined pairwise until one is left.
- *  1. Everybody is a block of one.
- *  2. The first members of two neighbouring blocks find each other through `comm`; a revoke of comm
- *     ends that. Whoever fails revokes its block, so that the rest of the block does not wait.
+/* Joins blocks of 1, 2, 4 ... members pairwise until one is left.
+ *  1. Every member starts as a block of one.
+ *  2. The first members of two neighbouring blocks find each other through `comm`; a revoke of comm ends that. A
+ *     member that fails revokes its block, so that the rest of the block does not wait.
  *  3. When one block is left, all its members confirm that they hold it.
- * A death at any point ends in an error on every member, now or at the confirmation. */
+ * A death at any point becomes an error on every member, at once or at the confirmation. */
 static int assemble(MPI_Comm comm, const int *members, int n, int me, int tag, MPI_Comm *block)
 {
     int rc = PMPI_Comm_dup(MPI_COMM_SELF, block);

@@ -21,11 +21,11 @@
 #include <unistd.h>
 
 struct slot {
-    _Alignas(128) atomic_int pid; /* 0: nobody of this node */
-    atomic_llong started;         /* start time of the process: a pid alone may be used again */
+    _Alignas(128) atomic_int pid; /* 0: not on this node */
+    atomic_llong started;         /* when the process started: the kernel reuses pids */
     atomic_llong beat;            /* CLOCK_MONOTONIC, milliseconds */
     atomic_int phase;
-    atomic_int meeting; /* how many meetings it has begun */
+    atomic_int meeting; /* how many meetings it has entered */
     atomic_int rank;    /* -1: spare */
 };
 
@@ -42,13 +42,13 @@ struct mend_board {
     int seat, seats, meeting, rank;
     double watchdog, hang_timeout;
     struct mend_board_calls calls;
-    bool guarded; /* the thread runs */
+    bool guarded; /* the thread is running */
     pthread_t guard;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool closing;
     enum mend_phase phase;
-    double since; /* mend_now() at the beginning of the phase; 0: not watched */
+    double since; /* when the phase began (mend_now()); 0: not watched */
 };
 
 const char *mend_phase_name(enum mend_phase phase)
@@ -63,7 +63,7 @@ static long long now_ms(void)
     return (long long)(mend_now() * 1e3);
 }
 
-/* Field 22 of /proc/PID/stat; the name in field 2 may contain anything, so count from its end. */
+/* Field 22 of /proc/PID/stat. The name in field 2 may contain anything, so count from its end. */
 static long long start_time(int pid)
 {
     char path[64], text[1024];
@@ -95,7 +95,7 @@ static void sign(struct mend_board *b)
 
 /* ---- the guard thread ---------------------------------------------------------------------- */
 
-/* Whom does this process wait for? Those of the node that have not begun the same meeting. */
+/* Name the processes that this one waits for: those on this node that have not entered the same meeting. */
 static void name_absent(const struct mend_board *b, double waited, char *text, size_t size)
 {
     int here = 0, absent = 0;
@@ -118,13 +118,13 @@ static void name_absent(const struct mend_board *b, double waited, char *text, s
                  here < b->seats ? " processes of other nodes" : " processes that had come");
 }
 
-/* Kill the processes of this node whose beat is too old: they are stopped, and a stopped process
- * holds up all others without being dead for MPI. */
+/* Kill the processes on this node whose beat is too old. They are stopped, and a stopped process holds up all others
+ * although MPI does not count it as dead. */
 static void end_stopped(const struct mend_board *b, double own_delay)
 {
     long long limit = now_ms() - (long long)(b->hang_timeout * 1e3);
     if (own_delay > b->hang_timeout / 2)
-        return; /* this process did not run either: the machine is slow, or was asleep */
+        return; /* this process did not run either: the machine is slow, or was suspended */
     for (int i = 0; i < b->seats; i++) {
         const struct slot *slot = &b->sheet->slots[i];
         int pid = atomic_load(&slot->pid);
@@ -196,7 +196,7 @@ static int start_guard(struct mend_board *b)
 {
     sigset_t all, old;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* the program's signals are the program's */
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* the signals are for the program's own threads */
     int rc = pthread_create(&b->guard, NULL, guard, b);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     b->guarded = rc == 0;
@@ -230,8 +230,9 @@ struct mend_board *mend_board_open(int seat, int seats, double watchdog, double 
     pthread_condattr_destroy(&attr);
     pthread_mutex_init(&b->lock, NULL);
     sign(b);
-    if ((watchdog > 0 || hang_timeout > 0 || calls->tick) && start_guard(b) != 0) {
-        mend_log(MEND_LOG_WARNING, "process: no guard thread: %s", strerror(errno));
+    int error = watchdog > 0 || hang_timeout > 0 || calls->tick ? start_guard(b) : 0;
+    if (error) {
+        mend_log(MEND_LOG_WARNING, "process: no guard thread: %s", strerror(error));
         b->watchdog = b->hang_timeout = 0;
     }
     return b;

@@ -1,5 +1,5 @@
-/* The board: a page of shared memory on every node where each process of a job writes where it is.
- * It tells whom a process waits for, and who has stopped. One guard thread per process reads it. */
+/* The board: shared memory on every node, where each process of a job writes what it is doing. It shows whom a
+ * process waits for, and who has stopped. One guard thread in each process reads it. */
 #ifndef PROCESS_BOARD_H
 #define PROCESS_BOARD_H
 
@@ -23,30 +23,30 @@ enum mend_phase {
 };
 const char *mend_phase_name(enum mend_phase phase);
 
-/* What the guard thread calls. */
+/* The guard thread calls these. */
 struct mend_board_calls {
-    void (*hung)(const char *who, void *arg); /* a phase lasts too long; who is waited for */
+    void (*hung)(const char *who, void *arg); /* a phase lasts too long, waiting for `who` */
     void (*tick)(enum mend_phase phase,
-                 void *arg); /* a few times a second, not as a spare; or NULL */
+                 void *arg); /* a few times a second, unless this is a spare; or NULL */
     void *arg;
 };
-/* `seats` processes at most; this one has `seat`. Nothing is shared yet. A phase may last `watchdog`
- * seconds (0: for ever). NULL: no memory. */
+/* Open a board for at most `seats` processes; this one has `seat`. The board is private until mend_board_share. A
+ * phase may last `watchdog` seconds (0: forever). NULL: no memory. */
 struct mend_board *mend_board_open(int seat, int seats, double watchdog, double hang_timeout,
                                    const struct mend_board_calls *calls);
-/* Share it with the other processes of this node, under a name that all know. The name is removed
- * by mend_board_unlink, when all have come. Without shared memory the board stays private. */
+/* Share the board with the other processes on this node, under a name that all know. mend_board_unlink removes the
+ * name once all have opened it. Without shared memory the board stays private. */
 void mend_board_share(struct mend_board *board, uint64_t name);
 void mend_board_unlink(struct mend_board *board);
 void mend_board_close(struct mend_board *board);
 
-/* Where this process is now. Phases other than WORKING and SPARE are watched. */
+/* Set the phase of this process. The watchdog covers SHRINK to AGREE. */
 void mend_board_phase(struct mend_board *board, enum mend_phase phase);
 enum mend_phase mend_board_where(const struct mend_board *board);
-/* Counts meetings, so that late-comers are known. */
+/* Count a meeting, so that the board shows who has not entered it. */
 void mend_board_meeting(struct mend_board *board, int rank);
 
-/* A spare sleeps until somebody of its node rings, at most so long; true: it was rung. */
+/* A spare sleeps until another process on its node rings, at most this long. True: somebody rang. */
 bool mend_board_nap(struct mend_board *board, long microseconds);
 void mend_board_ring(struct mend_board *board);
 

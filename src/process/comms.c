@@ -15,12 +15,12 @@ struct member {
 struct mend_family {
     void *owner;
     MPI_Comm root, channel;
-    struct member *members; /* newest first; the root is the last */
+    struct member *members; /* newest first; the root is last */
 };
 
-/* The one keyval of the process. It lives as long as MPI. */
+/* The only keyval of the process. It lives as long as MPI. */
 static int keyval = MPI_KEYVAL_INVALID;
-/* Members come and go in any thread that makes and frees communicators. */
+/* Any thread that makes or frees communicators adds or removes members. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void unlink_member(struct member *m)
@@ -32,7 +32,7 @@ static void unlink_member(struct member *m)
         }
 }
 
-/* A communicator is being freed. */
+/* MPI calls this when it frees a communicator. */
 static int forget(MPI_Comm comm, int key, void *value, void *extra)
 {
     (void)comm;
@@ -50,7 +50,7 @@ static int ensure_keyval(void)
 {
     if (keyval != MPI_KEYVAL_INVALID)
         return MPI_SUCCESS;
-    /* a duplicate gets an entry of its own (intercept.c), never a copy of this one */
+    /* A duplicate gets its own entry (intercept.c), never a copy of this one. */
     return PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
 }
 
@@ -134,9 +134,9 @@ void mend_comms_join_later(struct mend_family *family, MPI_Comm comm, MPI_Reques
     add(family, comm, request);
 }
 
-/* Duplicates whose request has completed become members. The request may have been freed by its
- * owner: Open MPI keeps such objects for reuse, and then says "complete", or tells of another
- * duplicate in progress; then this one is left alone, which is the safe side. */
+/* Make duplicates members once their request is complete. The owner may have freed the request. Open MPI keeps such
+ * objects for reuse, and then reports "complete", or the state of another duplicate in progress. In that case this
+ * duplicate waits longer, which is safe. */
 void mend_comms_refresh(struct mend_family *family)
 {
     struct member *next;

@@ -6,8 +6,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
-/* Wait for all requests, or for the end of one of the two. After a failure the requests are left:
- * one that is freed and fails later is fatal in Open MPI. */
+/* Wait until all requests are complete, or until channel or parent is revoked. After a failure the requests stay:
+ * Open MPI aborts if a request fails after it was freed. */
 static int poll_requests(MPI_Comm channel, MPI_Comm parent, int n, MPI_Request *requests)
 {
     int done = 0, rc = MPI_SUCCESS;
@@ -27,7 +27,7 @@ static int compare(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* The ranks of a group in `channel`, appended to `members`. False: some are not in it. */
+/* Append the ranks of a group, as ranks of `in`, to `members`. False: some are not in it. */
 static bool translate(MPI_Group group, MPI_Group in, int *members, int *count)
 {
     int n = 0;
@@ -41,8 +41,8 @@ static bool translate(MPI_Group group, MPI_Group in, int *members, int *count)
     return all;
 }
 
-/* The members of `made` (both sides of an intercommunicator) by their rank in `channel`, sorted, so
- * that all have the same list. */
+/* List the members of `made` (both sides of an intercommunicator) by their rank in `channel`, sorted, so that all
+ * have the same list. */
 static bool list_members(MPI_Comm channel, MPI_Comm made, int *members, int *count)
 {
     MPI_Group in, group;
@@ -63,7 +63,7 @@ static bool list_members(MPI_Comm channel, MPI_Comm made, int *members, int *cou
     return all;
 }
 
-/* A barrier in log2(n) rounds of empty messages. Every message is received before anybody leaves. */
+/* A barrier in log2(n) rounds of empty messages. Nobody leaves before all its messages have arrived. */
 static int barrier(MPI_Comm channel, MPI_Comm parent, const int *members, int n)
 {
     enum { TAG = 31000 };
@@ -92,7 +92,7 @@ int mend_comms_confirm(MPI_Comm channel, MPI_Comm parent, MPI_Comm made)
         PMPI_Comm_remote_size(made, &remote);
     int *members = malloc(((size_t)local + (size_t)remote) * sizeof *members);
     if (members)
-        /* with processes from outside there is nobody who could be waited for in common */
+        /* With processes from outside the family there is no common channel to wait on. */
         rc = list_members(channel, made, members, &n) ? barrier(channel, parent, members, n)
                                                       : MPI_SUCCESS;
     free(members);

@@ -1,15 +1,15 @@
-/* Every call that makes a communicator passes here, so that the layer knows what was made from a
- * resilient one, without help from the user.
+/* Every call that makes a communicator passes through here. So the layer knows what was made from a resilient
+ * communicator, without help from the user.
  *
- * Profiling tools put their MPI_X in front of the library's and call PMPI_X. To be passed by no one
- * and to pass by no one, each call is wrapped under both names, and each wrapper goes on to the
- * *next* definition of the same name in the dynamic linker's order:
+ * Profiling tools put their MPI_X in front of the library's and call PMPI_X. To see every call and to hide none from
+ * a tool, we wrap each call under both names, and each wrapper calls the *next* definition of the same name in the
+ * dynamic linker's order:
  *
  *     program -> MPI_X (tool) -> PMPI_X (here) -> PMPI_X (library)      tool first
  *     program -> MPI_X (here) -> MPI_X (tool) -> PMPI_X (here) -> ...   Mend first
  *
- * A communicator that comes by twice is taken in once. The symbols are weak, so that a tool may
- * also be linked statically. A communicator of somebody else costs one attribute lookup. */
+ * A communicator that passes twice is added once. The symbols are weak, so a tool may also be linked statically. For
+ * a communicator outside any family the cost is one attribute lookup. */
 #include "comms.h"
 
 #include <base/fail.h>
@@ -19,7 +19,7 @@
 
 #define EXPORT __attribute__((weak, visibility("default")))
 
-/* A static MPI library has no next definition that could be called. */
+/* With a static MPI library there is no next definition to call. */
 static void *find_next(const char *name)
 {
     void *next = dlsym(RTLD_NEXT, name);
@@ -39,7 +39,7 @@ int mend_comms_intercept(void)
                                                                 "one (libmpi.so)");
 }
 
-/* NAME, the parameters, the arguments, the communicator it is made from, where it is put */
+/* NAME, parameters, arguments, the parent communicator, where the new one goes */
 #define COMMUNICATOR_MAKERS(X)                                                                    \
     X(Comm_dup, (MPI_Comm comm, MPI_Comm * made), (comm, made), comm, made)                       \
     X(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm * made), (comm, info, made),    \
@@ -87,7 +87,7 @@ int mend_comms_intercept(void)
     WRAP(PMPI_, name, parameters, arguments, parent, made)
 COMMUNICATOR_MAKERS(WRAP_BOTH)
 
-/* Duplicates that are made in the background join when they are complete. */
+/* Duplicates made in the background join when they are complete. */
 #define WRAP_LATER(prefix, name, parameters, arguments)         \
     EXPORT int prefix##name parameters                          \
     {                                                           \
@@ -107,7 +107,7 @@ WRAP_LATER(PMPI_, Comm_idup, IDUP, (comm, made, request))
 WRAP_LATER(MPI_, Comm_idup_with_info, IDUP_INFO, (comm, info, made, request))
 WRAP_LATER(PMPI_, Comm_idup_with_info, IDUP_INFO, (comm, info, made, request))
 
-/* Communicators with processes from outside: they join, but nobody else can be waited for. */
+/* Communicators that include processes from outside the family: they join, but there is nobody to confirm with. */
 static void made_with_others(MPI_Comm parent, MPI_Comm *made)
 {
     struct mend_family *family = mend_comms_of(parent);
@@ -137,9 +137,9 @@ WRAP_OTHERS(PMPI_, Comm_accept, CONNECT, (port, info, root, comm, made), comm, m
 WRAP_OTHERS(MPI_, Comm_connect, CONNECT, (port, info, root, comm, made), comm, made)
 WRAP_OTHERS(PMPI_, Comm_connect, CONNECT, (port, info, root, comm, made), comm, made)
 
-/* MPI_Comm_create_group of Open MPI waits in the run-time system, for ever if a member dies: no
- * revoke ends it. On a resilient communicator it is therefore put together pairwise, by calls that
- * a revoke ends (mend_comms_assemble). */
+/* Open MPI's MPI_Comm_create_group waits in the run-time system, forever if a member dies, and no revoke ends it. So
+ * on a resilient communicator we build the group's communicator pairwise, from calls that a revoke ends
+ * (mend_comms_assemble). */
 #define CREATE_GROUP (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made)
 #define WRAP_CREATE_GROUP(prefix)                                               \
     EXPORT int prefix##Comm_create_group CREATE_GROUP                           \

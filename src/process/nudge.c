@@ -1,20 +1,19 @@
-/* Wake-ups that the MPI library loses.
+/* Recovers wake-ups that the MPI library loses.
  *
- * A thread that waits in a blocking MPI call looks once whether its peer or communicator has failed,
- * then puts itself on the list of those to be woken by news of failures. If another thread drives
- * MPI meanwhile (the store's, one of the program's) and it is that thread which takes the news in,
- * just between the two steps, then the first one is not on the list yet: it waits for ever, and the
- * job waits for it. Seen on machines with more threads than cores, where a thread may be held up
- * between the two for long.
+ * A thread that enters a blocking MPI call checks once whether its peer or communicator has failed, then adds itself
+ * to the list of threads to wake on news of a failure. Another thread that drives MPI at the same time (the store's,
+ * or one of the program's) may receive the news between these two steps. Then the first thread is not on the list
+ * yet: it waits forever, and the job waits for it. We saw this on machines with more threads than cores, where a
+ * thread may be delayed between the two steps for long.
  *
- * Any later revoke of any communicator wakes all waiting threads, which then look again. So the
- * guard thread looks now and then:
- *   1. Has a rank of this generation failed, or has the base been revoked, and is the owner not in a
- *      repair yet, or in a part of it that such news must end?
- *   2. Revoke a communicator that nobody else has: a duplicate of MPI_COMM_SELF, made beforehand, for
+ * Any later revoke of any communicator wakes all waiting threads, which then check again. So the guard thread does
+ * this from time to time:
+ *   1. Check whether a rank of this generation has failed or the base has been revoked, while the owner is not in a
+ *      repair, or in a part of it that such news must end.
+ *   2. If so, revoke a communicator that nobody else has: a duplicate of MPI_COMM_SELF, made beforehand, because
  *      making one may have to wait for the owner.
- *   3. Longer and longer intervals, as long as it stays so: the owner may be computing.
- * An owner that waits for nothing, or not in vain, does not notice. */
+ *   3. Repeat this at growing intervals: the owner may be computing.
+ * An owner that is not waiting, or not in vain, does not notice. */
 #include "internal.h"
 
 #include <base/event.h>
@@ -29,11 +28,11 @@ struct mend_nudge {
     MPI_Comm base, world; /* watched; MPI_COMM_NULL: nothing is */
     MPI_Comm pokes[POKES];
     int left;
-    double since, next; /* of the trouble under way; 0: none */
+    double since, next; /* of the current trouble; 0: none */
 };
 
-/* Whoever waits in a shrink or an agreement waits for late-comers and is told of failures by other
- * means; a spare looks for itself. */
+/* A process in a shrink or an agreement waits for latecomers, and learns of failures by other means. A spare looks
+ * for itself. */
 static bool may_wait_in_vain(enum mend_phase phase)
 {
     return phase != PHASE_SHRINK && phase != PHASE_AGREE && phase != PHASE_SPARE &&
@@ -48,7 +47,7 @@ static bool in_trouble(const struct mend_nudge *n, enum mend_phase phase)
            (n->world != MPI_COMM_NULL && mend_ulfm_failed(n->world, NULL) > 0);
 }
 
-/* In the guard thread. */
+/* Runs in the guard thread. */
 static void look(struct mend_nudge *n, enum mend_phase phase)
 {
     double now = mend_now();
@@ -80,7 +79,7 @@ void mend_nudge_tick(struct mend_nudge *n, enum mend_phase phase)
     pthread_mutex_unlock(&n->lock);
 }
 
-/* Those that were used up are made anew. */
+/* Replace the duplicates that were used. */
 static void fill(struct mend_nudge *n)
 {
     for (; n->left < POKES; n->left++) {
@@ -98,7 +97,7 @@ struct mend_nudge *mend_nudge_open(void)
 {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
-    if (level != MPI_THREAD_MULTIPLE) /* no other thread can take the news in */
+    if (level != MPI_THREAD_MULTIPLE) /* no other thread can receive the news */
         return NULL;
     struct mend_nudge *n = calloc(1, sizeof *n);
     if (!n)

@@ -1,4 +1,4 @@
-/* The face: starting, working, ending. The repair itself is in meet.c. */
+/* The public functions: start, finalize. meet.c has the repair itself. */
 #include "internal.h"
 
 #include <base/config.h>
@@ -92,7 +92,7 @@ static int read_options(mend_process *p, const mend_process_options *given, size
     return 0;
 }
 
-/* The default failure domain: the node, by its name. */
+/* The default failure domain is the node, by its name. */
 static int node_domain(void)
 {
     char name[256] = "";
@@ -113,8 +113,8 @@ static void thrown(int signal)
         siglongjmp(p->hung, 1);
 }
 
-/* Whom the board cannot see: the ranks in other failure domains than this one. Some of them are
- * waited for; which, only their own nodes can tell. */
+/* The board does not show ranks in other failure domains. The process waits for some of them; only their own nodes
+ * can tell which. */
 static void name_far_ranks(const mend_process *p, char *text, size_t size)
 {
     size_t n = strlen(text);
@@ -127,9 +127,9 @@ static void name_far_ranks(const mend_process *p, char *text, size_t size)
         snprintf(text + n, size - n, ")");
 }
 
-/* In the guard thread: the owner sits in an MPI call that does not end. The job is beyond repair,
- * so leaving that call by force does no further harm: the owner gets an error that says whom it
- * waited for. SIGURG is ignored by default; its handler is set for this moment only. */
+/* Runs in the guard thread: the owner is in an MPI call that does not end. The job is beyond repair, so leaving that
+ * call by force does no further harm. The owner gets an error that says whom it waited for. The default action of
+ * SIGURG is to ignore it; we set a handler for this moment only. */
 static void on_hung(const char *who, void *arg)
 {
     mend_process *p = arg;
@@ -168,7 +168,7 @@ static void destroy(mend_process *p)
         mend_process_retire(p, p->base);
     for (int i = 0; i < p->n_builders; i++)
         mend_process_retire(p, p->built[i]);
-    if (p->stage != STAGE_STOPPED) /* after a stop others may still use them */
+    if (p->stage != STAGE_STOPPED) /* after a stop, others may still use them */
         mend_process_free_retired(p, true);
     if (p->handler != MPI_ERRHANDLER_NULL)
         PMPI_Errhandler_free(&p->handler);
@@ -210,7 +210,7 @@ static int check_base(MPI_Comm base, mend_process **process)
     return mend_ulfm_require();
 }
 
-/* Open MPI runs an error handler of ours for every member of the family; see resume.c. */
+/* Prepare the state. Open MPI runs our error handler for every member of the family; see resume.c. */
 static int prepare(mend_process *p, MPI_Comm base)
 {
     MPI_Comm parents;
@@ -267,7 +267,7 @@ int mend_process_open_sized(MPI_Comm base, const mend_process_options *options, 
     }
     MEND_FAULT_POINT(process_start);
     mend_process_current = p;
-    /* A wrong number of spares is agreed upon like anything else: nobody waits for this process. */
+    /* All agree on a wrong number of spares like on anything else, so nobody waits for this process. */
     if (p->seat >= 0 && (p->options.spares < 0 || p->options.spares >= p->seats)) {
         int seats = p->seats;
         p->stage = STAGE_STOPPED;
@@ -298,10 +298,10 @@ int mend_process_open_sized(MPI_Comm base, const mend_process_options *options, 
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* Protocol:
- *  1. Every active rank waits in a barrier on the resilient communicator, which a revoke ends.
- *  2. Whoever passes it knows that all have come: that is written on its card.
- *  3. The meeting: one card with "passed" is enough to be finished, spares included. Without any,
- *     a process died before all had come, and the meeting repairs the job instead. */
+ *  1. Every active rank waits in a barrier on the resilient communicator. A revoke ends it.
+ *  2. A rank that passes the barrier knows that all have come, and writes "passed" on its card.
+ *  3. In the meeting, one card with "passed" is enough to finish, spares included. Without any, a process died before
+ *     all had come, and the meeting repairs the job instead. */
 int mend_process_close(mend_process *p)
 {
     if (!p)
@@ -319,14 +319,13 @@ int mend_process_close(mend_process *p)
     int code = mend_ulfm_revoked_code();
     MEND_FAULT_POINT(process_finalize_enter);
     mend_board_phase(p->board, PHASE_FINALIZE);
-    p->entered = 1;
     if (!atomic_load(&p->trouble)) {
         mend_comms_set_errhandler(p->family, MPI_ERRORS_RETURN);
         code = PMPI_Barrier(p->now.comm);
         p->passed = code == MPI_SUCCESS;
     }
     if (p->passed)
-        atomic_store(&p->trouble, true); /* nothing of it needs an alarm: all are here */
+        atomic_store(&p->trouble, true); /* all are here, so no alarm is needed */
     else
         mend_process_alarm(p, code);
     MEND_FAULT_POINT(process_finalize_passed);

@@ -1,5 +1,4 @@
-/* From a failure back to work: the error handler, the three ways to resume, callbacks, builders,
- * and what can be asked. */
+/* From a failure back to work: the error handler, the three ways to resume, queries. */
 #include "internal.h"
 
 #include <base/event.h>
@@ -7,9 +6,7 @@
 #include <base/grow.h>
 #include <base/fault.h>
 
-#include <stdlib.h>
-
-static int usable(const mend_process *p, const char *call)
+int mend_process_usable(const mend_process *p, const char *call)
 {
     if (!p)
         return mend_fail(MEND_ERR_ARGUMENT, "%s: NULL", call);
@@ -39,7 +36,7 @@ static void run_callbacks(mend_process *p)
     }
 }
 
-/* Repair until the callbacks come through without a new failure. */
+/* Repair until the callbacks run without a new failure. */
 int mend_process_recover(mend_process *p)
 {
     for (;;) {
@@ -66,7 +63,7 @@ int mend_process_recover(mend_process *p)
     }
 }
 
-/* A repair was made by a call of ours that the program did not expect to be one. */
+/* A call of ours has repaired the job, where the program expected no repair. */
 int mend_process_after_repair(mend_process *p, int rc)
 {
     if (p->options.resume == MEND_RESUME_JUMP && p->armed)
@@ -81,25 +78,28 @@ int mend_process_after_repair(mend_process *p, int rc)
                      p->now.n_failed, p->now.generation);
 }
 
-/* Is this error due to a death? MPI_Waitall hides the reason in the statuses, and the calls that make
- * communicators report a dead peer now and then as some other or internal error: then it is known, or
- * becomes known in a moment, that a member is dead. */
-static bool comes_from_failure(mend_process *p, MPI_Comm comm, int code)
+struct suspicion {
+    const mend_process *process;
+    MPI_Comm comm;
+};
+
+static enum mend_news news(void *arg)
 {
-    if (mend_ulfm_is_failure(code))
-        return true;
-    if (mend_ulfm_is_revoked(comm) || mend_ulfm_failed(p->now.comm, NULL) > 0)
-        return true;
-    int class = MPI_SUCCESS;
-    PMPI_Error_class(code, &class);
-    if (class != MPI_ERR_OTHER && class != MPI_ERR_INTERN && class != MPI_ERR_UNKNOWN)
-        return false;
-    mend_ulfm_await_failure(p->now.comm, 5); /* a busy machine is slow to tell */
-    return mend_ulfm_is_revoked(comm) || mend_ulfm_failed(p->now.comm, NULL) > 0;
+    const struct suspicion *s = arg;
+    if (mend_ulfm_is_revoked(s->comm) || mend_ulfm_failed(s->process->now.comm, NULL) > 0)
+        return NEWS_DEATH;
+    mend_ulfm_progress(MPI_COMM_SELF);
+    return NEWS_UNKNOWN;
 }
 
-/* MPI calls this for an error on any member of the family.
- * Stale errors (requests of a past generation) are none of its business. */
+/* The rule is that of all layers (ulfm/failure.c). MPI_Waitall, for one, hides the cause in the statuses. */
+bool mend_process_comes_from_failure(const mend_process *p, MPI_Comm comm, int code)
+{
+    struct suspicion suspicion = {p, comm};
+    return mend_ulfm_caused_by_death(code, news, &suspicion);
+}
+
+/* MPI calls this for an error on any member of the family. It ignores stale errors (requests of a past generation). */
 void mend_process_on_mpi_error(MPI_Comm *comm, int *code, ...)
 {
     mend_process *p = mend_process_current;
@@ -112,7 +112,7 @@ void mend_process_on_mpi_error(MPI_Comm *comm, int *code, ...)
     }
     if (!family ? mend_ulfm_is_revoked(*comm) : family != p->family)
         return;
-    if (!comes_from_failure(p, *comm, *code)) {
+    if (!mend_process_comes_from_failure(p, *comm, *code)) {
         if (p->options.on_error)
             p->options.on_error(*comm, *code, p->options.on_error_arg);
         return;
@@ -126,7 +126,7 @@ void mend_process_on_mpi_error(MPI_Comm *comm, int *code, ...)
         longjmp(p->jump, 1);
     if (p->options.resume != MEND_RESUME_RETURN || p->stage != STAGE_WORKING)
         return;
-    mend_process_recover(p); /* its error is told by the next call of the layer */
+    mend_process_recover(p); /* the layer's next call returns the error */
     if (p->returning)
         p->returning(&p->now, p->hook_arg);
 }
@@ -150,7 +150,7 @@ void mend_process_set_resume(mend_process *p, mend_resume resume)
 
 int mend_process_run_callbacks(mend_process *p)
 {
-    int rc = usable(p, "callbacks");
+    int rc = mend_process_usable(p, "callbacks");
     if (rc != 0 || p->stage != STAGE_WORKING)
         return rc != 0 ? rc : mend_fail(MEND_ERR_STATE, "callbacks: not at work");
     p->callbacks_due = true;
@@ -159,7 +159,7 @@ int mend_process_run_callbacks(mend_process *p)
 
 jmp_buf *mend_process_jump_buffer(mend_process *p)
 {
-    static jmp_buf nowhere; /* so that the macro can be used with NULL and report it */
+    static jmp_buf nowhere; /* so that the macro accepts NULL and reports it */
     return p ? &p->jump : &nowhere;
 }
 
@@ -169,7 +169,7 @@ int mend_process_resume(mend_process *p)
         return mend_fail(MEND_ERR_ARGUMENT, "mend_process_resume_here: NULL");
     if (p->stage == STAGE_FINISHED)
         return 0;
-    int rc = usable(p, "mend_process_resume_here");
+    int rc = mend_process_usable(p, "mend_process_resume_here");
     if (rc != 0)
         return rc;
     p->armed = p->options.resume == MEND_RESUME_JUMP;
@@ -180,13 +180,13 @@ int mend_process_resume(mend_process *p)
 
 int mend_process_repair(mend_process *p)
 {
-    int rc = usable(p, "mend_process_repair");
+    int rc = mend_process_usable(p, "mend_process_repair");
     if (rc != 0)
         return rc;
     if (p->stage != STAGE_WORKING && p->stage != STAGE_CALLING)
         return mend_fail(MEND_ERR_STATE, "mend_process_repair: this process is a spare, or "
                                          "repairing, or finished");
-    if (p->stage == STAGE_CALLING) { /* from a callback: the loop that runs it repairs */
+    if (p->stage == STAGE_CALLING) { /* in a callback: the loop that runs it repairs */
         mend_process_alarm(p, 0);
         return mend_fail(MEND_ERR_PEER_FAILED, "mend_process_repair: inside a callback; return");
     }
@@ -196,7 +196,7 @@ int mend_process_repair(mend_process *p)
 
 int mend_process_wait(mend_process *p)
 {
-    int rc = usable(p, "mend_process_wait");
+    int rc = mend_process_usable(p, "mend_process_wait");
     if (rc != 0)
         return rc;
     while (rc == 0 && p->stage == STAGE_SPARE) {
@@ -223,7 +223,7 @@ int mend_process_run_sized(MPI_Comm base, const mend_process_options *options, s
     rc = mend_process_open_sized(base, &o, sizeof o, builder_size, &p);
     if (rc != 0)
         return rc;
-    /* p is not changed after this line, so its value survives the jump */
+    /* p does not change after this line, so its value survives the jump. */
     rc = mend_process_resume_here(p);
     if (result)
         *result = 0;
@@ -264,7 +264,7 @@ int mend_process_count_role(const mend_process *p, mend_role role, int *count)
 
 int mend_process_check(mend_process *p, int act)
 {
-    int rc = usable(p, "mend_process_check");
+    int rc = mend_process_usable(p, "mend_process_check");
     if (rc != 0)
         return rc;
     if (p->stage != STAGE_WORKING)
@@ -289,7 +289,8 @@ int mend_process_is_failure(int mpi_error_code)
 int mend_process_request(mend_process *p, MPI_Request *request, MPI_Status *status,
                          mend_request_fate *fate)
 {
-    int rc = usable(p, "mend_process_request"), done = 0, cancelled = 0, code = MPI_SUCCESS;
+    int rc = mend_process_usable(p, "mend_process_request"), done = 0, cancelled = 0,
+        code = MPI_SUCCESS;
     MPI_Status own;
     if (rc != 0)
         return rc;
@@ -298,7 +299,7 @@ int mend_process_request(mend_process *p, MPI_Request *request, MPI_Status *stat
     *fate = MEND_REQUEST_COMPLETED;
     if (*request == MPI_REQUEST_NULL)
         return 0;
-    /* a message that was being received when its communicator was revoked is filled to its end */
+    /* MPI still completes a message whose receive was in progress when the communicator was revoked. */
     for (double limit = mend_now() + 1; !done && code == MPI_SUCCESS && mend_now() < limit;)
         code = PMPI_Test(request, &done, &own);
     if (code == MPI_SUCCESS && done) {
@@ -308,113 +309,8 @@ int mend_process_request(mend_process *p, MPI_Request *request, MPI_Status *stat
         *fate = cancelled ? MEND_REQUEST_LOST : MEND_REQUEST_COMPLETED;
         return 0;
     }
-    /* Not freed: Open MPI ends the job when a request fails after it was freed. */
+    /* Do not free it: Open MPI ends the job when a request fails after it was freed. */
     *fate = MEND_REQUEST_LOST;
     *request = MPI_REQUEST_NULL;
-    return 0;
-}
-
-/* ---- what can be added ----------------------------------------------------------------------- */
-
-static int grow(void **array, int *max, int needed, size_t size)
-{
-    if (needed <= *max)
-        return 0;
-    int more = needed * 2 + 2;
-    void *larger = realloc(*array, (size_t)more * size);
-    if (!larger)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d entries", more);
-    *array = larger;
-    *max = more;
-    return 0;
-}
-
-int mend_process_callback_push(mend_process *p, mend_process_callback *callback, void *arg)
-{
-    int rc = usable(p, "mend_process_callback_push");
-    if (rc != 0)
-        return rc;
-    if (!callback)
-        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_callback_push: NULL");
-    rc = grow((void **)&p->callbacks, &p->max_callbacks, p->n_callbacks + 1, sizeof *p->callbacks);
-    if (rc == 0)
-        p->callbacks[p->n_callbacks++] = (struct callback){callback, arg};
-    return rc;
-}
-
-int mend_process_callback_pop(mend_process *p)
-{
-    int rc = usable(p, "mend_process_callback_pop");
-    if (rc != 0)
-        return rc;
-    if (p->n_callbacks == 0)
-        return mend_fail(MEND_ERR_STATE, "mend_process_callback_pop: none was pushed");
-    p->n_callbacks--;
-    return 0;
-}
-
-int mend_process_settled(mend_process *p)
-{
-    int rc = usable(p, "mend_process_settled");
-    if (rc == 0)
-        p->settled = p->now.generation;
-    return rc;
-}
-
-int mend_process_watch(mend_process *p, MPI_Comm comm)
-{
-    int rc = usable(p, "mend_process_watch");
-    if (rc != 0)
-        return rc;
-    if (comm == MPI_COMM_NULL || !p->family)
-        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_watch: no communicator");
-    if (mend_comms_join(p->family, comm) != MPI_SUCCESS)
-        return mend_fail(MEND_ERR_MPI, "mend_process_watch: the communicator takes no attribute");
-    return 0;
-}
-
-int mend_process_keep_builder(mend_process *p, const mend_process_builder *builder)
-{
-    int max_built = p->max_builders, max_building = p->max_builders, n = p->n_builders + 1;
-    if (!builder->build || !builder->made)
-        return mend_fail(MEND_ERR_ARGUMENT, "a builder without function or place");
-    int rc = grow((void **)&p->built, &max_built, n, sizeof *p->built);
-    if (rc == 0)
-        rc = grow((void **)&p->building, &max_building, n, sizeof *p->building);
-    if (rc == 0)
-        rc = grow((void **)&p->builders, &p->max_builders, n, sizeof *p->builders);
-    if (rc != 0)
-        return rc;
-    p->built[n - 1] = p->building[n - 1] = *builder->made = MPI_COMM_NULL;
-    p->builders[n - 1] = *builder;
-    p->n_builders = n;
-    return 0;
-}
-
-int mend_process_builder_add(mend_process *p, mend_process_build *build, void *arg, MPI_Comm *made)
-{
-    int rc = usable(p, "mend_process_builder_add"), at = 0;
-    if (rc != 0)
-        return rc;
-    if (p->stage != STAGE_WORKING)
-        return mend_fail(MEND_ERR_STATE, "mend_process_builder_add: not at work");
-    mend_process_builder builder = {build, arg, made};
-    if (!build || !made)
-        return mend_fail(MEND_ERR_ARGUMENT, "mend_process_builder_add: NULL");
-    MPI_Comm comm;
-    int code = build(p->now.comm, &comm, arg); /* may jump: nothing has been changed yet */
-    if (code != MPI_SUCCESS)
-        return mend_fail(comes_from_failure(p, p->now.comm, code) ? MEND_ERR_PEER_FAILED
-                                                                  : MEND_ERR_MPI,
-                         "mend_process_builder_add: the builder returned %d", code);
-    while (at < p->n_builders && p->builders[at].made != made)
-        at++;
-    if (at == p->n_builders)
-        rc = mend_process_keep_builder(p, &builder);
-    if (rc != 0)
-        return rc;
-    p->builders[at] = builder;
-    mend_process_retire(p, p->built[at]);
-    p->built[at] = *made = comm;
     return 0;
 }

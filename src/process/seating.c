@@ -20,7 +20,7 @@ void mend_seating_clear(struct mend_seating *plan)
     memset(plan, 0, sizeof *plan);
 }
 
-/* What the cards say together, before anything is decided. */
+/* Sum up the cards, before any decision. */
 static void read_cards(struct mend_seating *plan, const struct mend_meeting_card *cards, int n,
                        int *size)
 {
@@ -60,8 +60,8 @@ static int domain_of(const struct mend_seating *plan, const struct mend_meeting_
     return domains ? domains[rank] : 0;
 }
 
-/* The best spare for a dead rank: in the same failure domain if it lives (it may share memory and
- * files there), never beside the copy of the rank's data if that can be helped. */
+/* The best spare for a dead rank: in the same failure domain if possible, where it may share memory and files, and
+ * not in the domain that holds the copy of the rank's data, unless there is no other. */
 static int choose_spare(struct mend_seating *plan, const struct mend_meeting_card *cards, int n,
                         const bool *taken, const int *domains,
                         const struct mend_seating_rules *rules, int rank, int size)
@@ -83,7 +83,7 @@ static int choose_spare(struct mend_seating *plan, const struct mend_meeting_car
     return best;
 }
 
-/* Fill as many holes as there are spares; returns how many holes are left. */
+/* Fill as many holes as there are spares. Returns how many holes are left. */
 static int fill_with_spares(struct mend_seating *plan, const struct mend_meeting_card *cards, int n,
                             bool *taken, const int *domains, const struct mend_seating_rules *rules,
                             int size)
@@ -135,7 +135,7 @@ static void decide(struct mend_seating *plan, const struct mend_meeting_card *ca
         case MEND_POLICY_SPAWN:
             if (spawn_failed)
                 break;
-            /* newcomers arrive as spares, so that one kind of replacement is enough */
+            /* Newcomers arrive as spares, so that there is one kind of replacement. */
             if (plan->spares == 0) {
                 plan->policy = MEND_POLICY_SPAWN;
                 plan->action = PLAN_SPAWN;

@@ -1,9 +1,9 @@
-/* New processes for dead ones. They run the same program, come into mend_process_open, and join
- * the base communicator as spares; the next attempt of the same meeting gives them their ranks.
+/* Spawns new processes for dead ones. They run the same program, call mend_process_open, and join the base
+ * communicator as spares. The next attempt of the same meeting gives them their ranks.
  *
- * Open MPI starts them through its run-time system: this needs the tcp transport (not only sm), and
- * across nodes it was seen to work only once a job. A death in the middle of it may leave newcomers
- * behind that nobody knows; their watchdog ends them. Spares are the better choice. */
+ * Open MPI starts them through its run-time system. This needs the tcp transport (not only sm), and across nodes we
+ * saw it work only once in a job. A death in the middle may leave newcomers behind that nobody knows; their watchdog
+ * ends them. Spares are the better choice. */
 #include "internal.h"
 
 #include <base/event.h>
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tells a process that it was started to replace another one. */
+/* Tells a process that it replaces another one. */
 static const char mark[] = "MEND_SPAWNED";
 
 bool mend_spawn_is_child(MPI_Comm *parents)
@@ -27,7 +27,7 @@ bool mend_spawn_is_child(MPI_Comm *parents)
 int mend_spawn_join(MPI_Comm parents, MPI_Comm *base)
 {
     PMPI_Comm_set_errhandler(parents, MPI_ERRORS_RETURN);
-    unsetenv(mark); /* a later start in this process is an ordinary one */
+    unsetenv(mark); /* a later mend_process_open in this process is an ordinary one */
     int rc = PMPI_Intercomm_merge(parents, 1, base);
     if (rc != MPI_SUCCESS)
         return rc;
@@ -35,7 +35,7 @@ int mend_spawn_join(MPI_Comm parents, MPI_Comm *base)
     return mend_ulfm_connect(*base);
 }
 
-/* /proc/self/cmdline, of which the kernel tells no size; ends with a zero byte. NULL: it cannot be read. */
+/* Read /proc/self/cmdline, whose size the kernel does not report. Appends a zero byte. NULL: it cannot be read. */
 static char *command_line(size_t *bytes)
 {
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -61,7 +61,7 @@ static char *command_line(size_t *bytes)
     return text;
 }
 
-/* The arguments of this process, as argv wants them; *text holds the strings. NULL: they cannot be read, and a
+/* The arguments of this process, in the form of argv; *text holds the strings. NULL: they cannot be read, and a
  * replacement without them would compute something else. */
 static char **own_arguments(char **text)
 {

@@ -1,4 +1,4 @@
-/* A new generation: the resilient communicator, what is built from it, and the state that tells. */
+/* A new generation: the resilient communicator, what the builders make from it, and the state that describes it. */
 #include "internal.h"
 
 #include <base/event.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Collective over the base. MPI_Comm_create asks less of the others than a split: the group is
- * known to everybody already. If it fails, the handle may be garbage: it is not kept. */
+/* Collective over the base. MPI_Comm_create needs less from the others than a split, because all know the group
+ * already. If it fails, the handle may be garbage, so we drop it. */
 int mend_world_make(mend_process *p, const struct mend_seating *plan, int me, MPI_Comm *world,
                     struct mend_family **family)
 {
@@ -43,7 +43,7 @@ int mend_world_build(mend_process *p, struct mend_family *family, int count)
     return MPI_SUCCESS;
 }
 
-/* What the builders made in an attempt that failed. */
+/* Drop what the builders made in an attempt that failed. */
 void mend_world_discard(mend_process *p)
 {
     for (int i = 0; i < p->n_builders; i++) {
@@ -109,8 +109,8 @@ static void announce(mend_process *p, const struct mend_seating *plan)
         mend_event("process.domain", ev_int("too_close", plan->n_too_close));
 }
 
-/* All have agreed: from here on this is the present. Cannot fail but for memory, and then only this
- * process does: it stops, and is a failure to the others. */
+/* All have agreed, so adopt the new generation. Only a lack of memory can make this fail, and only in this process:
+ * it stops, and the others see one more failure. */
 int mend_world_adopt(mend_process *p, const struct mend_seating *plan,
                      const struct mend_meeting_card *cards, int n, int me, MPI_Comm world,
                      struct mend_family *family)
@@ -165,7 +165,7 @@ int mend_world_adopt(mend_process *p, const struct mend_seating *plan,
     };
     if (plan->generation == 0 && rank >= 0)
         p->settled = 0;
-    p->spawn_failures = p->passed = p->entered = 0;
+    p->spawn_failures = p->passed = 0;
     keep_built(p);
     mend_process_free_retired(p, false);
     mend_board_unlink(p->board);

@@ -33,10 +33,10 @@ static void discard_slots(struct slots *slots)
 }
 
 /* Protocol:
- *   1. nothing is under way;
- *   2. all ranks have come: no rank may remove what another still restores from;
- *   3. forget what is known, in memory and in files;
- *   4. agree on the result. */
+ *   1. Wait until nothing is in progress.
+ *   2. Wait until all ranks have come: no rank may remove what another still restores from.
+ *   3. Forget what is known, in memory and in files.
+ *   4. Agree on the result. */
 static int discard(mend_store *store)
 {
     engine_drain(store);

@@ -46,7 +46,7 @@ struct slot *draft_for(mend_store *store, const mend_image_head *head)
     if (!slot || slot->poisoned || !layout_same(&store->draft.layout, head))
         return NULL;
     pthread_mutex_lock(&store->lock);
-    slot->users++; /* this save's */
+    slot->users++; /* for this save */
     pthread_mutex_unlock(&store->lock);
     return slot;
 }

@@ -1,10 +1,10 @@
-/* One save at a time, and nothing else of the store inside it.
+/* One save at a time, and no other call of the store inside it.
  *
- * A producer of a stream runs in the middle of a save. If it calls the store again, or another thread does, messages of
- * two calls would be taken for one another: refused. If it leaves the save by a jump (a death inside an MPI call of its
- * own, which the process layer repairs), the save's copy and its job would be lost to the store for ever. The next call
- * sees that: it comes from the same thread, and its frame is where that of the save was, or before it. Then what the
- * save held goes back, and it is as if it had failed. */
+ * A producer of a stream runs in the middle of a save. If it, or another thread, calls the store again, the messages
+ * of the two calls would be mixed up, so we refuse the call. If the producer leaves the save by a jump (after a death
+ * inside an MPI call of its own, which the process layer repairs), the store would lose the save's copy and its job
+ * forever. The next call detects that: it comes from the same thread, and its frame is at or above that of the save.
+ * Then we take back what the save held, as if it had failed. */
 #include "copies/cow.h"
 #include "copies/pages.h"
 #include "internal.h"
@@ -37,7 +37,7 @@ static void give_back(mend_store *store)
     g->call = NULL;
 }
 
-/* With the guard's lock. */
+/* Call it with the guard's lock held. */
 static int check(mend_store *store, const char *call, uintptr_t frame)
 {
     struct guard *g = &store->guard;

@@ -31,9 +31,9 @@
 
 /* ---- placement.c ------------------------------------------------------------------------------------ */
 
-/* Who lives where, who helps whom. Pure functions of the homes that all ranks exchanged. */
+/* Who lives where, who helps whom: pure functions of the homes that all ranks have exchanged. */
 
-enum { DOMAIN_SIZE = 128 }; /* more than the name of a host can have */
+enum { DOMAIN_SIZE = 128 }; /* more than a host name can have */
 
 struct home {
     char domain[DOMAIN_SIZE];
@@ -50,10 +50,10 @@ struct placement {
     struct home *homes; /* by logical rank */
     int partner;        /* who holds my copy; -1: nobody */
     int holds;          /* whose copy I hold; -1: nobody's */
-    bool partner_apart; /* on another domain */
+    bool partner_apart; /* in another domain */
     struct group group; /* size 1: no redundancy possible */
     bool group_apart;
-    int folder_peers; /* ranks that share my local folder, me included */
+    int folder_peers; /* ranks that share my local folder, including me */
     int folder_index; /* mine among them */
 };
 
@@ -71,17 +71,17 @@ int placement_domain_from_text(const char *path, const char *text, size_t size, 
 struct slot {
     uint8_t *memory;
     size_t room;
-    mend_image_head head; /* whose data, which version; valid if complete */
-    uint64_t *sums;       /* of the blocks; NULL: not yet computed */
+    mend_image_head head; /* whose data, and which version; valid if complete */
+    uint64_t *sums;       /* of the blocks; NULL: not computed yet */
     bool complete;
     bool poisoned;   /* a message may still write to it: never used again */
     int users;       /* jobs and open parts */
     uint64_t *stale; /* pages mode: what differs from the application's tracked data */
     uint64_t stale_bits;
     uint64_t serial;                     /* layout that `stale` refers to */
-    bool pinned;                         /* known to the driver of a GPU, see device.c */
-    struct mend_device_sum *device_sums; /* of the pages that came from a device; 0: another page */
-    uint64_t device_serial;              /* layout that they refer to; 0: not valid */
+    bool pinned;                         /* registered with a GPU driver, see device.c */
+    struct mend_device_sum *device_sums; /* of the pages that came from a device; 0: other pages */
+    uint64_t device_serial;              /* the layout that they refer to; 0: not valid */
     struct table *device_tables;         /* the same sums on the devices, by pool */
     int device_table_count;
     uint64_t device_key; /* which pages of which region are where in the tables */
@@ -96,23 +96,23 @@ struct mend_store;
 
 int slot_reserve(struct mend_store *store, struct slot *slot, size_t bytes);
 int slot_add(struct mend_store *store, struct slots *slots, struct slot **slot);
-void slot_forget(struct slot *slot); /* content is nothing any more */
+void slot_forget(struct slot *slot); /* it holds nothing any more */
 void slot_free(struct mend_store *store, struct slot *slot);
 uint64_t *slot_sums(const struct slot *slot);
 int slot_digest(struct mend_store *store, struct slot *slot, uint64_t *digest);
 int slot_verify(const struct slot *slot);
 int slot_set_head(struct slot *slot, const mend_image_head *head); /* copies the regions */
-/* A free copy with room for so much, for a save; waits at most max_stall seconds. */
+/* Get a free copy with this much room, for a save; waits at most max_stall seconds. */
 int slot_acquire(struct mend_store *store, size_t bytes, struct slot **slot);
 void slot_release(struct mend_store *store, struct slot *slot);
-/* May a copy that the memory level keeps be overwritten before its successor is committed? Called
- * with the lock held. */
+/* May a save overwrite a copy that the memory level keeps, before its successor is committed? Call it with the lock
+ * held. */
 bool slots_tight(const struct mend_store *store);
 struct draft {         /* see draft.c */
     struct slot *slot; /* NULL: none */
     mend_image_head layout;
 };
-/* The draft, if it is one of this layout; with one user more. */
+/* The draft, if it has this layout, with one more user. */
 struct slot *draft_for(struct mend_store *store, const mend_image_head *head);
 struct slot *slot_find(const struct slots *slots, mend_version_t version, uint64_t id, int rank);
 
@@ -148,28 +148,28 @@ struct job {
     unsigned reached;
     bool full, rebuild;
     bool later;    /* the copy is under way: see cow.c */
-    bool steady;   /* memory level: all have agreed that nothing changed in size */
+    bool steady;   /* memory level: all have agreed that no size changed */
     bool own_done; /* the own file is written */
     bool own_delta, global_delta;
-    uint64_t *changed;   /* pages changed since the previous save; NULL: unknown, all */
+    uint64_t *changed;   /* pages changed since the last save; NULL: unknown, so all */
     uint64_t serial;     /* layout of the slot */
     int error;           /* first */
-    struct drain *drain; /* regions on devices, whose snapshot is still there; NULL: none */
-    bool device, mine;   /* some rank has such; this one has */
+    struct drain *drain; /* regions on devices whose snapshot still exists; NULL: none */
+    bool device, mine;   /* some rank has such regions; this one has */
 };
 
 struct pages; /* userfaultfd, which pages changed */
 struct cow;   /* userfaultfd, copying later */
 struct gpu;   /* snapshots on devices */
-struct drain; /* one of them on its way */
+struct drain; /* a snapshot in transit */
 
 /* ---- an opened part of a version, see restore.c ---------------------------------------------- */
 
 struct part {
     mend_image *image;    /* or */
     struct slot *slot;    /* memory of our own */
-    uint8_t *buffer;      /* what image reads from, if it came by message */
-    struct drain *staged; /* on the devices already; NULL: nothing is */
+    uint8_t *buffer;      /* what the image reads from, if it came in a message */
+    struct drain *staged; /* already on the devices; NULL: nothing */
     const mend_image_head *head;
 };
 
@@ -182,13 +182,13 @@ struct region {
     uint64_t global_offset, global_total;
 };
 
-/* The call that is under way; see guard.c. */
+/* The call in progress; see guard.c. */
 struct guard {
     pthread_mutex_t lock;
     const char *call; /* NULL: none */
     pthread_t by;
     uintptr_t frame; /* of its stack */
-    /* what a save holds */
+    /* held by a save */
     struct slot *slot;
     struct job *job;
     mend_image_region *regions;
@@ -220,7 +220,7 @@ struct mend_store {
 
     mend_version_t last;  /* last version saved or restored */
     int64_t turn;         /* saves so far, for level[].every */
-    mend_version_t floor; /* restored version; what lies above and is not ours is abandoned */
+    mend_version_t floor; /* the restored version; whatever is above it and not ours is abandoned */
     bool saved_since;     /* something was saved since the last restore or open */
 
     pthread_mutex_t lock; /* guards all below, slots' users, known */
@@ -228,8 +228,8 @@ struct mend_store {
     pthread_t thread;
     bool running, stop;
     bool merge_due, merging; /* see merge.c */
-    int hold;                /* calls that read or remove files: no merge */
-    atomic_bool hurry;       /* a merge under way is to leave off */
+    int hold;                /* calls that read or remove files: no merging */
+    atomic_bool hurry;       /* a merge in progress must stop */
     struct job *queue;
     struct job *current;
     int pending;
@@ -250,18 +250,18 @@ struct mend_store {
     uint64_t hash_count, hash_serial;
     uint8_t *last_copy; /* cmp mode: the stream of the last save, and its layout */
     uint64_t copy_serial;
-    int pause, pause_left; /* saves for which nobody looks for changes */
+    int pause, pause_left; /* saves during which we do not look for changes */
     struct pages *pages;
     struct cow *cow;
     struct gpu *gpu;
-    char why[400]; /* the last copy failed: its facts */
+    char why[400]; /* why the last copy failed */
 
     struct part *open_part;
     mend_store_stats stats;
 };
 
 /* ---- region.c ---- */
-/* The head that a save of these regions and streams will have; regions malloc'ed. ids NULL: all. */
+/* Make the head of a save with these regions and streams; regions malloc'ed. ids NULL: all. */
 int layout_make(mend_store *store, const int *ids, int id_count, const mend_store_stream *streams,
                 int stream_count, mend_image_head *head);
 bool layout_same(const mend_image_head *a, const mend_image_head *b);
@@ -279,7 +279,7 @@ int engine_start(mend_store *store);
 void engine_stop(mend_store *store); /* waits for the thread; drops what is queued */
 void engine_push(mend_store *store, struct job *job);
 void engine_drain(mend_store *store); /* until nothing is pending */
-/* Between these two the engine changes no file by itself; it still runs jobs. They may nest. */
+/* Between these two the engine changes no file on its own; it still runs jobs. They may nest. */
 void engine_hold(mend_store *store);
 void engine_release(mend_store *store);
 void job_free(mend_store *store, struct job *job);
@@ -288,19 +288,19 @@ void job_free(mend_store *store, struct job *job);
 struct known *known_find(mend_store *store, mend_version_t version, uint64_t id);
 struct known *known_add(mend_store *store, mend_version_t version, uint64_t id);
 void known_forget(mend_store *store);
-/* A save of `version` begins: known versions at or above it belong to an abandoned past. */
+/* A save of `version` begins: known versions at or above it are abandoned. */
 void known_abandon(mend_store *store, mend_version_t version);
 bool known_kept(const mend_store *store, mend_version_t version, uint64_t id, unsigned levels);
 bool known_any(const mend_store *store,
                unsigned levels); /* some version is committed at one of them */
-/* The version that this level will drop when its next one is committed, if it may go before that (store_let_oldest_go)
- * and a newer one stays; NULL: none. Called with the lock held. */
+/* The version that this level will drop when its next one is committed, if it may go earlier (store_let_oldest_go)
+ * and a newer one stays; NULL: none. Call it with the lock held. */
 struct known *known_due(const mend_store *store, mend_level level);
-/* Is it this rank's task to remove the file? */
+/* Is it up to this rank to remove the file? */
 bool version_is_mine(const mend_store *store, const mend_file *file);
-/* After a commit at `level`: drop what is beyond its count, remove files. Called without the lock. */
+/* After a commit at `level`: drop what exceeds its count, and remove files. Call it without the lock. */
 void prune_level(mend_store *store, mend_level level);
-/* Before files of a new version are written: drop what is due. Called without the lock. */
+/* Before we write files of a new version: drop what is due. Call it without the lock. */
 void prune_due(mend_store *store, mend_level level);
 void prune_files(mend_store *store);
 
@@ -309,9 +309,9 @@ struct level_ops {
     int (*prepare)(mend_store *store, struct job *job); /* local work only; may be NULL */
     int (*exchange)(
         mend_store *store,
-        struct job *job); /* with messages; goes on on errors so that peers can; may be NULL */
+        struct job *job); /* with messages; continues after errors so that peers can; may be NULL */
 };
-/* Will the next exchange of copies have the sizes of the last, and a place ready for it? */
+/* Will the next exchange of copies have the same sizes as the last, and a place ready for it? */
 bool memory_steady(mend_store *store);
 extern const struct level_ops level_memory, level_local, level_partner, level_erasure, level_global;
 

@@ -122,7 +122,7 @@ static int make_folder(const mend_store *store, const char *dir, const char *dom
     return rc;
 }
 
-/* A digest of what must be equal on all ranks. */
+/* A digest of the options that must be equal on all ranks. */
 static int64_t digest(const mend_store *store)
 {
     const mend_store_options *o = &store->options;
@@ -172,11 +172,11 @@ static void tell_place(const mend_store *store)
         mend_event("store.same_domain", ev_str("store", store->name), ev_str("what", "erasure"));
 }
 
-/* The collective part of opening and rebinding, the same for both: here replacements meet survivors.
- *   1. check options, make folders: local;
- *   2. agree that all could, with equal options;
- *   3. exchange homes;
- *   4. partners and groups follow from the homes. */
+/* The collective part of opening and rebinding. Here replacements meet survivors.
+ *   1. Check options, make folders: local.
+ *   2. Agree that all could do that, with equal options.
+ *   3. Exchange homes.
+ *   4. Derive partners and groups from the homes. */
 static int bind_net(mend_store *store, struct net *net)
 {
     struct home home = {0}, *homes = calloc((size_t)net_size(net), sizeof *homes);
@@ -222,7 +222,7 @@ static int open_on(struct net *net, bool alone, int made, mend_store *store, men
     if (store)
         store->alone = alone;
     int rc = made;
-    if (made) { /* tell the others, who are on their way to the same agreement */
+    if (made) { /* tell the others, who are about to enter the same agreement */
         int64_t v[] = {made, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
         net_all_min(net, CALL, v, 5);
     } else {
@@ -281,8 +281,8 @@ int mend_store_open(MPI_Comm comm, int logical_rank, const char *name,
     return open_on(net, false, made, store, out);
 }
 
-/* Everything on the old communicator ends; a save that did not commit is no version. The broken
- * net stays until there is a new one, so that calls in between fail as they should. */
+/* End everything on the old communicator. A save that did not commit is no version. The broken net stays until there
+ * is a new one, so that calls in between fail as they should. */
 static void unbind(mend_store *store)
 {
     engine_drain(store);
@@ -308,7 +308,7 @@ int mend_store_rebind(mend_store *store, MPI_Comm comm, int logical_rank)
         return rc;
     net_close(store->net);
     store->result = 0;
-    store->last = -1; /* if nothing can be restored, the program may start anew */
+    store->last = -1; /* if nothing can be restored, the program may start over */
     store->bad_count = 0;
     delta_reset(store);
     rc = bind_net(store, net);

@@ -1,4 +1,4 @@
-/* Options: from the configuration, checked, copied. */
+/* Options: read from the configuration, checked, copied. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,8 @@ static const char *text_of(const mend_config *c, enum mend_config_key key)
     return text && *text ? text : NULL;
 }
 
-/* What options point to must outlive the configuration: one copy of each text per process, never
- * freed before exit. */
+/* The texts that options point to must outlive the configuration: keep one copy of each in the process until it
+ * exits. */
 static const char *keep_text(const char *text)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -49,7 +49,7 @@ static const char *keep_text(const char *text)
     return k ? k->text : NULL;
 }
 
-/* The number of a word in a list that ends with NULL; -1 and a message: not in it. */
+/* The index of a word in a list that ends with NULL. -1 and a message: not in it. */
 static int parse_word(const char *key, const char *text, const char *const words[])
 {
     char all[100] = "";
@@ -132,7 +132,7 @@ int mend_store_defaults_sized(mend_store_options *options, size_t size)
     return rc;
 }
 
-/* -1: where it is possible. */
+/* -1: use a level where it is possible. */
 static void resolve_levels(mend_store *store)
 {
     mend_level_options *level = store->options.level;

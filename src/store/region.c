@@ -44,7 +44,7 @@ static int region_set(mend_store *store, const struct region *wanted, const char
     if (wanted->bytes > INT64_MAX / 4)
         return mend_fail(MEND_ERR_ARGUMENT, "region %d: %zu bytes are too many", wanted->id,
                          wanted->bytes);
-    cow_wait(store); /* what it was before is still being copied */
+    cow_wait(store); /* its old memory is still being copied */
     struct region *r = region_find(store, wanted->id);
     int rc = r ? 0 : region_insert(store, wanted->id, &r);
     if (rc)
@@ -81,7 +81,7 @@ int mend_store_region_remove(mend_store *store, int id)
     struct region *r = store ? region_find(store, id) : NULL;
     if (!r)
         return mend_fail(MEND_ERR_REGION, "there is no region %d", id);
-    cow_wait(store); /* the memory may be freed after this call */
+    cow_wait(store); /* the caller may free the memory after this call */
     store->region_count--;
     memmove(r, r + 1, (size_t)(store->regions + store->region_count - r) * sizeof *r);
     return 0;
@@ -109,8 +109,7 @@ int mend_store_region_info(const mend_store *store, int index, int *id, void **a
 
 /* ---- layout ---------------------------------------------------------------------------------- */
 
-/* A region keeps its place within a page, so that a changed page is one changed block, and copies
- * are aligned. */
+/* A region keeps its offset within a page, so that one changed page is one changed block, and copies are aligned. */
 static uint64_t place_after(uint64_t end, const void *address)
 {
     return (end + PAGE - 1) / PAGE * PAGE + ((uintptr_t)address & (PAGE - 1));

@@ -39,7 +39,7 @@ int mend_store_put(mend_store_sink *sink, const void *bytes, size_t count)
 
 /* ---- agreement ------------------------------------------------------------------------------- */
 
-/* Larger is later, and no two attempts have the same. */
+/* A later attempt has a larger id, and no two attempts have the same. */
 static int64_t new_id(void)
 {
     struct timespec now;
@@ -68,7 +68,7 @@ static unsigned due_levels(const mend_store *store, int64_t turn)
     return due;
 }
 
-/* One reduction: is everybody ready, is it the same version, what is its id. */
+/* One reduction: is every rank ready, with the same version, and what is its id? */
 enum { READY, VERSION, NO_VERSION, CHOICE, NO_CHOICE, LAST, TURN, STEADY, DEVICE, ID, AGREED };
 
 static int begin_agreement(mend_store *store, int rc, mend_version_t version,
@@ -135,8 +135,8 @@ static int copy_stream(const mend_store_stream *stream, uint8_t *to)
     return 0;
 }
 
-/* Copy in pieces, and let the agreement make progress in between: on a node with more ranks than
- * cores it would otherwise begin only when the last rank has had its turn. */
+/* Copy in pieces, and let the agreement make progress in between: on a node with more ranks than cores it would
+ * otherwise begin only after the last rank's turn. */
 static void copy_region(uint8_t *to, const uint8_t *from, size_t bytes, struct net_min *agreement)
 {
     for (size_t at = 0; at < bytes; at += COPY_PIECE) {
@@ -146,7 +146,7 @@ static void copy_region(uint8_t *to, const uint8_t *from, size_t bytes, struct n
     }
 }
 
-/* Copy what cow.c does not copy later: all of the region, or its first and last bytes. */
+/* Copy now what cow.c does not copy later: all of the region, or its first and last bytes. */
 static void copy_now(const struct slot *slot, const mend_image_region *to, const struct region *r,
                      bool later, struct net_min *agreement)
 {
@@ -160,8 +160,7 @@ static void copy_now(const struct slot *slot, const mend_image_region *to, const
     }
 }
 
-/* The one copy. Gaps between regions are zeros, so that an image has nothing of other versions in
- * it. */
+/* The only copy. Gaps between regions become zeros, so that an image contains nothing of other versions. */
 static int fill_slot(mend_store *store, struct slot *slot, const mend_image_head *head,
                      const mend_save_options *o, const struct job *job, struct net_min *agreement)
 {
@@ -185,7 +184,7 @@ static int fill_slot(mend_store *store, struct slot *slot, const mend_image_head
     return rc;
 }
 
-/* A layout that differs from the last one starts a new numbering of pages: deltas begin afresh. */
+/* A layout that differs from the last one starts a new numbering of pages, so deltas start over. */
 static int note_layout(mend_store *store, const mend_image_head *head)
 {
     if (layout_same(&store->layout, head))
@@ -214,7 +213,7 @@ static int check_choice(const mend_store *store, const mend_save_options *o, men
     return 0;
 }
 
-/* What one save holds while it is being made. */
+/* What one save holds while it is in progress. */
 struct making {
     mend_image_head head;
     struct slot *slot;
@@ -236,7 +235,7 @@ static int prepare(mend_store *store, const mend_save_options *o, struct making 
     return rc;
 }
 
-/* The copy. `agreement` is under way, or NULL: over. Fails only if a producer or a device does. */
+/* Make the copy. `agreement` is in progress, or NULL: over. Fails only if a producer or a device does. */
 static int copy_all(mend_store *store, struct making *m, const mend_save_options *o,
                     struct net_min *agreement)
 {
@@ -265,10 +264,9 @@ static int copy_all(mend_store *store, struct making *m, const mend_save_options
     return rc;
 }
 
-/* May the copy be made before all have agreed? Not if a stream is produced for it, for the producer
- * may do what cannot be undone; not into the only copy of a version that the memory level has; and
- * not on a broken net: a peer may still be reading the slot for an exchange that has failed here,
- * and would keep a mixture as its copy. */
+/* May we copy before all have agreed? Not if the save has a stream, because its producer may do what cannot be
+ * undone. Not into the only copy of a version that the memory level has. And not on a broken net: a peer may still be
+ * reading the slot for an exchange that has failed here, and would keep a mixture as its copy. */
 static bool may_copy_early(const mend_store *store, const struct making *m,
                            const mend_save_options *o)
 {
@@ -307,13 +305,12 @@ static void hand_over(mend_store *store, struct making *m, const struct agreed *
 }
 
 /* Protocol of a save:
- *   1. every rank makes ready all that can fail: layout, a free copy, memory;
- *   2. one reduction agrees on readiness, version, levels and the save id. A rank that is not ready
- *      fails all;
- *   3. the copy, at the same time as 2 where nothing is lost if 2 fails;
- *   4. with streams or devices, a second reduction: a producer or a driver may have failed;
- *   5. the background engine takes over (engine.c).
- * A death before the end of 2 fails the call for all; after it, the commit in the engine. */
+ *   1. Every rank prepares everything that can fail: layout, a free copy, memory.
+ *   2. One reduction agrees on readiness, version, levels and the save id. A rank that is not ready fails all.
+ *   3. Copy, at the same time as 2 where nothing is lost if 2 fails.
+ *   4. With streams or devices, a second reduction: a producer or a driver may have failed.
+ *   5. The background engine takes over (engine.c).
+ * A death before the end of 2 fails the call for all; a later one fails the commit in the engine. */
 static int make_version(mend_store *store, struct making *m, int rc, const mend_save_options *o)
 {
     struct net_min *agreement = NULL;
@@ -343,11 +340,11 @@ static int make_version(mend_store *store, struct making *m, int rc, const mend_
     else
         pages_lost(store);
     if (rc)
-        cow_wait(store); /* the slot goes back */
+        cow_wait(store); /* the copier must be done with the slot */
     return rc;
 }
 
-/* What goes back if the save is left by a jump of a producer. */
+/* What to take back if a producer leaves the save by a jump. */
 static void hold(mend_store *store, struct slot *slot, struct job *job, mend_image_region *regions)
 {
     store->guard.slot = slot;
@@ -372,7 +369,7 @@ int mend_store_save_sized(mend_store *store, mend_version_t version,
         rc = mend_size_same("mend_store_stream", stream_size, sizeof *o->streams);
     if (rc == 0)
         rc = check_choice(store, o, version);
-    cow_wait(store); /* the previous save's; the engine reports its failure */
+    cow_wait(store); /* of the previous save; the engine reports its failure */
     if (rc == 0)
         rc = prepare(store, o, &m);
     if (rc == MEND_ERR_DEVICE)

@@ -1,5 +1,5 @@
-/* What this process knows of versions, and what may go. This knowledge serves only to remove
- * files: what can be restored is determined anew each time (inventory.c). */
+/* What this process knows of versions, and what may go. This knowledge only serves to remove files: what can be
+ * restored is determined again each time (inventory.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ struct known *known_find(mend_store *store, mend_version_t version, uint64_t id)
     return NULL;
 }
 
-/* Entries that no level keeps are dropped from the old end when there are too many. */
+/* If there are too many entries, drop the oldest that no level keeps. */
 static void known_trim(mend_store *store)
 {
     for (int i = 0; store->known_count >= KNOWN_MAX && i < store->known_count - 1;) {
@@ -100,7 +100,7 @@ struct listed {
     bool keep;
 };
 
-/* A copy of that rank's file lies in this folder, where another rank looks after it? */
+/* Is there a copy of that rank's file in this folder, in the care of another rank? */
 static bool held_by_peer(const mend_store *store, int rank)
 {
     const struct home *homes = store->placement.homes;
@@ -127,15 +127,15 @@ bool version_is_mine(const mend_store *store, const mend_file *f)
     case MEND_FILE_COPY:
         if (store->alone || f->rank == store->placement.holds)
             return f->rank == store->placement.holds;
-        /* of a rank that had its partner here before the ranks were placed anew */
+        /* A copy for a rank that had its partner here before the ranks were placed again. */
         return store->placement.folder_index == 0 && !held_by_peer(store, f->rank);
     case MEND_FILE_BUNDLE: return store->rank == 0;
     default: return false;
     }
 }
 
-/* A file of which this process knows nothing (it took another's place and has restored nothing):
- * others may count on its version until the level has as many newer ones as it keeps. */
+/* A file that this process knows nothing of (it replaced another and has restored nothing): others may rely on its
+ * version until the level has as many newer ones as it keeps. */
 static bool others_may_need(mend_store *store, const mend_file *f, unsigned levels)
 {
     int newer = 0, keep = 0;
@@ -150,8 +150,8 @@ static bool others_may_need(mend_store *store, const mend_file *f, unsigned leve
     return newer < keep;
 }
 
-/* Keep a file if a level keeps its version, if it is newer than all that is committed, or if it is
- * of a past that was not yet replaced by anything. */
+/* Keep a file if a level keeps its version, if it is newer than everything committed, or if it belongs to a past that
+ * nothing has replaced yet. */
 static bool wanted(mend_store *store, const mend_file *f)
 {
     unsigned levels = levels_of_kind[f->kind];
@@ -166,7 +166,7 @@ static bool wanted(mend_store *store, const mend_file *f)
     return !abandoned;
 }
 
-/* The bases of what is kept are kept. */
+/* Keep the bases of what we keep. */
 static void keep_bases(const char *folder, struct listed *list, int count)
 {
     for (int i = count - 1; i >= 0; i--) { /* newest first: a base is older than its deltas */
@@ -259,7 +259,7 @@ void prune_level(mend_store *store, mend_level level)
             i < store->own.count ? store->own.list[i] : store->held.list[i - store->own.count];
         if (s->complete && !s->users && s->head.version > store->floor &&
             !known_find(store, s->head.version, s->head.save_id))
-            slot_forget(s); /* of a past that was given up */
+            slot_forget(s); /* from an abandoned past */
     }
     pthread_mutex_unlock(&store->lock);
     if (level == MEND_LEVEL_GLOBAL)

@@ -1,4 +1,4 @@
-/* The result of a save: wait for it, ask for it, cancel the save. */
+/* The result of a save: wait for it, query it, cancel the save. */
 #include "internal.h"
 
 #include <base/grow.h>
@@ -25,7 +25,7 @@ int mend_store_wait(mend_store *store)
         return rc;
     engine_drain(store);
     int64_t worst =
-        store->result; /* commits are agreed, so all have the same, unless somebody died */
+        store->result; /* commits are agreed, so all have the same, unless a process died */
     int broken = net_all_min(store->net, CALL, &worst, 1);
     return broken ? broken : result_text(store, (int)worst);
 }

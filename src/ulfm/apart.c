@@ -1,14 +1,15 @@
-/* Agreements on a stack of their own.
+/* Runs agreements on a stack of their own.
  *
- * Open MPI keeps pointers to variables of those who wait for an agreement: where its value goes, and where the group
- * of the dead goes. An agreement that was left may still end later, when a message comes that was long on its way;
- * then the library writes there. So who leaves a call leaves its stack, too:
- *   1. the call is made on a stack of its own, and the order lies there as well;
- *   2. from the library's progress loop, between two of its turns, it may be left: back to the stack of the caller;
- *   3. a stack that was left stays as it is, for ever. Only what has been touched of it takes memory.
+ * Open MPI keeps pointers to variables of a caller that waits for an agreement: where to store its value, and where
+ * to store the group of the dead. An abandoned agreement may still end later, when a message arrives that was delayed
+ * for long, and then the library writes there. So a process that abandons a call must abandon its stack, too:
+ *   1. We make the call on a stack of its own, which also holds the order.
+ *   2. From the library's progress loop, between two of its turns, we may leave the call, back to the caller's stack.
+ *   3. We never touch or free an abandoned stack. It takes only the memory that the call has used.
  *
- * With several threads in MPI this is not enough. A thread that waits is in a list of the library, and the first of
- * the list drives progress for all: if it has gone, all others sleep for ever. There no call is left (hall.c). */
+ * With several threads in MPI this is not enough. The library keeps a list of waiting threads, and the first on the
+ * list drives progress for all. If that one leaves, all others sleep forever. So there no process leaves a call
+ * (hall.c). */
 #include <ulfm/apart.h>
 
 #include <base/event.h>
@@ -20,16 +21,16 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { STACK = 8 << 20 }; /* as a thread has it by default */
+enum { STACK = 8 << 20 }; /* the default size of a thread's stack */
 
-/* At the upper end of the stack. */
+/* Lies at the upper end of the stack. */
 struct work {
     struct mend_apart_order order;
     ucontext_t outside, inside;
     bool done;
 };
 
-static struct work *now; /* the call under way */
+static struct work *now; /* the current call */
 
 void mend_apart_here(struct mend_apart_order *order)
 {
@@ -70,12 +71,12 @@ bool mend_apart(struct mend_apart_order *order)
     const size_t room = (sizeof(struct work) + 63) / 64 * 64;
     char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (stack == MAP_FAILED) { /* the others are on their way: without a way out, then */
+    if (stack == MAP_FAILED) { /* the others are on their way, so enter without a way out */
         mend_event("ulfm.apart", ev_str("error", strerror(errno)));
         mend_apart_here(order);
         return true;
     }
-    mprotect(stack, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE); /* a guard: stacks grow downwards */
+    mprotect(stack, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE); /* a guard: stacks grow down */
     struct work *work = (struct work *)(stack + STACK - room);
     work->order = *order;
     enter(work, stack, STACK - room);

@@ -1,4 +1,4 @@
-/* Steps 1 and 2 of hall.c: all who live tell each other that they have come, and learn the same deaths. */
+/* Steps 1 and 2 of hall.c: all living processes tell each other that they have come, and learn of the same deaths. */
 #include <ulfm/arrive.h>
 
 #include <base/event.h>
@@ -14,7 +14,7 @@ struct word {
     uint64_t dead[MEMBERS_MAX / 64];
 };
 
-struct arrival { /* left as it is when the channel is revoked: the library may still use it */
+struct arrival { /* not freed when the channel is revoked: the library may still use it */
     struct word mine;
     struct word *words;            /* [size] */
     MPI_Request *receives, *sends; /* [size] */
@@ -52,7 +52,7 @@ static struct arrival *prepare(const struct mend_arrival *h)
     return a;
 }
 
-/* One request: true when nothing is left to wait for. `gone` when the peer is dead. */
+/* Test one request. True: nothing is left to wait for. Sets `gone` if the peer is dead. */
 static bool done(MPI_Request *request, bool *gone)
 {
     int flag = 1;
@@ -123,7 +123,7 @@ enum mend_arrived mend_arrive(const struct mend_arrival *h, bool *was_adopted)
     if (!a)
         return ARRIVED_NO_MEMORY;
     if (!exchange(h, a))
-        return ARRIVED_REVOKED; /* what is left of the arrival stays: see above */
+        return ARRIVED_REVOKED; /* do not free the arrival: see above */
     learn(h, a);
     *was_adopted = false;
     for (int i = 0; i < h->size; i++)

@@ -1,10 +1,10 @@
-/* Connections are made before they are needed.
+/* Establishes connections before they are needed.
  *
- * Open MPI connects two processes over tcp when the first message goes from one to the other. A
- * message to a process that dies before the connection stands waits in the transport. The
- * collectives inside the calls that make communicators (libnbc) free such a request as soon as the
- * death is known, and when the transport then gives the message up, Open MPI ends the whole process:
- * "Send error after request freed". On a standing connection a small message never waits. */
+ * Open MPI connects two processes over tcp when the first sends a message to the second. If the second dies before
+ * the connection is established, the message waits in the transport. The collectives inside the calls that make
+ * communicators (libnbc) free its request as soon as they learn of the death. When the transport then gives up the
+ * message, Open MPI ends the whole process: "Send error after request freed". On an established connection a small
+ * message never waits. */
 #include <ulfm/ulfm.h>
 
 #include <base/event.h>
@@ -13,12 +13,12 @@
 
 enum {
     TAG = 31900,
-    LANES = 4,          /* messages take turns among the network interfaces that two nodes share */
-    CONNECTED_MAX = 512 /* more processes than this would use up file descriptors */
+    LANES = 4,          /* messages alternate among the network interfaces that two nodes share */
+    CONNECTED_MAX = 512 /* more processes would exhaust file descriptors */
 };
 
-/* Everybody sends empty messages to everybody. Requests that are left after a failure are not
- * freed, for the reason above. */
+/* Every process sends empty messages to every other. Requests that are pending after a failure are not freed, for the
+ * reason above. */
 int mend_ulfm_connect(MPI_Comm comm)
 {
     int size, rank, n = 0, rc = MPI_SUCCESS;

@@ -1,20 +1,32 @@
-/* Was an error caused by a death? One rule:
- *   1. The codes of ULFM say so: yes.
- *   2. A death, or a revoke, is known already: yes, whatever the code. What failed is done again after
- *      the repair, and an error of the program's own comes again with it.
- *   3. Open MPI finds this error by looking at the arguments alone (own_errors.def): no.
- *   4. All else is suspect. Windows, files and half-made communicators turn a death into errors of
- *      their own, and the call may have failed before the news of the death is here. So wait for the
- *      news. Whoever can tell that all are alive ends the wait; otherwise it ends with patience, which
- *      is long because a busy machine is slow to tell (0.5 s was too short at load 25). */
+/* Did a death cause this error? One rule:
+ *   1. A code of ULFM says so: yes.
+ *   2. This process already knows of a death or a revoke: yes, whatever the code. The call that failed runs again
+ *      after the repair, and if the program caused the error itself, it occurs again.
+ *   3. Open MPI detects this error from the arguments alone (own_errors.def), or the program has defined it: no.
+ *   4. All other errors are suspect. Windows, files and half-made communicators report a death as errors of their
+ *      own, and the call may fail before the notice of the death arrives. So wait for the notice. The wait ends when
+ *      `look` finds that all are alive, or else after `patience`, which is long because a busy machine reports late
+ *      (0.5 s was too short at load 25). The launcher, which reports the death, waits for a core as this process does.
+ *      So the wait continues until this thread has had a core for a while, but not beyond `most_patience`. */
 #include <ulfm/ulfm.h>
 
 #include <base/event.h>
 
-static const double patience = 5; /* seconds */
+#include <time.h>
+
+static const double patience = 5, own_core = 1, most_patience = 60; /* seconds */
+
+static double core_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static bool is_own(int class)
 {
+    if (class > MPI_ERR_LASTCODE)
+        return true;
     static const int list[] = {
 #define OWN_ERROR(name) MPI_ERR_##name,
 #include <ulfm/own_errors.def>
@@ -36,7 +48,11 @@ bool mend_ulfm_caused_by_death(int mpi_code, enum mend_news (*look)(void *arg), 
     if (is_own(class))
         return false;
     enum mend_news news = NEWS_UNKNOWN;
-    for (double limit = mend_now() + patience; news == NEWS_UNKNOWN && mend_now() < limit;)
+    double began = mend_now(), core = core_time() + own_core, waited = 0;
+    while (news == NEWS_UNKNOWN && waited < most_patience &&
+           (waited < patience || core_time() < core)) {
         news = look(arg);
+        waited = mend_now() - began;
+    }
     return news == NEWS_DEATH;
 }

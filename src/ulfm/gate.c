@@ -1,12 +1,12 @@
 /* The gate: while a thread is inside an agreement, no other thread of ours drives MPI.
  *
- * Open MPI's agreement walks its tables of agreements without a lock when it hears of a death, and keeps a pointer
- * to an agreement that another thread may end meanwhile. So whoever calls MPI beside the program's own thread (the
- * store's background thread, the guard of the process layer) does so between enter and leave, in calls that never
- * wait, and stands before the gate while it is closed.
+ * When Open MPI's agreement learns of a death, it walks its tables of agreements without a lock, and keeps a pointer
+ * to an agreement that another thread may end in the meantime. So any thread of ours other than the program's own
+ * (the store's background thread, the guard of the process layer) calls MPI only between enter and leave, makes no
+ * call that waits, and waits at the gate while it is closed.
  *
- * The gate may be closed only when every living process is on its way into the same agreement (hall.c): otherwise
- * one of them might wait for a message that our background thread has yet to send. */
+ * A process may close the gate only when every living process is about to enter the same agreement (hall.c).
+ * Otherwise one of them might wait for a message that our background thread has not sent yet. */
 #include <ulfm/gate.h>
 
 #include <pthread.h>

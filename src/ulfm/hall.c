@@ -1,32 +1,32 @@
 /* Meeting before an agreement, and leaving one that does not end. One attempt:
  *
- *  1. Everybody tells everybody on the channel that it has come, which deaths it knows, and which attempt it
- *     has acted upon last. Nobody goes on before it has the word of all who live: so a limit for what
- *     follows does not hit those who compute.
- *  2. Everybody waits until its own MPI library knows all deaths that somebody has named. An agreement
- *     that hears of a death while it runs is where Open MPI goes wrong.
- *  3. Shrink the base. If that fails, or takes longer than the limit: revoke the channel, leave the call.
- *  4. The layer above does its work on what is alive, does 1 and 2 once more, and agrees, with a limit, too.
- *  5. Whoever finds the channel revoked leaves the attempt: calls that a revoke ends are ended by one, the
- *     shrink and the agreement are left. The next attempt uses the next channel, and for base a
- *     communicator that no agreement has been on.
+ *  1. Every process tells every other on the channel that it has come, which deaths it knows of, and which attempt it
+ *     adopted last. No process continues before it has heard from all living ones. So a time limit on what follows
+ *     does not hit those that are still computing.
+ *  2. Every process waits until its own MPI library knows of all deaths that any process has named. Open MPI goes
+ *     wrong when an agreement learns of a death while it runs.
+ *  3. Shrink the base. If that fails, or exceeds the limit, revoke the channel and leave the call.
+ *  4. The layer above does its work on the shrunk communicator, runs 1 and 2 again, and agrees, also with a limit.
+ *  5. A process that finds the channel revoked leaves the attempt. It revokes what it waits on, if a revoke ends that
+ *     call, and abandons a shrink or an agreement. The next attempt uses the next channel, and as its base a
+ *     communicator on which there was no agreement.
  *
- * An agreement is left from Open MPI's progress loop, between two of its turns, where nothing is half done, with
- * the stack that it is on (apart.c). Where somebody has several threads in MPI nobody leaves: there the library
- * counts on the thread that waits. Our own other threads stand before the gate meanwhile (gate.c).
+ * A process leaves an agreement from Open MPI's progress loop, between two of its turns, when nothing is half done,
+ * and abandons the call's stack (apart.c). If any process has several threads in MPI, nobody leaves, because there
+ * the library depends on the waiting thread. Our own other threads wait at the gate meanwhile (gate.c).
  *
- * There are places (a channel, a base) for a few attempts. When one was used, the next repair makes more, all of the
- * same in the same order, and adds them behind the others when it is adopted. Who is unsure whether it was keeps them
- * until the next gathering tells; that is on a place that all have had before.
+ * A hall has places (a channel and a base) for a few attempts. After one was used, the next repair makes more, the
+ * same number in the same order everywhere, and appends them when it is adopted. A process that does not know whether
+ * it was adopted keeps them until the next gathering, which takes place on a place that all already have.
  *
- * Deaths. Before or in 1: the receive from the dead ends with an error. In 2: as in 1 of the next attempt.
- * In 3 and 4: Open MPI's agreement leaves the dead out, or hangs and is left. Of one who has just revoked the
- * channel: the revoke reaches all or none; if none, the others have limits of their own.
+ * Deaths. Before or in 1: the receive from the dead process ends with an error. In 2: as in 1 of the next attempt. In
+ * 3 and 4: Open MPI's agreement leaves the dead process out, or hangs and is abandoned. If a process dies that has
+ * just revoked the channel, the revoke reaches all or none; if none, the others have their own limits.
  *
- * Who has left a shrink has not voted, so nobody can have agreed. Who has left the agreement may have voted
- * yes, and others may have got their result and acted upon it: it is unsure. They come to the next
- * gathering, for it has revoked all it has; step 1 tells it. If nobody who lives has acted upon the
- * agreement, nobody ever will: all who live are in the gathering. */
+ * A process that has abandoned a shrink has not voted, so nobody can have agreed. A process that has abandoned the
+ * agreement may have voted yes, and others may have received the result and adopted it: it is unsure. The others come
+ * to the next gathering, because the unsure process has revoked everything it has, and step 1 resolves the doubt. If
+ * no living process has adopted, none ever will, because all living processes are in the gathering. */
 #include <ulfm/hall.h>
 
 #include <base/event.h>
@@ -35,43 +35,43 @@
 #include <ulfm/apart.h>
 #include <ulfm/arrive.h>
 #include <ulfm/gate.h>
+#include <ulfm/progress.h>
 #include <ulfm/ulfm.h>
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 enum {
-    PLACES = 3, /* for the attempt at hand, and for two more if it is left */
-    TURNS = 64  /* of the library between two looks at the clock */
+    PLACES = 3, /* one for this attempt, two more if it is abandoned */
+    TURNS = 64  /* turns of the library between two looks at the clock */
 };
 
 struct place {
-    MPI_Comm channel, base; /* the first has no base: the caller's is used */
+    MPI_Comm channel, base; /* the first has no base: it uses the caller's */
     int size, rank;
 };
 
 struct mend_hall {
     struct place *places;
-    int n_places, at; /* the place in use; n_places: all are used up */
+    int n_places, at; /* the place in use; n_places: none is left */
     double seconds;
     int32_t round;           /* attempts begun */
-    int32_t adopted, unsure; /* the last acted upon; the one that was left; -1: none */
+    int32_t adopted, unsure; /* the last one adopted; the one abandoned; -1: none */
     bool was_adopted;
-    bool threads; /* somewhere several threads call MPI: close the gate */
-    bool bounded; /* all can leave a call */
+    bool threads; /* some process has several threads in MPI: close the gate */
+    bool bounded; /* all processes can leave a call */
 
     pthread_t owner;
-    bool inside; /* a call that may be left is under way */
+    bool inside; /* in a call that it may leave */
     double begin, limit;
 
-    bool ready;     /* calls that a revoke ends may be under way on alive */
-    MPI_Comm alive; /* of this attempt */
-    bool ended;     /* alive was revoked because others have left */
+    bool ready;     /* calls that a revoke ends may be in progress on alive */
+    MPI_Comm alive; /* the result of this attempt's shrink */
+    bool ended;     /* we revoked alive because others have left */
 };
 
-/* The hall whose attempt is under way: the library's progress has no argument for us. */
+/* The hall of the current attempt: the library's progress callback takes no argument. */
 static struct mend_hall *current;
 
 static bool usable(const struct mend_hall *h)
@@ -99,7 +99,7 @@ static bool is_over(const struct mend_hall *h)
     return (h->limit > 0 && mend_now() > h->limit) || others_left(h);
 }
 
-/* Others have left the attempt: so do we, in calls that a revoke ends. */
+/* If others have left the attempt, end our calls that a revoke ends. */
 static void end_if_left(struct mend_hall *h)
 {
     if (!h->ready || h->ended || !usable(h) || !others_left(h))
@@ -108,7 +108,7 @@ static void end_if_left(struct mend_hall *h)
     mend_ulfm_revoke(h->alive);
 }
 
-/* At the end of a turn of the library. */
+/* Runs at the end of a turn of the library. */
 static int at_turn(void)
 {
     static unsigned turns;
@@ -132,18 +132,12 @@ static void set_ready(struct mend_hall *h, MPI_Comm alive)
     h->alive = alive;
 }
 
-static bool look_at_progress(void)
+static bool is_hooked(void)
 {
-    static int looking = -1;
-    union {
-        void *symbol;
-        int (*add)(int (*callback)(void));
-    } library;
-    if (looking < 0) {
-        library.symbol = dlsym(RTLD_DEFAULT, "opal_progress_register");
-        looking = library.symbol && library.add(at_turn) == 0;
-    }
-    return looking;
+    static int hooked = -1;
+    if (hooked < 0)
+        hooked = mend_progress_hook(at_turn);
+    return hooked;
 }
 
 /* ---- a hall ---------------------------------------------------------------------------------- */
@@ -185,8 +179,8 @@ int mend_hall_open(MPI_Comm comm, double seconds, struct mend_hall **out)
     struct place *places = calloc(PLACES, sizeof *places);
     bool several = level == MPI_THREAD_MULTIPLE;
     int can[3] = {h && places && seconds > 0 && size <= MEMBERS_MAX, !several,
-                  !several && look_at_progress()};
-    int all[3] = {0, 0, 0}; /* meet there; one thread each; leave a call */
+                  !several && is_hooked()};
+    int all[3] = {0, 0, 0}; /* can meet; one thread each; can leave a call */
     int rc = PMPI_Allreduce(can, all, 3, MPI_INT, MPI_MIN, comm);
     if (rc != MPI_SUCCESS || !all[0] || !h || !places) {
         free(places);
@@ -214,12 +208,12 @@ enum mend_hall_state mend_hall_state(const struct mend_hall *h)
     return !h ? HALL_NONE : is_last(h) || h->at > h->n_places - PLACES ? HALL_USED : HALL_FRESH;
 }
 
-/* The first place has no base, so it is not taken over. */
+/* The first place has no base, so we do not take it over. */
 void mend_hall_add(struct mend_hall *h, struct mend_hall *more)
 {
     size_t n = (size_t)(h->n_places + more->n_places - 1);
     struct place *places = realloc(h->places, n * sizeof *places);
-    if (!places) { /* the others count on it: to them one more failure, which they can repair */
+    if (!places) { /* the others rely on it: to them this is one more failure */
         mend_log(MEND_LOG_ERROR, "ulfm: no memory for places to meet");
         abort();
     }
@@ -235,7 +229,7 @@ void mend_hall_close(struct mend_hall *h, bool together)
         return;
     if (current == h)
         current = NULL;
-    /* those behind us may have agreements on them that were left */
+    /* earlier places may have abandoned agreements on them */
     for (int i = h->at; together && i < h->n_places; i++) {
         PMPI_Comm_free(&h->places[i].channel);
         if (i > h->at && h->places[i].base != MPI_COMM_NULL)
@@ -246,13 +240,13 @@ void mend_hall_close(struct mend_hall *h, bool together)
 
 /* ---- steps 1, 2 and 5 ------------------------------------------------------------------------- */
 
-/* The next one, if the attempt was left. */
+/* Move to the next place if the attempt was abandoned. */
 static void next_place(struct mend_hall *h, MPI_Comm *base)
 {
     while (usable(h) && others_left(h)) {
         mend_event("ulfm.fresh", ev_int("channel", h->at), ev_int("attempt", h->round));
         if (is_last(h)) {
-            h->at = h->n_places; /* the plain way, until there are more */
+            h->at = h->n_places; /* plain calls, until there are more places */
             return;
         }
         h->at++;
@@ -260,7 +254,7 @@ static void next_place(struct mend_hall *h, MPI_Comm *base)
     }
 }
 
-/* Steps 1 and 2. False: the attempt was left. */
+/* Steps 1 and 2. False: the attempt was abandoned. */
 static bool arrive(struct mend_hall *h)
 {
     bool adopted = false;
@@ -272,7 +266,7 @@ static bool arrive(struct mend_hall *h)
                                    .asked = h->unsure,
                                    .seconds = h->seconds};
     enum mend_arrived arrived = mend_arrive(&arrival, &adopted);
-    if (arrived == ARRIVED_NO_MEMORY) /* the others must not wait for our word */
+    if (arrived == ARRIVED_NO_MEMORY) /* the others must not wait for us */
         mend_ulfm_revoke(here(h)->channel);
     h->was_adopted |= adopted;
     return arrived == ARRIVED_ALL;
@@ -313,23 +307,7 @@ static int left(struct mend_hall *h, const char *what)
     return mend_ulfm_revoked_code();
 }
 
-/* News of deaths is read at every turn of the library, not every millisecond: news that an agreement brings is put
- * off by it, with a pointer to the next agreement, which must not have ended when the news is read. */
-static void read_news_at_once(bool begin)
-{
-    static union {
-        void *symbol;
-        void (*call)(void);
-    } more, less;
-    if (!more.symbol) {
-        more.symbol = dlsym(RTLD_DEFAULT, "opal_progress_event_users_increment");
-        less.symbol = dlsym(RTLD_DEFAULT, "opal_progress_event_users_decrement");
-    }
-    if (more.symbol && less.symbol)
-        (begin ? more : less).call();
-}
-
-/* The last place is for ever: behind it there is no other one to meet on. */
+/* On the last place a call has no limit: there is no further place to meet on. */
 static void enter(struct mend_hall *h, double seconds)
 {
     if (is_last(h))
@@ -338,19 +316,19 @@ static void enter(struct mend_hall *h, double seconds)
     h->limit = seconds > 0 ? h->begin + seconds : 0;
     if (h->threads)
         mend_gate_close();
-    read_news_at_once(true);
+    mend_progress_read_news(true);
     h->inside = h->bounded;
 }
 
 static void leave(struct mend_hall *h)
 {
     h->inside = false;
-    read_news_at_once(false);
+    mend_progress_read_news(false);
     if (h->threads)
         mend_gate_open();
 }
 
-/* Carry the order out. False: it was left. */
+/* Carry out the order. False: it was abandoned. */
 static bool carry_out(struct mend_hall *h, struct mend_apart_order *order, double seconds)
 {
     bool done = true;
@@ -388,7 +366,7 @@ int mend_hall_agree(struct mend_hall *h, MPI_Comm alive, int *flags, bool patien
         return left(h, "vote");
     h->unsure = h->round;
     struct mend_apart_order order = {.comm = alive, .agree = true, .flags = *flags};
-    /* the others may still build something */
+    /* The others may still be building something. */
     if (!carry_out(h, &order, patient ? 0 : 3 * h->seconds))
         return left(h, "agree");
     h->unsure = -1;

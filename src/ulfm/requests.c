@@ -1,10 +1,10 @@
 /* Requests that Open MPI keeps.
  *
- * Open MPI's ob1 keeps the request of the last blocking send, and of the last receive, for the next
- * one. If that send was given up because its receiver died in the middle of a message, the request
- * still has the rest of that message in its list of ranges; the next large send to anybody begins
- * with it, sends it to the dead, and waits for ever (messages in fragments only: no single copy, or
- * tcp). So the kept requests are forgotten; the next call takes new ones. */
+ * Open MPI's ob1 keeps the request of the last blocking send, and of the last receive, for the next one. If it gave
+ * up that send because the receiver died in the middle of a message, the request still lists the rest of that
+ * message. The next large send to anybody begins with it, sends it to the dead process, and waits forever. (This
+ * affects messages in fragments only: no single copy, or tcp.) So we make Open MPI forget the kept requests; the next
+ * call takes new ones. */
 #include <ulfm/ulfm.h>
 
 #include <stddef.h>

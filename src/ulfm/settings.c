@@ -1,4 +1,4 @@
-/* Parameters of Open MPI that must be there before MPI_Init: the rows SETTING of cures.def. */
+/* Parameters that Open MPI must find before MPI_Init: the SETTING rows of cures.def. */
 #include <ulfm/ulfm.h>
 
 #include <signal.h>
@@ -17,8 +17,8 @@ static bool fault_tolerant_job(void)
     return enabled && enabled[0] != '0';
 }
 
-/* When the library is loaded; only in jobs with fault tolerance; what the user has set stays. Named by ulfm.c, so
- * that no linker leaves it out of a program that is linked with an archive. */
+/* Runs when the library is loaded, sets parameters only in jobs with fault tolerance, and keeps what the user has
+ * set. ulfm.c refers to it, so that the linker keeps it in a program linked with an archive. */
 __attribute__((constructor)) void mend_ulfm_set_parameters(void)
 {
     if (!fault_tolerant_job())

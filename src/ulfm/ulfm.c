@@ -1,4 +1,4 @@
-/* The calls of ULFM. */
+/* The ULFM calls. */
 #include <ulfm/ulfm.h>
 
 #include <base/event.h>
@@ -18,7 +18,7 @@ bool mend_ulfm_built(void)
 int mend_ulfm_require(void)
 {
     int *enabled = NULL, found = 0;
-    mend_ulfm_set_parameters(); /* too late to matter; it was run before MPI_Init */
+    mend_ulfm_set_parameters(); /* keeps it linked (settings.c); it has run before MPI_Init */
     if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPIX_FT, &enabled, &found) != MPI_SUCCESS || !found ||
         !*enabled)
         return mend_fail(MEND_ERR_NO_ULFM, "this MPI library has ULFM, but the job was started "
@@ -72,7 +72,7 @@ bool mend_ulfm_is_revoked(MPI_Comm comm)
     return PMPIX_Comm_is_revoked(comm, &flag) == MPI_SUCCESS && flag;
 }
 
-/* The communicator may be the program's own, whose handler ends the job. A repair that fails is tried again. */
+/* The communicator may be the program's own, with a handler that ends the job. We retry a repair that fails. */
 static MPI_Errhandler return_errors(MPI_Comm comm)
 {
     MPI_Errhandler before;
@@ -136,7 +136,7 @@ void mend_ulfm_await_failure(MPI_Comm comm, double seconds)
     }
 }
 
-#else /* no ULFM in this library: everything above require() is never reached */
+#else /* no ULFM in this library: mend_ulfm_require fails, and nobody calls the rest */
 
 bool mend_ulfm_built(void)
 {

@@ -40,7 +40,7 @@ function(chapter_test name first np at rounds program)
     endif()
     mend_limited_test(NAME chapter.${name}.${first}.${np} TIMEOUT 900 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/chapter.sh
         ${first} ${np} ${at} ${rounds} ${CMAKE_BINARY_DIR}/tests/capsule/chapter-${program})
-    set_tests_properties(chapter.${name}.${first}.${np} PROPERTIES PROCESSORS 4
+    set_tests_properties(chapter.${name}.${first}.${np} PROPERTIES PROCESSORS 3
         LABELS "capsule;${ARG_LABELS}" ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR};${ARG_ENV}")
 endfunction()
 
@@ -56,7 +56,7 @@ foreach(source IN LISTS chapter_sources)
         if(name STREQUAL "refused")
             mend_limited_test(NAME chapter.${program} TIMEOUT 120 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/refused.sh ${mpi}
                 ${CMAKE_BINARY_DIR}/tests/capsule/chapter-${program})
-            set_tests_properties(chapter.${program} PROPERTIES PROCESSORS 4 LABELS capsule
+            set_tests_properties(chapter.${program} PROPERTIES PROCESSORS 3 LABELS capsule
                 ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR}")
             continue()
         endif()
@@ -69,6 +69,18 @@ foreach(source IN LISTS chapter_sources)
         endforeach()
     endforeach()
 endforeach()
+
+# MPICH's C++ interface: a library that its own compiler for C++ links with every program.
+if(TARGET capsule-mpich)
+    execute_process(COMMAND mpicxx.mpich -E -x c++ /dev/null RESULT_VARIABLE no_cxx OUTPUT_QUIET ERROR_QUIET)
+    if(no_cxx EQUAL 0)
+        set(output ${CMAKE_BINARY_DIR}/tests/capsule/chapter-cxx.mpich)
+        add_custom_command(OUTPUT ${output} COMMAND mpicxx.mpich -O1 -g -w ${chapters}/cxx.cc -o ${output} -lmpichcxx
+            DEPENDS ${chapters}/cxx.cc VERBATIM)
+        add_custom_target(capsule-chapter-cxx.mpich ALL DEPENDS ${output})
+        chapter_test(cxx.mpich mpich 2 14 3 cxx.mpich)
+    endif()
+endif()
 
 # The chapters in Fortran: one program for each face, from one source; the images are taken in different chapters.
 function(chapter_fortran name mpi face)

@@ -50,7 +50,7 @@ printf 'X' | dd of="$d" bs=1 seek=$(($(stat -c %s "$d") / 2)) conv=notrunc 2>/de
 refused "a flipped byte" "mend:" "$mend" restart "$work/d"
 truncate -s -100 "$d"; refused "a cut image" "mend" "$mend" restart "$work/d"
 rm "$d"; refused "a missing part" "no complete version" "$mend" restart "$work/d"
-refused "another number of ranks" "of 2 ranks" "$mend" restart "$work/a" -n 3
+refused "another number of ranks" "from 2 ranks" "$mend" restart "$work/a" -n 3
 if [ "$(id -u)" = 0 ]; then
     cp -r "$work/a" "$work/e"; chmod 755 "$work"; chown -R 65534 "$work/e"
     refused "images of another user" "mend" setpriv --reuid 65533 --clear-groups "$mend" restart "$work/e"

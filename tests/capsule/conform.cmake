@@ -16,7 +16,7 @@ foreach(mpi IN LISTS conform_mpis)
         DEPENDS ${conform_sources} ${conform}/conform.h ${conform}/wide/wide.h ${conform_tables} VERBATIM)
     add_custom_target(capsule-conform-${mpi} ALL DEPENDS ${program})
     mend_limited_test(NAME capsule.conform.${mpi} TIMEOUT 240 COMMAND bash ${conform}/conform.sh ${mpi} ${program})
-    set_tests_properties(capsule.conform.${mpi} PROPERTIES PROCESSORS 4 LABELS capsule
+    set_tests_properties(capsule.conform.${mpi} PROPERTIES PROCESSORS 3 LABELS capsule
         ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR}")
     # every function that the capsule carries has a case there
     find_program(CAPSULE_PYTHON python3)
@@ -41,7 +41,7 @@ foreach(mpi IN LISTS conform_mpis)
             DEPENDS ${conform}/fortran/edges.F90 VERBATIM)
         add_custom_target(capsule-conform-${face}-${mpi} ALL DEPENDS ${edges})
         mend_limited_test(NAME capsule.conform.fortran_${face}.${mpi} TIMEOUT 240 COMMAND bash ${conform}/conform.sh ${mpi} ${edges})
-        set_tests_properties(capsule.conform.fortran_${face}.${mpi} PROPERTIES PROCESSORS 4 LABELS capsule
+        set_tests_properties(capsule.conform.fortran_${face}.${mpi} PROPERTIES PROCESSORS 3 LABELS capsule
             ENVIRONMENT "MEND_BUILD=${CMAKE_BINARY_DIR}")
     endforeach()
     set_tests_properties(capsule.conform.fortran_MPI.${mpi} PROPERTIES LABELS "campaign;capsule") # much the same as mpif.h

@@ -5,8 +5,8 @@ Is the list of MPI functions complete? Every function that mpi.h declares or the
 the face of that ABI or refused by name (src/capsule/table/refused.def). Prints the counts and the names that are missing.
 
 Fortran: Open MPI's libmpi_mpifh is replaced, so that every name of it that a compiler can ask for must be ours. The module
-libraries (libmpi_usempif08, libmpi_usempi_ignore_tkr) and MPICH's libmpichfort stay: all that they want of the C library
-must be ours.
+libraries (libmpi_usempif08, libmpi_usempi_ignore_tkr), MPICH's libmpichfort and, for C++, its libmpichcxx stay: all that they
+want of the C library must be ours.
 """
 import re
 import subprocess
@@ -86,8 +86,11 @@ def main():
     for name in ("libmpi_usempif08.so.40", "libmpi_usempi_ignore_tkr.so.40"):
         failed |= served(lib.parent / name, face)
     if len(sys.argv) > 6:
-        failed |= served(Path(sys.argv[7]).resolve().parent / "libmpichfort.so.12",
-                         exported(build / "lib/mend/mpich/libmpi.so.12"))
+        face = exported(build / "lib/mend/mpich/libmpi.so.12")
+        lib = Path(sys.argv[7]).resolve()
+        failed |= served(lib.parent / "libmpichfort.so.12", face)
+        if (lib.parent / "libmpichcxx.so.12").exists():  # MPICH may be built without C++
+            failed |= served(lib.parent / "libmpichcxx.so.12", face)
     return 1 if failed else 0
 
 

@@ -21,6 +21,6 @@ judge exec
 "$mend" restart "$work/exec" >"$work/restart.out" 2>&1 && fail "a restart succeeds"
 within 150 "$mend" run -n 2 --spares 1 --dir "$work/run" --every 0.2 -- "${program[@]}" >"$work/run.out" 2>"$work/run.err" || fail "mend run: exit code $?"
 judge run
-grep -q "note: the state of this program on a GPU ($work/dev/nvidia0) will be in no checkpoint: cuCheckpointProcessGetState failed" "$work/run.err" || fail "mend run: nothing is said at the start"
+grep -q "note: no checkpoint will hold the state of this program on a GPU ($work/dev/nvidia0): cuCheckpointProcessGetState failed" "$work/run.err" || fail "mend run: nothing is said at the start"
 [ "$(grep -c 'uses a GPU' "$work/run.err")" -le 2 ] || fail "mend run: it is said again and again"
 echo PASS

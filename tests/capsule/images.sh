@@ -74,6 +74,9 @@ go "$work/b" MEND_CAPSULE_KEEP=9 MEND_CAPSULE_BACKGROUND=yes; ok $? "in the back
 resume_each "$work/b" background
 go "$work/c" MEND_CAPSULE_KEEP=9 MEND_CAPSULE_BACKGROUND=yes MEND_CAPSULE_INCREMENTAL=yes MEND_CAPSULE_CHAIN=4; ok $? "in the background, incremental"
 resume_each "$work/c" "background, incremental"
+# the child that writes an image is killed: no version counts, and the program does not notice
+go "$work/m" MEND_CAPSULE_BACKGROUND=yes MEND_FAULT=io.write:hit=12:kill; ok $? "images whose writers are killed"
+[ -z "$(versions "$work/m")" ]; ok $? "no version counts: $(grep -m1 -o 'no image of version.*' "$work/e")"
 
 # two levels
 go "$work/l" MEND_CAPSULE_KEEP=2 MEND_CAPSULE_LOCAL="$work/node" MEND_CAPSULE_INCREMENTAL=yes MEND_CAPSULE_CHAIN=3; ok $? "local first"

@@ -41,4 +41,14 @@ for sentence in "MPI_Op_create: more than 1024 operations at once" "more than 40
     grep -q "$sentence" "$work/e"; ok $? "said: $(grep -m1 "$sentence" "$work/e" | cut -c1-110)"
 done
 ls "$work"/c/versions/*-v1-* >/dev/null 2>&1; ok $? "and there is an image"
+
+# a stack without a limit, of a program that puts large arrays there
+if (ulimit -s unlimited) 2>/dev/null; then
+    ulimit -s unlimited
+    run "$tests/deep" 2 1200 >"$work/n" 2>/dev/null; ok $? "a native run with 120 MiB of stack"
+    MEND_CAPSULE_AT=1000 run "$mend" exec --dir "$work/s" "$tests/deep" 2 1200 >"$work/o" 2>"$work/e"; ok $? "ulimit -s unlimited"
+    cmp -s "$work/o" "$work/n"; ok $? "the output is that of the native run"
+    within 150 "$mend" restart "$work/s" >"$work/o" 2>"$work/e"; ok $? "resumed in the depth"
+    [ -s "$work/o" ] && tail -n "$(wc -l <"$work/o")" "$work/n" | cmp -s - "$work/o"; ok $? "to its end"
+fi
 exit $fail

@@ -66,7 +66,7 @@ for ((t = 1; t <= trials; t++)); do
         1) np=4 words=("$tests/inflight" 60) ;;
         2) np=2 words=("$tests/omp" 400) ;;
         3) words=("$tests/moments" 300 "$one") ;;
-        4) words=("$build/apps/heat" -m 4 -s 400 -r 50) ;;
+        4) words=("$build/apps/heat" -m 4 -s 3000 -r 300) ;;
         5) np=$((np / 2 * 2)) words=("$build/apps/md" -c 4 -s 400 -t 20) ;; # it divides its cells
         6 | 7) words=("$tests/${chapters[RANDOM % ${#chapters[@]}]}" 12 60) ;;
         *) words=("$tests/anything${abis[RANDOM % ${#abis[@]}]}" 800 $((RANDOM % 50 + 1)) "$work/data") ;;

@@ -32,7 +32,9 @@ refused FTI_GetConfig 'FTI_GetConfig("a", MPI_COMM_WORLD).configuration.ioMode'
 # the same program without such a call compiles: the refusals are not an accident
 printf '#include <fti.h>\nint main(void)\n{\n    return FTI_Status() + FTI_getIDFromString("a") + FTI_FinalizeICP();\n}\n' >program.c
 compile c || fail "a program with supported calls: $(cat said)"
-printf '#include <fenix.hpp>\nint main()\n{\n    return fenix::role();\n}\n' >program.cpp
-! compile cpp || fail "fenix.hpp compiles"
-grep -q 'fenix.hpp is not supported by Mend' said || fail "fenix.hpp: the message does not name it: $(cat said)"
+for header in fenix.hpp veloc.hpp; do
+    printf '#include <%s>\nint main()\n{\n    return 0;\n}\n' $header >program.cpp
+    ! compile cpp || fail "$header compiles"
+    grep -q "$header is not supported by Mend" said || fail "$header: the message does not name it: $(cat said)"
+done
 echo PASS

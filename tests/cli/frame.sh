@@ -34,6 +34,14 @@ for c in $commands; do
 done
 [ "$(ls)" = "$(printf 'err\nout')" ] || fail "something was created: $(ls)"
 
+# mend(1) names every command and its page
+manual=$MEND_SOURCE/docs/man
+for c in $commands; do
+    grep -q "^\*.*\*\?$c\*" <(sed -n '/^# COMMANDS/,/^# EXIT/p' "$manual/mend.1.scd") || fail "mend(1) does not name $c"
+    [ "$c" = version ] || { [ -s "$manual/mend-$c.1.scd" ] && grep -q "\*mend-$c\*(1)" <(sed -n '/^# SEE ALSO/,$p' "$manual/mend.1.scd"); } ||
+        fail "mend(1) does not name the page of $c, or there is none"
+done
+
 # completion: all commands, then their options, then files
 . "$MEND_SOURCE/contrib/completion/mend.bash"
 PATH=$(dirname "$MEND"):$PATH

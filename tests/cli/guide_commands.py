@@ -128,7 +128,7 @@ class Check:
             for number, line in enumerate(file, 1):
                 if line.strip() and not line.startswith("#"):
                     parts = [p.strip() for p in line.split(" | ")]
-                    if len(parts) != 3 or not re.match(r"run$|by [a-z_]+\.[\w.]+( \(.*\))?$|read: .+$", parts[2]):
+                    if len(parts) != 3 or not re.match(r"run$|by [a-z_]+(\.[\w.]+)?( \(.*\))?$|read: .+$", parts[2]):
                         self.complain(f"guide_commands.txt:{number}: not PAGE | COMMAND | run, by TEST, or read: WHY")
                         continue
                     self.listed.append({"page": parts[0], "command": parts[1], "how": parts[2], "line": number, "used": False})

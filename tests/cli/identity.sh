@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Images belong to a job. Those of another job (same program, same number of ranks) or damaged ones are refused by name, kept,
 # and put aside only when the user says --from-start; a folder that was copied as a whole goes on; a program that was rebuilt
-# is named. The same in a job that repairs itself and in one that is launched again.
+# is named. The ABI that it was built for is named, too; a folder of a Mend that did not note it goes on. The same in a job that
+# repairs itself and in one that is launched again.
 set -uo pipefail
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
 scratch=$(mktemp -d) || exit 1
@@ -40,7 +41,13 @@ for mode in --online --no-online; do
     images=images; [ $mode = --online ] || images=versions
     rm -rf a b; stopped a $mode 2000 512 300; stopped b $mode 2000 256 300
     "$MEND" ls a | grep -q "job $(id a) (steady)" || fail "mend ls does not name the job: $("$MEND" ls a)"
-    [ $mode = --no-online ] || { rm -rf c; cp -r a c; cp b/$images/* c/$images/; goes_on c; } # the own ones are there, too
+    grep -q '^ *"abi": "openmpi",$' a/job.json || fail "job.json does not name the ABI: $(cat a/job.json)"
+    "$MEND" ls a | grep -q " (steady)  built for Open MPI$" || fail "mend ls does not name the ABI: $("$MEND" ls a)"
+    "$MEND" ls --json a | grep -q '"abi": "openmpi"' || fail "mend ls --json does not name the ABI: $("$MEND" ls --json a)"
+    if [ $mode = --online ]; then # the own ones are there, too
+        rm -rf c; cp -r a c; cp b/$images/* c/$images/
+        sed -i '/"abi":/d' c/job.json; goes_on c
+    fi
     rm -rf c; cp -r a c; rm c/$images/*; cp b/$images/* c/$images/
     refused "$images/.*belongs to job $(id b) (program steady), this is job $(id a) (program steady)" c
     goes_on c --from-start

@@ -10,7 +10,7 @@ quiet() { "$@" >"$scratch/log" 2>&1 || { cat "$scratch/log"; fail "$*"; }; }
 quiet cmake --install "$MEND_BUILD" --prefix "$scratch/first"
 mv "$scratch/first" "$scratch/usr" # it may be moved
 usr=$scratch/usr lib=$(dirname "$(find "$scratch/usr" -name libmend.so | head -1)")
-export PKG_CONFIG_PATH=$lib/pkgconfig LD_LIBRARY_PATH=$lib
+export PKG_CONFIG_PATH=$lib/pkgconfig
 pc=${PKG_CONFIG:-pkg-config}
 for f in bin/mend share/man/man1/mend.1 share/man/man1/mend-doctor.1 share/man/man5/mend.conf.5 \
     share/mend/launch/openmpi share/bash-completion/completions/mend include/mend/error.h \
@@ -84,7 +84,7 @@ plain=(env -i PATH=/usr/bin:/bin HOME="$scratch" PKG_CONFIG_PATH="$PKG_CONFIG_PA
 "${plain[@]}" "$(command -v "$pc")" --cflags --libs mend >flags 2>log || { cat log; fail "pkg-config knows mend only inside env/run"; }
 # shellcheck disable=SC2046
 quiet "${plain[@]}" "$usr/bin/mend" cc all.c -o all-plain $(cat flags)
-[ "$("${plain[@]}" LD_LIBRARY_PATH="$lib" ./all-plain)" = "$version" ] || fail "what mend cc made does not run"
+[ "$("${plain[@]}" ./all-plain)" = "$version" ] || fail "what mend cc made does not run"
 
 for header in $(cd "$usr/include" && find mend -name '*.h' ! -name scrf.h); do # (that one is for Fortran)
     printf '#include <%s>\n' "$header" >one.c

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Arguments and folders are bytes: a stopped job is resumed with exactly those it had, UTF-8 or not; job.json and the
-# summary are valid JSON with a quote in the path; a job.json that others may have written is not believed.
+# Arguments and folders are bytes: a stopped job is resumed with exactly those it had, UTF-8 or not, and with its options;
+# job.json and the summary are valid JSON with a quote in the path; a job.json that others may have written is not believed.
 set -uo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -10,7 +10,8 @@ mpicc.openmpi -O1 -o echo_args "$MEND_SOURCE/tests/cli/programs/echo_args.c" || 
 folder=$(printf 'a"b\xe9')
 mkdir "$folder" && cd "$folder" || fail "no folder"
 word=$(printf '\xff\xfe raw \x01')
-"$MEND" run -n 2 --spares=0 --every 200ms --dir job -- ../echo_args 400 "$word" ünïcode '' 'a"b' >../first.txt 2>../run.txt &
+options=(--hang-timeout 77s --patience 11min --mtbf 5h --node-timeout 3s --raw --metrics "$word.prom")
+"$MEND" run -n 2 --spares=0 --every 200ms "${options[@]}" --dir job -- ../echo_args 400 "$word" ünïcode '' 'a"b' >../first.txt 2>../run.txt &
 job=$!
 for _ in $(seq 600); do grep -q checkpoint.commit job/events.jsonl 2>/dev/null && break; sleep 0.1; done
 "$MEND" checkpoint job --stop >../checkpoint.txt 2>&1 || fail "no checkpoint"
@@ -22,6 +23,10 @@ cd / || exit 1 # resumed from elsewhere
 "$MEND" restart "$scratch/$folder/job" >"$scratch/second.txt" 2>"$scratch/restart.txt" || fail "it does not resume"
 printf '%s\n' fffe207261772001 c3bc6ec3af636f6465 '' 612262 >"$scratch/expected"
 cmp -s "$scratch/expected" "$scratch/second.txt" || fail "the program had other arguments"
+for value in '"hang_timeout": 77.0' '"patience": 660.0' '"mtbf": 18000.0' '"node_timeout": 3.0' '"raw": true'; do
+    grep -q "$value" "$scratch/$folder/job/job.json" || fail "not $value any more: $(cat "$scratch/$folder/job/job.json")"
+done
+[ "$(grep -c fffe20726177200 "$scratch/$folder/job/job.json")" = 2 ] || fail "the metrics have another file: $(cat "$scratch/$folder/job/job.json")"
 
 cd "$scratch" || exit 1
 "$MEND" run --json -n1 --spares=0 --dir 'q"job' -- ./echo_args 1 x >/dev/null 2>summary.txt || fail "--json"

@@ -19,6 +19,8 @@ for package in gcc cmake libopenmpi-dev openmpi-bin libmpich-dev mpich pkgconf s
     libinih-dev libjansson-dev libcmocka-dev elfutils; do
     [ "$(line "$out" | tr ' ' '\n' | grep -cx -e "$package")" = 1 ] || fail "$package is not named once: $out"
 done
+guide=$(sed -n 's/^apt-get install //p' "$MEND_SOURCE/docs/guide/building.md" | tr ' ' '\n' | grep -vx make | sort)
+[ "$guide" = "$(line "$out" | tr ' ' '\n' | sort)" ] || fail "building.md names other packages: $(diff <(line "$out" | tr ' ' '\n' | sort) - <<<"$guide")"
 grep -q 'a private copy is fetched now' <<<"$out" || fail "what happens next is not said: $out"
 
 for name in mpicc.openmpi mpirun.openmpi mpicc.mpich mpirun.mpich scdoc gdb cmake; do ln -s /bin/true "$scratch/bin/$name"; done

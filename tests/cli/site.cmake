@@ -1,6 +1,9 @@
 mend_cli_test(NAME site SCRIPT site.sh)
 mend_quick(cli.site)
 mend_cli_test(NAME guide_commands SCRIPT guide_commands.sh)
+if(MEND_INNER_BUILDS AND TARGET capsule-openmpi AND TARGET capsule-mpich) # else not all tests are there
+    mend_cli_test(NAME guide_tests SCRIPT guide_tests.sh)
+endif()
 if(MEND_WITH_MPI)
     mend_limited_test(NAME cli.guide_commands_run TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/guide_commands.sh run)
     set_tests_properties(cli.guide_commands_run PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "cli;campaign" ENVIRONMENT

@@ -25,7 +25,7 @@ events() { # a job of 3 ranks on 2 nodes that loses rank 1 and goes on from vers
     for p in 10 11 12 13 14; do
         event 0.1 -1 recover.born "\"pid\":$p,\"host\":\"node$((p % 2))\""
     done
-    for r in 0 1 2; do event 0.2 $r recover.playing "\"version\":0,\"pid\":1$r,\"spares\":2"; done
+    for r in 0 1 2; do event 0.2 $r recover.playing "\"version\":0,\"pid\":1$r,\"host\":\"node$((r % 2))\",\"spares\":2"; done
     for v in 1 2 3; do
         for r in 0 1 2; do
             [ $v = 3 ] && [ $r = 1 ] && continue # dead before it could say so
@@ -35,7 +35,7 @@ events() { # a job of 3 ranks on 2 nodes that loses rank 1 and goes on from vers
     event 7.0 -1 chaos.fault '"kind":"kill","hit":"rank 1 (pid 11)","result":"killed"'
     event 7.1 0 recover.noticed '"how":"failure","call":"Allreduce"'
     event 7.1 2 recover.noticed '"how":"revoke","call":"Send"'
-    for r in 0 1 2; do event 7.3 $r recover.playing "\"version\":2,\"pid\":$((r == 1 ? 13 : 10 + r)),\"spares\":1"; done
+    for r in 0 1 2; do event 7.3 $r recover.playing "\"version\":2,\"pid\":$((r == 1 ? 13 : 10 + r)),\"host\":\"node$((r % 2))\",\"spares\":1"; done
     for r in 0 1 2; do
         event "7.4" $r recover.resumed "\"how\":\"resumed\",\"version\":2,\"repair\":1,\"seconds\":0.$((r == 0 ? 3 : 2)),\"phases\":\"revoke=1.0 shrink=20.5 load=150\""
     done
@@ -89,6 +89,8 @@ event 9.97 -1 plan.interval '"seconds":7.5,"rate":0.1,"overhead":0.1' >>runs/eve
 "$MEND" top --once runs >out && has out '^memory .* 7\.5 s '
 event 9.98 -1 launch.lost '"host":"node1","processes":2,"how":"silence"' >>runs/events.jsonl
 "$MEND" top --once runs >out && has out '^ +1 +lost +.* 13 +node1$' && has out 'node node1 is lost with 2 processes: silence$'
+event 9.985 1 recover.playing '"version":3,"pid":13,"host":"node2","spares":0' >>runs/events.jsonl # the same number elsewhere
+"$MEND" top --once runs >out && has out '^ +1 .* 13 +node2$' && has out 'rank 1: process 13 on node1 is gone, process 13 on node2 replaces it$'
 event 9.99 -1 run.torn_down '"version":3' >>runs/events.jsonl
 "$MEND" top --once runs >out && has out '^torn down, to be relaunched' && has out '^ +0 +torn down '
 : >runs/running # nobody holds it: the job's mend run was killed

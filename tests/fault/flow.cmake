@@ -69,3 +69,18 @@ endif()
 if(TARGET mend_flow)
     mend_quick(mpi.flow_steps mpi.flow_campaign_grown)
 endif()
+# Views in GPU memory, over the stand-in of the driver. tests/device/counts.sh runs the same program on a GPU.
+if(TARGET mend_flow)
+    flow_program(device_views ${CMAKE_SOURCE_DIR}/tests/device/views.c)
+    target_link_libraries(device_views PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+    add_dependencies(device_views fake_driver)
+    foreach(seed RANGE 1 8)
+        set(label "")
+        if(seed GREATER 1)
+            set(label campaign)
+        endif()
+        add_mpi_test(NAME flow_device_views_${seed} PROGRAM device_views ARGS 2 ${seed} NP 4 SPARES 2 TIMEOUT 240
+            LABELS "flow;fault;device;${label}"
+            ENV MEND_FLOW_SPARES=2 MEND_FLOW_EVERY=7 MEND_STORE_DELTA=hash MEND_DEVICE_DRIVER=${CMAKE_BINARY_DIR}/tests/libfake_driver.so)
+    endforeach()
+endif()

@@ -6,28 +6,40 @@
 #   door    who may connect: garbage, guesses, a replay, a flood, another user; the job does not notice
 #   streams exit codes, signals, input and output as they should be
 #   later   nodes that are added, lost and back again while the job runs; the job does not depend on them
+#   fill    many new processes that fail together, and that are lost with their node: others are started all the same
+#   names   a slow name server, asked while the job runs: the job does not wait for it
+#   reader  nobody reads standard error and the reports: the head has something to say, and does not wait
+#   mute    a head that falls silent before it has sent the job: the daemon does not wait for ever
 #   add     mend run --add: many machines, long names, a full disk, a damaged list
 #   count   messages of a start and of a fence: no worse than N log N
 #   spawn   MPI_Comm_spawn is refused, with a sentence
 #   many    64 ranks on one machine
+#   left    mend run, the head, the daemon or a rank is killed at any moment, from the start to the end, by seed: nobody is
+#           left, no shared memory, no file. MEND_TEST_SEEDS: first and count
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
+if [ "$1" = left ] && [ -z "${MEND_TEST_INSIDE:-}" ]; then # in a /dev/shm of its own
+    user=(); [ "$(id -u)" = 0 ] || user=(--user --map-root-user)
+    unshare "${user[@]}" --mount true 2>/dev/null || { echo "SKIP: this user may not have namespaces"; exit 77; }
+    MEND_TEST_INSIDE=1 exec unshare "${user[@]}" --mount bash "$0" "$@"
+fi
 scratch=$(mktemp -d) || exit 1
 cd "$scratch" || exit 1
 trap 'rm -rf "$scratch"' EXIT
 runner=
 fail() { echo "FAIL: $*"; tail -20 err 2>/dev/null; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
-for p in odd steady; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -lm -pthread || exit 1; done
+. "$here/programs.sh"
+programs odd steady
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 "$@"; }
 start() { rm -rf job; "$MEND" run --launcher mend --dir job "$@" >got 2>err & runner=$!; }
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
 gone() { for _ in $(seq 100); do pgrep -f "$PWD/job" >/dev/null || return 0; sleep 0.1; done; pgrep -af "$PWD/job"; return 1; }
-mapped() { local p; for p in $(pgrep -f "$PWD/job"); do grep -ho '/dev/shm/sm_[^ ]*' "/proc/$p/maps"; done 2>/dev/null | sort -u; }
+mapped() { local p; for p in $(pgrep -f "$PWD/job"); do grep -ho '/dev/shm/[^ ]*sm_segment[^ ]*' "/proc/$p/maps"; done 2>/dev/null | sort -u; }
 removed() { # FILES: of shared memory; and the daemons' folders
     [ -n "$1" ] || fail "the ranks share no memory"
-    for _ in $(seq 100); do ls $1 "$TMPDIR"/mend-node-* >left 2>/dev/null || [ -s left ] || return 0; sleep 0.1; done
+    for _ in $(seq 100); do ls -d $1 "$TMPDIR"/mend-node-* $(dirname $1 | grep mend-node) >left 2>/dev/null || [ -s left ] || return 0; sleep 0.1; done
     cat left; return 1
 }
 head_of() { awk '{print $1}' "/proc/$1/task/$1/children"; }
@@ -63,11 +75,13 @@ detach)
     "$MEND" attach . 2>err && fail "attached to nothing"
     grep -q 'is not the folder of a job' err || fail "no sentence: $(cat err)" ;;
 daemon)
+    export TMPDIR=$PWD/tmp; mkdir tmp
     native -n 2 ./steady 2000 4096 >want || exit 1
     start -n 2 --every 100ms --levels memory,partner,global:1 -- ./steady 2000 4096
-    await '"level":"global"' 4; kill -9 "$(head_of "$(head_of $runner)")" || fail "no daemon"
+    await '"level":"global"' 4; shared=$(mapped); kill -9 "$(head_of "$(head_of $runner)")" || fail "no daemon"
     wait $runner || fail "code $?"
     cmp got want || fail "the output differs"
+    removed "$shared" || fail "memory or folders are left"
     grep -q '"launch.lost"' job/events.jsonl || fail "not said"
     [ "$(count run.launch)" = 2 ] || fail "launched $(count run.launch) times" ;;
 door)
@@ -109,8 +123,12 @@ AGENT
     wait $runner || fail "code $?"
     sort got >sorted; printf '%s\n' "a line of input" "rank 0" "rank 1" | cmp - sorted || fail "the output: $(cat got)" ;;
 streams)
+    # all ranks have ended, and the rest waits in the head for longer than a launcher may hang
+    "$MEND" run --launcher mend --dir job -n 1 --raw -- ./odd much 90 2>raw.err | { sleep 16; cat; } >raw & slow=$!
     "$node" head -n 3 --on-death end -- sh -c 'exit $((OMPI_COMM_WORLD_RANK == 1 ? 7 : 0))' 2>err; [ $? = 7 ] || fail "exit code $?"
     "$node" head -n 2 --on-death end -- sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || kill -9 $$; sleep 100' 2>err; [ $? = 137 ] || fail "signal: code $?"
+    (ulimit -n 50; exec timeout 60 "$node" head -n 2 -- echo few </dev/null) >got || fail "few open files: code $?"
+    [ "$(grep -c few got)" = 2 ] || fail "few open files: $(cat got)"
     "$node" head -n 2 -- ./nothing 2>err; [ $? = 127 ] || fail "no program: code $?"
     grep -q 'cannot run ./nothing' err || fail "no sentence"
     head -c 3000000 /dev/urandom >input
@@ -118,23 +136,91 @@ streams)
     cmp input got || fail "input and output"
     "$node" head -n 4 -- sh -c 'head -c 1000000 /dev/zero' </dev/null | { sleep 1; wc -c; } >got
     [ "$(cat got)" = 4000000 ] || fail "a slow reader: $(cat got) bytes"
+    "$node" head -n 1 -- sh -c 'head -c 200000 /dev/zero' </dev/null | { sleep 3; wc -c; } >got # the job ends long before
+    [ "$(cat got)" = 200000 ] || fail "a very slow reader: $(cat got) bytes"
+    "$node" head -n 1 -- echo lost >/dev/full 2>err || fail "a full disk: code $?"
+    grep -q "cannot write the ranks' standard output.*No space" err || fail "a full disk: $(cat err)"
     "$node" head -n 2 -- sh -c 'trap "echo got it; exit 0" USR1; echo ready; while :; do sleep 0.1; done' >got & runner=$!
     until [ "$(grep -c ready got)" = 2 ]; do kill -0 $runner || fail "it ended"; sleep 0.02; done
     kill -USR1 $runner; wait $runner || fail "USR1: code $?"
     [ "$(grep -c 'got it' got)" = 2 ] || fail "USR1: $(cat got)"
     "$node" head -n 2 -- sh -c 'sleep 1000 & setsid sleep 1000 & exit 0'; for _ in $(seq 50); do pgrep -P 1 -x sleep >/dev/null || break; sleep 0.1; done
+    OMPI_COMM_WORLD_RANK=9 PMI_RANK=9 "$node" head -n 1 --pmi 1 -- sh -c 'echo $OMPI_COMM_WORLD_RANK $PMI_RANK' >got
+    [ "$(cat got)" = "0 0" ] || fail "from within another job: $(cat got)"
+    OMPI_MCA_btl_sm_backing_directory=/dev/shm/mend-node-hABCDEF OMPI_MCA_osc_sm_backing_directory=/tmp "$node" head -n 1 -- \
+        sh -c 'test -d "$OMPI_MCA_btl_sm_backing_directory" && echo "own, $OMPI_MCA_osc_sm_backing_directory"' >got
+    [ "$(cat got)" = "own, /tmp" ] || fail "from within another job: shared memory: $(cat got)"
+    native -n 1 ./odd much 90 >want || exit 1
+    wait $slow; cmp raw want || fail "mend run --raw and a slow reader: $(wc -c <raw) of $(wc -c <want) bytes: $(cat raw.err)"
     mkdir here; cd here; umask 027; V=value "$node" head -n 1 -- sh -c 'pwd; umask; echo $V' >../got; cd ..
     printf '%s\n' "$PWD/here" 0027 value | cmp - got || fail "folder, mask, environment: $(cat got)" ;;
 later)
-    printf '#!/bin/sh\n[ ! -e "away.$1" ] || exit 255\nshift; exec "$@"\n' >agent; chmod +x agent
+    printf '#!/usr/bin/env bash\n[ ! -e "away.$1" ] || exit 255\n[ ! -e "poor.$1" ] || ulimit -i 0\nshift; exec "$@"\n' >agent; chmod +x agent
     said() { until [ "$(grep -c "$1" report)" -ge "$2" ]; do kill -0 $runner || fail "it ended before $2 x $1: $(cat report)"; sleep 0.02; done; }
     "$node" head -n 2 --host 127.0.1.1:2 --agent ./agent --added added --retry 0.2 --report 3 -- sh -c 'until [ -e go ]; do sleep 0.05; done' 3>report >got 2>err </dev/null & runner=$!
     said started 2; echo "127.0.1.1 slots=1" >added; echo "127.0.1.2 slots=3" >>added; : >away.127.0.1.3; echo 127.0.1.3 >>added
     kill -HUP $runner; said '^added 127.0.1.1 3' 1; said '^added 127.0.1.2 3' 1; said '^unadded 127.0.1.3 ' 2; rm away.127.0.1.3; said '^added 127.0.1.3 1' 1
     kill -9 "$(pgrep -P $runner | sed -n 2p)" || fail "no daemon" # the first has the ranks
-    said '^lost 127.0.1.[23] 0 ' 1; said '^added' 4; : >go
+    said '^lost 127.0.1.[23] 0 ' 1; said '^added' 4
+    : >poor.127.0.1.4; echo 127.0.1.4 >>added; kill -HUP $runner; said '^lost 127.0.1.4 0 refused' 1 # it may have no timers
+    grep -q 'on 127.0.1.4: cannot make a timer' err || fail "a node that refuses: $(cat err)"
+    rm poor.127.0.1.4; kill -HUP $runner; said '^added 127.0.1.4 1' 2; : >go
     wait $runner || fail "code $?"
     [ "$(grep -c '^ended . exit 0' report)" = 2 ] || fail "the ranks: $(cat report)" ;;
+fill)
+    printf '#!/bin/sh\nshift; exec "$@"\n' >agent; chmod +x agent
+    said() { until [ "$(grep -c "$1" report)" -ge "$2" ]; do kill -0 $runner || fail "it ended before $2 x $1: $(tail -30 report)"; sleep 0.02; done; }
+    here() { until [ "$(find . -name 'came.*' | wc -l)" -ge "$1" ]; do kill -0 $runner || fail "it ended before $1 were here: $(tail -30 report)"; sleep 0.02; done; }
+    : >poor
+    "$node" head -n 2 --keep 12 --host 127.0.1.1:2,127.0.1.2:10 --agent ./agent --retry 0.2 --report 3 -- sh -c \
+        '[ -z "$MEND_ONLINE_JOIN" ] || { [ ! -e poor ] || exit 1; : >"came.$MEND_ONLINE_JOIN"; }; until [ -e go ]; do sleep 0.05; done' 3>report >got 2>err </dev/null & runner=$!
+    said '^unfilled' 10; rm poor; here 10
+    rm came.*; kill -9 "$(pgrep -P $runner | sed -n 2p)" || fail "no daemon"
+    said '^lost 127.0.1.2 ' 1; here 10; : >go
+    wait $runner || fail "code $?"
+    [ "$(grep -c '^ended [01] exit 0' report)" = 2 ] && ! grep -q 'starts no more' err || fail "the ranks: $(cat report err)" ;;
+names) # all daemons are here, so the head does not listen before a machine comes; then it must know its address
+    cat >slow.c <<'SLOW'
+#include <dlfcn.h>
+#include <netdb.h>
+#include <string.h>
+#include <unistd.h>
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **found)
+{
+    int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **) = dlsym(RTLD_NEXT, "getaddrinfo");
+    if (!hints || !(hints->ai_flags & AI_NUMERICHOST))
+        sleep(4);
+    return node && strncmp(node, "nobody", 6) == 0 ? EAI_NONAME : real(node, service, hints, found);
+}
+SLOW
+    gcc -D_GNU_SOURCE -shared -fPIC -o slow.so slow.c -ldl || exit 1
+    printf '#!/bin/sh\nshift; exec "$@"\n' >agent; chmod +x agent
+    said() { until [ "$(grep -c "$1" report)" -ge "$2" ]; do kill -0 $runner || fail "it ended before $2 x $1: $(cat report)"; sleep 0.02; done; }
+    LD_PRELOAD=$PWD/slow.so "$node" head -n 2 --host localhost:2 --agent ./agent --added added --retry 0 --node-timeout 2 --report 3 -- \
+        sh -c 'until [ -e go ]; do sleep 0.05; done' 3>report >got 2>err </dev/null & runner=$!
+    said started 2; echo nobody >added; kill -HUP $runner; said '^unadded nobody there is no route' 1
+    printf '%s\n' 127.0.1.2 127.0.1.3 >added; kill -HUP $runner; said '^added 127.0.1.[23] 1' 2; : >go
+    wait $runner || fail "code $?: $(cat report)"
+    ! grep -q '^lost' report && [ "$(grep -c '^ended . exit 0' report)" = 2 ] || fail "the job waited: $(cat report)" ;;
+reader)
+    mkfifo pipe reports; exec 8<>reports 9<>pipe # they are full, and nobody reads
+    timeout 1 cat /dev/zero >&8 & timeout 1 cat /dev/zero >&9; wait
+    "$node" head -n 2 --added added --retry 0 --node-timeout 2 --report 3 -- sh -c ': >"here.$OMPI_COMM_WORLD_RANK"; until [ -e go ]; do sleep 0.05; done' 3>reports >got 2>pipe </dev/null & runner=$!
+    until [ -e here.0 ] && [ -e here.1 ]; do kill -0 $runner || fail "it ended"; sleep 0.02; done
+    echo ';;;' >added; kill -HUP $runner # "is not valid"
+    sleep 4; : >go; cat <&9 >said 8>&- & readers=$!; cat <&8 >report 9>&- & readers="$readers $!"
+    wait $runner; code=$?
+    until grep -aq '^messages' report && grep -aq 'added is not valid' said; do sleep 0.1; done
+    kill $readers; [ $code = 0 ] || fail "code $code: $(tr -d '\0' <report)"
+    ! grep -aq 'lost' report && [ "$(grep -ac 'ended . exit 0' report)" = 2 ] || fail "the head was waiting: $(tr -d '\0' <report)" ;;
+mute)
+    gcc -o mute "$here/apps/mute.c" || exit 1
+    ./mute >where & runner=$!
+    until [ -s where ]; do kill -0 $runner || fail "nobody listens"; sleep 0.02; done
+    secret=$(printf '%064d' 0)
+    "$node" daemon <<<"mend 1 127.0.0.1 $(cat where) 0 $secret"; code=$?
+    kill $runner; wait $runner; [ $? = 143 ] || fail "no daemon has said hello"
+    [ $code = 0 ] || fail "the daemon's code is $code" ;;
 add) # only 127.… can be reached
     printf '#!/bin/sh\ncase $1 in 127.*) shift; exec "$@" ;; esac\nexit 255\n' >agent; chmod +x agent
     add() { "$MEND" run --add "$1" --dir job >added 2>&1; }
@@ -191,6 +277,37 @@ many)
     export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,sm OMPI_MCA_mpi_yield_when_idle=1
     "$node" head -n 64 --node-timeout 300 --report 3 -- ./odd brief 3>report >got 2>err </dev/null || fail "code $?"
     [ "$(grep -c "was here" got)" = 64 ] && [ "$(grep -c '^started' report)" = 64 ] || fail "$(cat report)" ;;
+left)
+    mount --make-rprivate / && mount -t tmpfs -o mode=1777 tmpfs /dev/shm || exit 1
+    export TMPDIR=$PWD/tmp; mkdir tmp
+    read -r first seeds <<<"${MEND_TEST_SEEDS:-1 30}"
+    native -n 2 ./steady 300 4096 >want || exit 1
+    strike() { # WHOM: false if it is not there
+        local head daemon ranks
+        head=$(head_of "$runner" 2>/dev/null) && [ -n "$head" ] && daemon=$(head_of "${head%% *}" 2>/dev/null)
+        case $1 in
+        run) kill -9 "$runner" ;;
+        asked) kill -TERM "$runner" ;;
+        head) [ -n "$head" ] && kill -9 "${head%% *}" ;;
+        daemon) [ -n "${daemon:-}" ] && kill -9 "${daemon%% *}" ;;
+        rank) [ -n "${daemon:-}" ] && mapfile -t ranks < <(pgrep -P "${daemon%% *}") && [ ${#ranks[@]} -gt 0 ] && kill -9 "${ranks[RANDOM % ${#ranks[@]}]}" ;;
+        esac 2>/dev/null
+    }
+    for ((seed = first; seed < first + seeds; seed++)); do
+        RANDOM=$seed
+        whom=(run asked head daemon rank rank); whom=${whom[RANDOM % 6]} ms=$((RANDOM % 1500)) again=$((RANDOM % 3))
+        start -n 2 --spares 1 --every 100ms --levels memory,partner,global:1 -- ./steady 300 4096
+        sleep "$((ms / 1000)).$(printf %03d $((ms % 1000)))"; strike "$whom" && hit=hit || hit=gone
+        if [ $again = 0 ]; then sleep 0.1; strike daemon; fi
+        wait $runner 2>/dev/null; code=$? # 0, if it had ended before or went on after it
+        gone || fail "seed $seed: $whom after $ms ms: processes are left"
+        for _ in $(seq 50); do left=$(find /dev/shm tmp -mindepth 1); [ -n "$left" ] || break; sleep 0.1; done
+        [ -z "$left" ] || fail "seed $seed: $whom after $ms ms: $left"
+        [ $code != 0 ] || cmp got want || fail "seed $seed: $whom after $ms ms: the output differs"
+        [ $code = 0 ] || case $whom in run | asked) ;; *) fail "seed $seed: $whom after $ms ms: code $code" ;; esac
+        echo "ok: seed $seed: $whom after $ms ms ($hit), code $code"
+    done
+    runner= ;;
 *) echo "no case $1"; exit 2 ;;
 esac
 echo PASS

@@ -1,6 +1,6 @@
 # Unmodified programs under `mend run`: real kills, output bitwise equal to that of a native run.
 if(TARGET capsule-openmpi)
-    foreach(case rank library pair levels launcher exhausted spare files rewrite back floor refuse outside overwrite words during saving lent init kills standard)
+    foreach(case rank rows library pair levels launcher exhausted spare files rewrite back floor refuse outside overwrite words during saving lent init kills standard)
         mend_limited_test(NAME online.${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online.sh ${case})
         set_tests_properties(online.${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77
             LABELS "fault;online" ENVIRONMENT
@@ -9,12 +9,16 @@ if(TARGET capsule-openmpi)
     # overwrite was too short for a quiet machine; rewrite failed once in some 40 runs, before its undo was mended, with a sentence: here until it has passed 50 times; saving, lent and standard are new: here until they have passed 20 times
     set_tests_properties(online.outside online.rewrite online.overwrite online.saving online.lent online.standard online.kills PROPERTIES LABELS "campaign;online")
     # a program on a GPU, over the stand-in of its driver
-    foreach(case place exhausted relaunch kills slow refused map kinds)
+    foreach(case place exhausted relaunch kills slow refused helper map kinds)
         mend_limited_test(NAME online.gpu_${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_gpu.sh ${case})
         set_tests_properties(online.gpu_${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77
             LABELS "campaign;online" ENVIRONMENT # new: here until they have passed 50 times
             "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
     endforeach()
+    # what counts.sh does on a GPU in large numbers
+    mend_limited_test(NAME online.gpu_counts TIMEOUT 900 COMMAND ${CMAKE_SOURCE_DIR}/tests/device/counts.sh ${CMAKE_BINARY_DIR})
+    set_tests_properties(online.gpu_counts PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "campaign;online" ENVIRONMENT
+        "MEND_TEST_DRIVER=${CMAKE_BINARY_DIR}/tests/libfake_driver.so;MEND_COUNTS=views:2 place:2 relaunch:2 resume:2 example:1;MEND_COUNTS_JOBS=1;MEND_COUNTS_LIMIT=90;MEND_TEST_SECONDS=850")
     mend_limited_test(NAME online.campaign TIMEOUT 14400 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_campaign.sh)
     set_tests_properties(online.campaign PROPERTIES LABELS "campaign;online" ENVIRONMENT
         "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
@@ -72,8 +76,8 @@ if(TARGET capsule-openmpi)
     endforeach()
     get_property(relaunches DIRECTORY PROPERTY TESTS)
     list(FILTER relaunches INCLUDE REGEX "[.]mpich$")
-    set_tests_properties(${relaunches} online.use_mpich PROPERTIES PROCESSORS 4) # busily
-    foreach(case early append rewrite outside refuse input threads) # Open MPI is seldom used so: those of MPICH go first
+    set_tests_properties(${relaunches} online.use_mpich PROPERTIES PROCESSORS 3 COST 500) # busily
+    foreach(case early append rewrite overwrite outside refuse input clock threads stop) # Open MPI is seldom used so: those of MPICH go first
         set_tests_properties(online.relaunch_${case}.openmpi PROPERTIES LABELS "campaign;online")
     endforeach()
 endif()

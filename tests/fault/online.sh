@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
-# a native run, byte for byte. Cases: rank, library, pair, levels, launcher, exhausted, spare, files, rewrite, back,
+# a native run, byte for byte. Cases: rank, rows, library, pair, levels, launcher, exhausted, spare, files, rewrite, back,
 # refuse, outside, overwrite, floor, words, during, saving, lent, init, kills.
 # Kills come when so many versions are complete, not by the clock, and the job ends when all have come: neither a loaded
 # machine nor a fast one changes anything.
@@ -13,7 +13,8 @@ cd "$scratch" || exit 1
 . "$here/told.sh"
 trap 'rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; cat err 2>/dev/null | tail -5; tail -20 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "${KEEP:-}" ] && cp -r . "$KEEP.$$"; kill "$runner" 2>/dev/null; wait; exit 1; }
-for p in steady sparse append rewrite outside overwrite odd; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -pthread || exit 1; done
+. "$here/programs.sh"
+programs steady sparse rows append rewrite outside overwrite odd
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 "$@"; }
 
 runner=
@@ -51,6 +52,11 @@ rank) # one rank, then the one that replaced it
     more 2; kill_ranks 1; await '"how":"resumed"' 4
     more 1; kill_ranks 1; await '"how":"resumed"' 8
     finish ;;
+rows) # versions, and deaths, while small receives wait for the next call (upper/faces/fast.h)
+    start --spares 2 --every 100ms -- ./rows ./enough
+    more 3; kill_ranks 1; await '"how":"resumed"' 4
+    more 2; kill_ranks 2; await '"how":"resumed"' 8
+    more 1; finish ;;
 library) # a library of the program is installed anew while it runs, with the same content; then ranks die
     cc -shared -fPIC -nostdlib -DLIBRARY -o libpages.so "$here/../capsule/apps/pages.c" &&
         mpicc.openmpi -O1 -o pages "$here/../capsule/apps/pages.c" -L. -lpages -Wl,-rpath,"$PWD" || exit 1
@@ -220,5 +226,5 @@ init) # a death inside MPI_Init, where Open MPI waits for ever: launched again
     finish ;;
 *) echo "no case $case"; exit 2 ;;
 esac
-case $case in rank | files | rewrite | back | outside | overwrite) [ "$(resumed)" -gt 0 ] || fail "nothing was survived in place" ;; esac
+case $case in rank | rows | files | rewrite | back | outside | overwrite) [ "$(resumed)" -gt 0 ] || fail "nothing was survived in place" ;; esac
 echo PASS

@@ -20,7 +20,7 @@ compile() { # NAME WORDS…
 for p in steady makers; do compile $p "$here/apps/$p.c" || exit 1; done
 compile heat -I"$MEND_SOURCE/apps/common" "$MEND_SOURCE"/apps/heat/heat.c || exit 1
 compile md "$MEND_SOURCE"/apps/md/{md,cells,exchange,setup}.c || exit 1
-programs=("./steady 4000 4096" "./steady 1200 120000 0" "./heat -m 2 -s 1000 -r 100" "./md --steps 600 -t 50" "./makers 2000")
+programs=("./steady 4000 4096" "./steady 1200 120000 0" "./heat -m 2 -s 8000 -r 800" "./md --steps 600 -t 50" "./makers 2000")
 reference() { # the output of program number I, without faults, in want.I
     [ ! -s want.$1 ] || return 0
     if [ -s "$cache/want.$1" ]; then cp "$cache/want.$1" .; return; fi

@@ -2,7 +2,7 @@
 # online_gpu.sh CASE [KILLS [SEED]]: an unmodified program with its state on a GPU (a stand-in of its driver) under `mend run`,
 # hit by real kills. Cases: place (a spare takes over), relaunch (--no-online), exhausted (no spare), kills (many, by seed, at any
 # moment, also while the driver takes the device or gives it back), slow (the driver takes longer than the job's patience),
-# refused (the driver does not save it), map (relaunched on other devices), kinds (which are of another kind). The output must
+# refused (the driver does not save it), helper (the process that asks the driver is killed in the middle of it), map (relaunched on other devices), kinds (which are of another kind). The output must
 # be that of the native run.
 set -uo pipefail
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -26,7 +26,7 @@ await() { # PATTERN N: until so many events are there; the job must not end befo
         sleep 0.02
     done
 }
-ranks() { pgrep -f "capsule.openmpi --(online|resume|exec|run)?.*on_device ./libcuda.so.1 " | while read -r p; do [ "$(readlink "/proc/$p/cwd")" = "$PWD" ] && echo "$p"; done; }
+ranks() { pgrep -f "capsule.openmpi (.* )?./on_device ./libcuda.so.1 " | while read -r p; do [ "$(readlink "/proc/$p/cwd")" = "$PWD" ] && echo "$p"; done; }
 player() { grep "\"rank\":$1,\"event\":\"recover.playing\"" job/events.jsonl | tail -n 1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
 more() { await '"level":"memory"' $(($(count '"level":"memory"') + 2 * $1)); }
 finish() {
@@ -67,6 +67,19 @@ refused)
     done
     finish
     [ "$(count checkpoint.commit)" = 0 ] || fail "a version is said to be complete" ;;
+helper) # nobody knows then what the driver has done: the rank dies, and a spare takes its place
+    mkdir faults
+    MEND_FAKE_FAULTS=$PWD/faults start --spares 4
+    n=0
+    for fault in "lock:asker after" "checkpoint:asker before" "checkpoint:asker after" "restore:asker before"; do
+        n=$((n + 2))
+        more 1
+        echo "${fault#*:}" >faults/new && mv faults/new "faults/${fault%%:*}"
+        await '"how":"resumed"' $n
+    done
+    more 1; finish
+    grep -q 'signal 9 has ended the process that asked the driver' err || fail "not told"
+    [ "$(count run.launch)" = 1 ] || fail "launched again" ;;
 map) # by position, and as the user says
     export MEND_FAKE_KIND=alike MEND_FAKE_DEVICES=ab
     start --no-online

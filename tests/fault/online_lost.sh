@@ -1,8 +1,12 @@
 #!/usr/bin/env bash
 # On emulated nodes, under Mend's own launcher: whole nodes are lost, with their daemons. The output must equal that of
 # a native run, in one launch, and no process may be left anywhere. MEND_TEST_LOSS says how, words of:
-#   kill:K  off:K  silent:K  stop:K   one node; together:K,L  two at once, by kill and by power
+#   kill:K  off:K  silent:K  stop:K   one node (1 has ranks 0 and 1); together:K,L  two at once, by kill and by power
+#   apart:K,L  two at once, which hear each other no more than the rest
 #   saving:K  by kill, in a checkpoint; recovering:K,L  by kill, the second one in the recovery from the first
+#   door:K  silent, while ranks wait at the doors of their collectives for the rest to get ready for a checkpoint
+#   headless:K  silent, and the head is killed: no second launch before the first one's processes on K have ended
+#   quit:K  silent, and mend run is told to end: it has not ended before the processes on K (after more than the 11 s that others have)
 #   launching:K  by kill, as soon as mend run has begun: it may need a second launch
 # MEND_TEST_PROGRAM=heat: another program, of a fixed number of steps. MEND_TEST_SILENCE is the time-out (default 5s: a busy machine may stand still for two).
 # Called by tests/harness/mpitest on the head.
@@ -22,17 +26,18 @@ count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}
 await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
 case $MEND_TEST_LOSS in # each process waits there once, so that there is time to strike
     saving:*) export MEND_FAULT=recover.save.copy:hit=3:delay=3000 ;;
+    door:*) export MEND_FAULT=capsule.round:rank=1:hit=3:delay=8000 ;; # rank 1 is on the node of the coordinator, rank 0
     recovering:*) export MEND_FAULT=recover.images:hit=2:delay=3000 ;;
 esac
 if [ "${MEND_TEST_PROGRAM:-steady}" = heat ]; then
     mpicc.openmpi -O2 -I"$MEND_SOURCE/apps/common" -o heat "$MEND_SOURCE/apps/heat/heat.c" -lm || exit 1
-    program=(./heat -m 1 -s 5000 -r 1000)
+    program=(./heat -m 1 -s 40000 -r 8000)
     tell() { :; }
     reference() { native "${program[@]}" >want || fail "native run"; }
 else
     untold -- ./steady ./enough 4096
 fi
-"$MEND_BUILD/bin/mend" run -n 4 --spares 4 --every 300ms --host node0:2,node1:2,node2:2,node3:2 --dir "$PWD/job" -q \
+"$MEND_BUILD/bin/mend" run -n 4 --spares 4 --every 300ms --host node1:2,node0:2,node2:2,node3:2 --dir "$PWD/job" -q \
     --launcher /mnt/ctl/rsh --node-timeout "${MEND_TEST_SILENCE:-5s}" -- "${program[@]}" >got 2>err & runner=$!
 times=0 launches=1
 if [[ $MEND_TEST_LOSS == launching:* ]]; then
@@ -44,20 +49,41 @@ if [[ $MEND_TEST_LOSS == launching:* ]]; then
     await launch.lost 1
     MEND_TEST_LOSS=${MEND_TEST_LOSS/launching/kill} losses='' times=1
 fi
+if [[ $MEND_TEST_LOSS == headless:* ]]; then
+    k=${MEND_TEST_LOSS#*:} losses='' launches=2
+    await '"level":"partner"' 8
+    "$node" silent "$k" && kill -9 "$(pgrep -P $runner -x mend-node)" || fail "$MEND_TEST_LOSS"
+    await '"run.launch"' 2; left=$("$node" list "$k" capsule.openmpi); "$node" heal "$k"
+    [ -z "$left" ] || fail "launched again while these were alive on node$k: $left"
+    await '"level":"memory"' $(($(count '"level":"memory"') + 8))
+fi
+if [[ $MEND_TEST_LOSS == quit:* ]]; then
+    k=${MEND_TEST_LOSS#*:}
+    await '"level":"partner"' 8
+    "$node" silent "$k" && kill "$runner" || fail "$MEND_TEST_LOSS"
+    wait $runner && fail "code 0"
+    left=$("$node" list "$k" capsule.openmpi)
+    [ -z "$left" ] || fail "ended while these were alive on node$k: $left"
+    echo "PASS ended" >"$MEND_TEST_MARKER"; exit 0
+fi
 for loss in ${losses-$MEND_TEST_LOSS}; do
     k=${loss#*:}
     resumed=$(count '"how":"res')
     case $loss in
-        saving:*) await '"checkpoint.begin"' 3 ;;
+        saving:* | door:*) await '"checkpoint.begin"' 3 ;;
         *) await '"level":"partner"' $(($(count '"level":"partner"') + 8)) ;;
     esac
     sleep "${MEND_TEST_WAIT:-0}"
     case $loss in
         together:*) "$node" off "${k#*,}" && "$node" kill "${k%,*}" || fail "$loss" ;;
+        apart:*) "$node" silent "${k%,*}" && "$node" silent "${k#*,}" || fail "$loss" ;;
         saving:*)
             sleep 0.5 # all are in it now
             [ "$(count '"level":"memory"')" = 8 ] || fail "the third version is there already: $(count '"level":"memory"')"
             "$node" kill "$k" || fail "$loss" ;;
+        door:*)
+            sleep 0.5 # all that can be are there now
+            "$node" silent "$k" || fail "$loss" ;;
         recovering:*)
             "$node" kill "${k%,*}" || fail "$loss"
             await '"recover.noticed"' 1; await launch.lost 1; sleep 0.5
@@ -79,6 +105,7 @@ wait $runner || fail "run: code $?"
 reference
 cmp got want || fail "the output differs"
 [ "$(count '"run.launch"')" = $launches ] || fail "launched $(count '"run.launch"') times"
+[[ $MEND_TEST_LOSS != door:* ]] || grep '"recover.noticed"' job/events.jsonl | grep -q '"call":"door"' || fail "nobody was at a door"
 [[ $MEND_TEST_LOSS != saving:* ]] || grep '"recover.noticed"' job/events.jsonl | grep -q '"call":"checkpoint"' || fail "it was not in a checkpoint"
 [ "$(count launch.lost)" -ge $times ] || fail "the launcher did not say so"
 for k in 0 1 2 3; do # nobody is left, on those that are still there

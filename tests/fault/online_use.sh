@@ -11,7 +11,9 @@ cd "$scratch" || exit 1
 trap 'rm -rf "$scratch"' EXIT
 runner=
 fail() { echo "FAIL: $*"; tail -5 err 2>/dev/null; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
-for p in odd steady windows groups makers collectives; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -lm -pthread || exit 1; done
+. "$here/programs.sh"
+. "$here/told.sh"
+programs odd steady windows groups makers collectives
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 "$@"; }
 run() { rm -rf job; "$MEND" run --dir job "$@" >got 2>err; }
 start() { rm -rf job; exec 3<&0; "$MEND" run --dir job "$@" >got 2>err <&3 & runner=$!; }
@@ -21,6 +23,7 @@ gone() {
     clock_start
     until ! pgrep -f "capsule.*--online.*$PWD/job" >/dev/null; do nap 100; clock_read; [ "$clock" -lt 10000 ] || return 1; done
 }
+done_by() { sed -n "s/^$1: \([0-9]*\) \(steps\|rounds\), .*/\1/p" got; } # PROGRAM: which went on until ./enough was there (apps/until.h)
 launcher() { awk '{print $1}' /proc/$runner/task/$runner/children; }
 
 case $1 in
@@ -51,6 +54,7 @@ signals)
         gone || fail "$s: processes are left"
         grep -q "mend restart .* resumes" err || fail "$s: no sentence"
         grep -q '"state": "stopped"' job/job.json || fail "$s: $(cat job/job.json)"
+        grep -q '"event":"run.end","code":1,' job/events.jsonl || fail "$s: the events have another code: $(grep run.end job/events.jsonl)"
     done
     start -n 2 --every 100ms --levels memory,partner,global:1 -- ./odd wait # mend run itself: nothing stays behind
     await '"level":"global"' 4; l=$(launcher); kill -9 $runner; wait $runner; kill -TERM "$l"; gone || fail "processes are left" ;;
@@ -104,6 +108,14 @@ stop) # mend checkpoint: on disk when it is answered; --stop: the run has not en
     await recover.playing 2
     "$MEND" checkpoint job --json >asked || fail "mend checkpoint: $(cat asked)"
     [ "$(ls job/images | grep -c 'global-r.-v1-')" = 2 ] || fail "version 1 is not on disk"
+    # two requests at once, while nobody takes them: both are served
+    player() { grep "\"rank\":$1,\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
+    kill -STOP "$(player 0)"; askers=()
+    for k in 1 2; do "$MEND" checkpoint --timeout 100 job >asked.$k 2>&1 & askers+=($!); sleep 0.2; done
+    kill -CONT "$(player 0)"
+    for k in 1 2; do wait "${askers[k - 1]}" || fail "request $k of two: $(cat asked.$k)"; done
+    ! cmp -s asked.1 asked.2 || fail "two requests, one version: $(cat asked.1)"
+    [ -z "$(ls job | grep '^request')" ] || fail "a request is left: $(ls job)"
     # a rank dies: the request is served after the repair, under the number that the version has then
     victim=$(grep '"rank":1,"event":"recover.playing"' job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')
     kill -STOP "$victim"; "$MEND" checkpoint job --stop --json >asked & asker=$!
@@ -112,12 +124,14 @@ stop) # mend checkpoint: on disk when it is answered; --stop: the run has not en
     wait $runner; code=$?; [ $code = 3 ] || fail "a job that was stopped as asked ended with $code, not 3"
     grep -q 'stopped after a checkpoint' err || fail "no sentence"
     grep -q '"state": "stopped"' job/job.json || fail "the job's state: $(cat job/job.json)"
+    "$MEND" run -n 2 --dir job -- ./odd 2>second; [ $? = 1 ] && grep -q 'resume it with mend restart' second || fail "its versions were overwritten: $(cat second)"
     v=$(grep -o '"version":[0-9]*' asked | grep -o '[0-9]*'); [ "$(ls job/images | grep -c "global-r.-v$v-")" = 2 ] || fail "version $v is not on disk"
     "$MEND" restart job --mpi mpich >got 2>err && fail "a job that repairs itself was resumed on MPICH"
     grep -q 'only on Open MPI (a job of mend run --no-online resumes on both)' err || fail "no sentence about the MPI"
     "$MEND" restart job >got 2>err || fail "restart: code $?"
     cmp got want || fail "the output differs"
-    grep '"recover.playing"' job/events.jsonl | tail -1 | grep -q "\"version\":$v," || fail "not resumed from version $v" ;;
+    grep '"recover.playing"' job/events.jsonl | tail -1 | grep -q "\"version\":$v," || fail "not resumed from version $v"
+    "$MEND" run -n 2 -q --dir job -- ./odd brief >got || fail "a job that is done was not replaced" ;;
 late) # who is killed after MPI_Finalize had more to say: it is not lost
     native -n 2 ./odd late | sort >want
     start -n 2 --every 200ms --levels memory,partner,global:1 -- ./odd late
@@ -140,15 +154,16 @@ share) # no interval asked for: versions that take long are few; one asked for t
     cmp got want || fail "the output differs"
     [ "$(grep -c 'longer than the requested interval of 0.1 s' err)" = 1 ] || fail "a version that takes longer than the interval: $(cat err)" ;;
 auto) # the planner's interval changes after a failure: in the events, on the status line, in the report
-    native -n 4 ./steady 16000 4096 >want || exit 1
-    rm -rf job; script -qefc "$MEND run -n 4 --spares 3 --every auto --mtbf 20s --dir job -- ./steady 16000 4096 >got" terminal >/dev/null & runner=$!
+    rm -rf job; script -qefc "$MEND run -n 4 --spares 3 --every auto --mtbf 20s --dir job -- ./steady ./enough 4096 >got" terminal >/dev/null & runner=$!
     # the first death comes before any version: what images cost (little here: then the interval is at its least) plays no part
     await plan.interval 1; await recover.playing 4
     for r in 1 2 3; do
         kill -9 "$(grep "\"rank\":$r,\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
         await '"how":"res' $((4 * r))
     done
-    wait $runner || fail "code $?"
+    await plan.interval 3; sleep 1 # (the status line has shown it)
+    tell; wait $runner || fail "code $?"
+    native -n 4 ./steady "$(done_by steady)" 4096 0 >want || exit 1
     cmp got want || fail "the output differs"
     [ "$(count plan.interval)" -ge 2 ] || fail "not planned again"
     first=$(grep plan.interval job/events.jsonl | head -1 | grep -o '"seconds":[0-9.]*' | grep -o '[0-9.]*$')
@@ -158,7 +173,7 @@ auto) # the planner's interval changes after a failure: in the events, on the st
     grep -q plan.interval < <(sed -n '/"how":"res/,$p' job/events.jsonl) || fail "not planned again after a failure"
     grep -q 'failures\? survived' terminal || fail "no status line"
     [ "$(grep -o 'every [0-9.]* s' terminal | sort -u | wc -l)" -ge 2 ] || fail "the status line shows one interval only"
-    "$MEND" report job -o page.html && grep -q 'planned again (2)' page.html || fail "not in the report" ;;
+    "$MEND" report job -o page.html && [ "$(grep -o "the planner's interval, chosen after" page.html | wc -l)" -ge 2 ] || fail "not in the report" ;;
 levels) # --every auto plans each level: all ranks write the same versions there, memory more often than the disk
     native -n 4 ./steady 6000 4096 >want || exit 1
     start -n 4 --spares 1 --every auto --mtbf 10s --levels memory,partner,local,global --local-dir "$PWD/local" -- ./steady 6000 4096
@@ -202,47 +217,50 @@ terminal) # standard input is one: of programs that read it, and of those that d
     mpicc.openmpi -O2 -o terminal "$here/apps/terminal.c" || exit 1
     printf 'one\ntwo\nthree\n' >typed
     native -n 2 ./odd input <typed >want || exit 1
+    heard=(sh -c 'exec "$@" 2>err' sh) # a warning that a slow machine gets is not the program's output
     for launcher in mpirun mend; do
         [ $launcher = mpirun ] || [ -x "$MEND_BUILD/lib/mend/mend-node" ] || continue
         rm -rf job; ./terminal "$(cat typed)
-" "$MEND" run -n 2 --dir job -q --every 100ms --launcher $launcher -- ./odd input >got || fail "$launcher: code $?: $(cat got)"
+" "${heard[@]}" "$MEND" run -n 2 --dir job -q --every 100ms --launcher $launcher -- ./odd input >got || fail "$launcher: code $?: $(cat got)"
         cmp got want || fail "$launcher: the output differs: $(cat got)"
-        rm -rf job; ./terminal - "$MEND" run -n 2 --dir job -q --every 100ms --launcher $launcher -- ./odd nompi >got || fail "$launcher, nothing typed: code $?: $(cat got)"
+        rm -rf job; ./terminal - "${heard[@]}" "$MEND" run -n 2 --dir job -q --every 100ms --launcher $launcher -- ./odd nompi >got || fail "$launcher, nothing typed: code $?: $(cat got)"
         [ "$(grep -c 'no MPI here' got)" = 2 ] || fail "$launcher, nothing typed: $(cat got)"
         echo "ok: $launcher"
     done ;;
 silent) # a rank is stopped: named, and replaced where that is asked for
-    native -n 3 ./steady 3000 4096 >want || exit 1
+    agrees() { # HOW: the job is told to end
+        tell; wait $runner || fail "$1: code $?"
+        native -n 3 ./steady "$(done_by steady)" 4096 0 >want || exit 1
+        cmp got want || fail "$1: the output differs"
+        rm enough
+    }
     player() { grep "\"rank\":$1,\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
     said() { until grep -q "$1" err; do kill -0 $runner 2>/dev/null || fail "the job ended before it said: $1"; sleep 0.02; done; }
     export MEND_CAPSULE_SILENCE=2s
-    start -n 3 --spares 1 --every 100ms -- ./steady 3000 4096
+    start -n 3 --spares 1 --every 100ms -- ./steady ./enough 4096
     await '"level":"memory"' 6
     for r in 1 0; do # by the coordinator, and the coordinator itself
         pid=$(player $r); kill -STOP "$pid"
         said "WARNING: rank $r (process $pid) has answered nobody"; kill -0 "$pid" || fail "rank $r was killed unasked"
         kill -CONT "$pid"; said "rank $r answers again"
     done
-    wait $runner || fail "code $?"
-    cmp got want || fail "the output differs"
+    agrees named
     [ "$(count '"how":"resumed"')" = 0 ] || fail "a rank was replaced unasked"
     echo "ok: named"
     for r in 2 0; do
-        start -n 3 --spares 3 --every 100ms --hang-timeout 3s -- ./steady 3000 4096
+        start -n 3 --spares 3 --every 100ms --hang-timeout 3s -- ./steady ./enough 4096
         await '"level":"memory"' 6; pid=$(player $r); kill -STOP "$pid"
         await '"how":"resumed"' 3
-        wait $runner || fail "rank $r: code $?"
-        cmp got want || fail "rank $r: the output differs"
+        agrees "rank $r"
         grep -q "rank $r (process $pid) has answered nobody for .* killed and replaced" err || fail "rank $r: not said"
         ! grep -q '^State:.[^ZX]' "/proc/$pid/status" 2>/dev/null || fail "rank $r is still there"
         [ "$(count run.launch)" = 1 ] || fail "rank $r: launched again"
         echo "ok: rank $r replaced"
     done
-    start -n 3 --spares 3 --every 100ms --hang-timeout 3s -- ./steady 3000 4096 # one dies, another is stopped
+    start -n 3 --spares 3 --every 100ms --hang-timeout 3s -- ./steady ./enough 4096 # one dies, another is stopped
     await '"level":"memory"' 6; pid=$(player 1); kill -STOP "$pid"; kill -9 "$(player 2)"
     await '"how":"res' 3 # (from the beginning: a rank and its partner are lost together)
-    wait $runner || fail "in a recovery: code $?"
-    cmp got want || fail "in a recovery: the output differs"
+    agrees "in a recovery"
     grep -q "rank 1 (process $pid) .*killed and replaced" err || fail "in a recovery: not said" ;;
 strangers) # others at the coordinator's door before its ranks: checkpoints go on. Rank 1 is held back, so that they can
     mpicc.openmpi -O2 -o stranger "$here/apps/stranger.c" || exit 1
@@ -270,15 +288,15 @@ strangers) # others at the coordinator's door before its ranks: checkpoints go o
     done ;;
 makers) # deaths of ranks that are making communicators; more spares than kills: Open MPI's own way out of a failed
     # MPI_Intercomm_create frees memory twice now and then, which is one more death
-    native -n 4 ./makers 4000 >want || exit 1
-    start -n 4 --spares 8 --every 100ms -- ./makers 4000
+    start -n 4 --spares 8 --every 100ms -- ./makers ./enough
     await recover.playing 4
     for k in 1 2 3 4; do
         sleep "0.$((1 + RANDOM % 4))"
         kill -9 "$(grep "\"rank\":$((k % 4)),\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
         await '"how":"res' $((4 * k))
     done
-    wait $runner || fail "code $?"
+    tell; wait $runner || fail "code $?"
+    native -n 4 ./makers "$(done_by makers)" >want || exit 1
     cmp <(sort got) <(sort want) || fail "the output differs" ;;
 inside_*) # one kill inside each collective call of the table, by name; no death may end the job as the program's error
     classes() { sed -nE "s/^FUNCTION\(($1), ([A-Za-z_]+),.*/\2/p" "$MEND_SOURCE"/src/capsule/table/*.def; }
@@ -338,12 +356,17 @@ groups) # rank 0 waits in MPI_Comm_create_group for the others: a checkpoint, an
     [ "$(count run.launch)" = 1 ] || fail "killed: launched $(count run.launch) times" ;;
 deserted) # the launcher stays when all ranks have gone, as Open MPI's does now and then after MPI_Abort
     native -n 2 ./steady 1000 4096 >want || exit 1
-    mkdir bin; printf '#!/bin/sh\n%s "$@"; exec sleep 1000\n' "$(command -v mpirun.openmpi)" >bin/mpirun.openmpi; chmod +x bin/mpirun.openmpi
-    PATH=$PWD/bin:$PATH start -n 2 --spares 0 --retries 1 --every 100ms -- ./steady 1000 4096
+    # an installation whose mpirun stays, the first time
+    mkdir -p moved/bin moved/share; cp "$MEND" moved/bin; ln -s "$MEND_BUILD/lib" moved/lib; cp -r "$MEND_BUILD/share/mend" moved/share
+    mpirun=$(sed -n 's/^openmpi.mpirun //p' moved/share/mend/mpi)
+    printf '#!/bin/sh\n[ -e stayed ] && exec "%s" "$@"\n: >stayed; "%s" "$@"; exec sleep 1000\n' "$mpirun" "$mpirun" >moved/mpirun; chmod +x moved/mpirun
+    sed -i "s|^openmpi.mpirun .*|openmpi.mpirun $PWD/moved/mpirun|" moved/share/mend/mpi
+    MEND=$PWD/moved/bin/mend start -n 2 --spares 0 --retries 1 --launcher mpirun --every 100ms -- ./steady 1000 4096
     await '"level":"memory"' 4
     kill -9 "$(grep '"rank":1,"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
     wait $runner || fail "code $?"
     cmp got want || fail "the output differs"
+    [ -e stayed ] || fail "another launcher was used"
     [ "$(count run.launch)" = 2 ] || fail "launched $(count run.launch) times" ;;
 mpich) # no ULFM: by relaunch, said in one line; the launcher's banner is not output
     command -v mpirun.mpich >/dev/null || { echo "no MPICH here"; exit 77; }

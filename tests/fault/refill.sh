@@ -34,12 +34,22 @@ end() {
     [ "$(count run.launch)" = "${1:-1}" ] || fail "launched $(count run.launch) times"
     [ "$(grep '"recover.playing"' job/events.jsonl | grep -c '"version":0,')" = 4 ] || fail "it began anew"
 }
+listening() { # the addresses at which the job's processes listen, in the kernel's writing
+    local p i
+    for p in $(pgrep -f "$PWD/job"); do
+        for i in $(find "/proc/$p/fd" -lname 'socket:*' -printf '%l\n' 2>/dev/null | tr -dc '0-9\n'); do
+            cat "/proc/$p/net/tcp" "/proc/$p/net/tcp6" 2>/dev/null | awk -v i="$i" '$4 == "0A" && $10 == i { split($2, a, ":"); print a[1] }'
+        done
+    done | sort -u
+}
 versions() { await '"level":"memory"' $(($(count '"level":"memory"') + $1)); }
 
 case $1 in
 one | ten)
     kills=2; [ "$1" = ten ] && kills=10
     start
+    at=$(listening); [ -n "$at" ] || fail "no process listens: the test sees nothing"
+    grep -vxE '0100007F|0{24}01000000' <<<"$at" && fail "on one machine they listen on the network"
     for k in $(seq $kills); do
         kill -9 "$(player $((k % 4)))" || fail "no player of $((k % 4))"
         await '"launch.filled"' "$k"; versions 4

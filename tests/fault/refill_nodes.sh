@@ -25,7 +25,7 @@ count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}
 await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
 versions() { await '"level":"memory"' $(($(count '"level":"memory"') + $1)); }
 launches=1
-start() { untold -- ./steady ./enough 4096; "$mend" run -n 4 --every 200ms --dir "$PWD/job" -q --launcher /mnt/ctl/rsh --node-timeout 5s "$@" -- ./steady ./enough 4096 >got 2>err & runner=$!; await '"level":"partner"' 8; }
+start() { untold -- ./steady ./enough 4096; "$mend" run -n 4 --every 200ms --dir "$PWD/job" -q --launcher /mnt/ctl/rsh --node-timeout "${MEND_TEST_SILENCE:-5s}" "$@" -- ./steady ./enough 4096 >got 2>err & runner=$!; await '"level":"partner"' 8; }
 filled_on() { grep '"launch.filled"' job/events.jsonl | grep -c "\"host\":\"$1\""; }
 dead=()
 lose() { "$node" "$1" "$2" || fail "$1 $2"; await launch.lost $((${#dead[@]} + 1)); dead+=("$2"); }

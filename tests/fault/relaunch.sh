@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # relaunch.sh CASE MPI: `mend run` where nothing can be repaired in place: after a kill the job is launched
 # again by itself. Its output and its files must equal those of a native run, byte for byte.
-# Cases: ranks, early, append, rewrite, overwrite, outside, refuse, input, clock, threads, exec, stop.
+# Cases: ranks, hung, early, append, rewrite, overwrite, outside, refuse, input, clock, threads, exec, stop.
 # Kills come when so many versions are complete or so much is changed, not by the clock, and the job ends when all have come.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +16,8 @@ cd "$scratch" || exit 1
 trap 'rm -rf "$scratch"' EXIT
 runner=
 fail() { echo "FAIL: $*"; tail -5 err 2>/dev/null; tail -12 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
-for p in steady append rewrite outside overwrite odd; do mpicc.openmpi -O2 -o $p "$here/apps/$p.c" -lm -pthread || exit 1; done
+. "$here/programs.sh"
+programs steady append rewrite outside overwrite odd
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n $ranks "$@"; }
 start() { rm -rf job; untold "$@"; exec 3<&0; "$MEND" run -n $ranks --no-online --mpi "$mpi" --retries 9 --dir job -q "$@" >got 2>err <&3 & runner=$!; }
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
@@ -44,6 +45,11 @@ ranks) # each in turn; the launcher of MPICH may end with 0 all the same
     start --retries 1 --every 1h -- "${steady[@]}" # without progress: one and no more
     kill_one 1; await run.launch 2; kill_one 2; wait $runner; code=$?
     [ $code = 1 ] && [ "$(count run.launch)" = 2 ] || fail "no progress: code $code, launched $(count run.launch) times" ;;
+hung) # mpirun hangs when a rank dies, as it does when others connect to it at that time: the job is ended and launched again
+    start --every 200ms -- "${steady[@]}"
+    more 2; kill -STOP "$(tr ' ' '\n' <"/proc/$runner/task/$runner/children" | head -n 1)" || fail "no launcher"
+    kill_one 1; await run.launch 2
+    finish; launches 2 ;;
 early) # before there is any version: from the beginning, with files as they were then
     mkdir a b; echo 41 | tee a/count.0 >b/count.0; native ./odd counter a >want || exit 1
     start --every 1h -- ./odd counter b

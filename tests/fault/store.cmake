@@ -52,6 +52,6 @@ if(MEND_WITH_MPI)
     mend_quick(mpi.store_kill mpi.store_kill_at_before_commit)
 endif()
 # A death at every step of every level's save, on one machine and on four nodes.
-add_mpi_test(NAME store_steps SCRIPT store_steps.sh ARGS $<TARGET_FILE:mpi_store_kill> NP 4 SPARES 1 TIMEOUT 600 LABELS "store;fault")
+add_mpi_test(NAME store_steps SCRIPT store_steps.sh ARGS $<TARGET_FILE:mpi_store_kill> NP 4 SPARES 1 TIMEOUT 600 LABELS "store;fault;campaign")
 add_mpi_test(NAME store_steps_nodes SCRIPT store_steps.sh ARGS $<TARGET_FILE:mpi_store_kill> NP 4 SPARES 4 NODES 4
     TIMEOUT 600 LABELS "store;fault")

@@ -1,6 +1,6 @@
 /* A log of changes of files: any bytes are indexed within bounds, and every record that is found is whole. (Nothing is
  * undone here: a log may name any file.) */
-#include "../../src/capsule/lower/undo/apply.c"
+#include "../../src/capsule/lower/undo/stored.c"
 
 struct undo_log undo_log;
 

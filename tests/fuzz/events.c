@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const tags[] = {"!doctype", "html",  "head", "meta", "title", "style",  "body",
-                                   "section",  "h1",    "h2",   "h3",   "p",     "div",    "b",
-                                   "span",     "svg",   "line", "text", "rect",  "circle", "ul",
-                                   "li",       "table", "tr",   "th",   "td",    "footer", "g"};
+static const char *const tags[] = {
+    "!doctype", "html", "head",  "meta", "title", "style", "body",   "section", "h1",   "h2",
+    "h3",       "p",    "div",   "b",    "span",  "svg",   "line",   "text",    "rect", "circle",
+    "ul",       "li",   "table", "tr",   "th",    "td",    "footer", "g",       "code", "a"};
 
 static void check_page(const char *page)
 {

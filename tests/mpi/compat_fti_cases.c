@@ -165,13 +165,30 @@ static void types(int status)
     CHECK(FTI_Recover() == FTI_SCES && is((int *)pairs, WORDS, rank));
 }
 
+/* Every level by its number, the differential ones too; the last checkpoint is the one to recover. */
+static void levels(int status)
+{
+    int data[5000];
+    CHECK(FTI_L4 == 4 && FTI_L1_DCP == 5 && FTI_L2_DCP == 6 && FTI_L3_DCP == 7 && FTI_L4_DCP == 8);
+    CHECK(FTI_Protect(1, data, 5000, FTI_INTG) == FTI_SCES);
+    if (status) {
+        CHECK(FTI_Recover() == FTI_SCES && is(data, 5000, 8 + rank));
+        return;
+    }
+    CHECK(FTI_Checkpoint(1, 0) == FTI_NSCS && FTI_Checkpoint(1, 9) == FTI_NSCS);
+    for (int level = 1; level <= 8; level++) {
+        fill(data, 5000, level + rank);
+        CHECK(FTI_Checkpoint(level, level) == FTI_DONE);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(int status);
-    } cases[] = {
-        {"names", names}, {"parts", parts}, {"mixed", mixed}, {"again", again}, {"types", types}};
+    } cases[] = {{"names", names}, {"parts", parts}, {"mixed", mixed},
+                 {"again", again}, {"types", types}, {"levels", levels}};
     int given;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);
     CHECK(argc == 3);

@@ -141,11 +141,14 @@ static void test_files(void)
     CHECK(VELOC_Checkpoint_end(1) == VELOC_SUCCESS);
     CHECK(VELOC_Checkpoint_wait() == VELOC_SUCCESS);
     CHECK(VELOC_Restart_begin("files", 1) == VELOC_SUCCESS);
-    CHECK(VELOC_Route_file("other.txt", routed) == VELOC_FAILURE);
-    CHECK(VELOC_Route_file("notes.txt", routed) == VELOC_SUCCESS);
-    f = fopen(routed, "r");
-    CHECK(f && fgets(line, sizeof line, f) && strcmp(line, expected) == 0);
-    fclose(f);
+    /* VeloC's own heatdis_file.c asks for the file of a version by another name than it wrote it under */
+    static const char *const names[] = {"notes.txt", "other.txt"};
+    for (int i = 0; i < 2; i++) {
+        CHECK(VELOC_Route_file(names[i], routed) == VELOC_SUCCESS);
+        f = fopen(routed, "r");
+        CHECK(f && fgets(line, sizeof line, f) && strcmp(line, expected) == 0);
+        fclose(f);
+    }
     CHECK(VELOC_Restart_end(1) == VELOC_SUCCESS);
 }
 
@@ -172,6 +175,7 @@ static void test_long_names(void)
         CHECK(f && fgets(line, sizeof line, f) && strcmp(line, expected) == 0);
         fclose(f);
     }
+    CHECK(VELOC_Route_file("neither.txt", routed) == VELOC_FAILURE);
     CHECK(VELOC_Restart_end(1) == VELOC_SUCCESS);
 }
 

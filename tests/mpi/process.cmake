@@ -13,7 +13,7 @@ add_mpi_test(NAME process_wrong SOURCES process_cases.c process_cases_comms.c pr
 # name, ranks, spares
 foreach(case "rank_zero 4 2" "several 4 2" "one_by_one 4 2" "all_active 4 4" "zero_spares_shrink 4 0" "zero_spares_stop 4 0"
         "spare_then_shrink 4 1" "spares_first 4 2" "callbacks 4 2" "builders 4 2" "again_and_again 3 2"
-        "side_by_side 8 0" "stopped 4 1" "watchdog 4 1" "requests 4 1")
+        "side_by_side 8 0" "other_error 4 1" "stopped 4 1" "watchdog 4 1" "requests 4 1")
     separate_arguments(case)
     list(GET case 0 name)
     list(GET case 1 np)

@@ -1,8 +1,7 @@
 /* process_cases CASE: what a process layer must survive, one case a run. */
 #include "process_cases.h"
 
-/* ---- who dies
- * ------------------------------------------------------------------------------------- */
+/* ---- who dies -------------------------------------------------------------------------------- */
 
 static void victims(int n, const int *seats, int expected_size, mend_process_options options)
 {
@@ -100,8 +99,46 @@ static void zero_spares_stop(void)
         test_pass();
 }
 
-/* ---- the end, and the beginning
- * -------------------------------------------------------------------- */
+/* A call fails because of a death, but with a code that does not say so, and before the notice of the death arrives: the
+ * job is repaired. The program's own errors are still its own: a wrong argument, and a class that it has defined. */
+static int own_errors;
+
+static void count_error(MPI_Comm comm, int code, void *arg)
+{
+    (void)comm, (void)code, (void)arg;
+    own_errors++;
+}
+
+static void other_error(void)
+{
+    mend_process_options options = jump;
+    options.on_error = count_error;
+    mend_process *p = start(options);
+    EXPECT(mend_process_resume_here(p) == 0);
+    const mend_repair *now = mend_process_state(p);
+    if (now->role != MEND_ROLE_RELEASED && now->generation == 0) {
+        int pid = getpid(), class;
+        MPI_Bcast(&pid, 1, MPI_INT, 1, now->comm);
+        if (now->rank == 0) {
+            MPI_Comm_call_errhandler(now->comm, MPI_ERR_RANK);
+            MPI_Add_error_class(&class);
+            MPI_Comm_call_errhandler(now->comm, class);
+            EXPECT(own_errors == 2);
+            kill(pid, SIGKILL);
+            MPI_Comm_call_errhandler(now->comm, MPI_ERR_PROC_ABORTED);
+            EXPECT(!"repaired"); /* the handler has jumped */
+        }
+        for (;;)
+            MPI_Barrier(now->comm);
+    }
+    if (now->role != MEND_ROLE_RELEASED) {
+        EXPECT(now->generation == 1);
+        add_up(now->comm, 50);
+    }
+    finish(p);
+}
+
+/* ---- the end, and the beginning -------------------------------------------------------------- */
 
 /* Dies where MEND_FAULT says, in finalize. If not all had come, the work is done again. */
 static void at_the_end(void)
@@ -187,8 +224,7 @@ static void side_by_side(void)
         test_pass();
 }
 
-/* ---- wrong use
- * ----------------------------------------------------------------------------------- */
+/* ---- wrong use ------------------------------------------------------------------------------- */
 
 static void wrong(void)
 {
@@ -286,6 +322,7 @@ int main(int argc, char **argv)
                  {"stopped", stopped},
                  {"watchdog", watchdog},
                  {"watchdog_away", watchdog_away},
+                 {"other_error", other_error},
                  {"spawn", spawn},
                  {"requests", requests}};
     mend_process *early;

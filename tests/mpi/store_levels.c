@@ -196,11 +196,13 @@ static void redistribute(int bundles)
     size_t n = from >= total ? 0 : total - from < each ? total - from : each;
     uint64_t *part = malloc((each + 1) * sizeof *part);
     mend_store *s = NULL;
+    char half[4096] = ""; /* every rank has the first half of it, nobody the second */
 
     for (size_t i = 0; i < n; i++)
         part[i] = value(99, 5, from + i);
     OK(mend_store_open(MPI_COMM_WORLD, -1, name, &o, &s));
     OK(mend_store_region_global(s, 1, "array", part, n * 8, from * 8, total * 8));
+    OK(mend_store_region_global(s, 3, "half", half, sizeof half / 2, 0, sizeof half));
     OK(mend_store_save(s, 5));
     OK(mend_store_wait(s));
     OK(mend_store_close(s));
@@ -220,6 +222,9 @@ static void redistribute(int bundles)
         OK(mend_store_region(s, 2, "plain", part, 8));
         CHECK(mend_store_restore(s, 5) == MEND_ERR_RANK_COUNT);
         OK(mend_store_region_remove(s, 2));
+        OK(mend_store_region_global(s, 3, "half", half, sizeof half, 0, sizeof half));
+        CHECK(mend_store_restore_regions(s, 5, (int[]){3}, 1) == MEND_ERR_REGION);
+        OK(mend_store_region_remove(s, 3));
         OK(mend_store_region_global(s, 1, "array", part, n * 8, from * 8, total * 8));
         OK(mend_store_restore(s, 5));
         for (size_t i = 0; i < n; i++)

@@ -1,8 +1,10 @@
 # The stand-in of the GPU's driver, for this machine that has none.
 set(driver ${CMAKE_SOURCE_DIR}/tests/harness/driver)
-add_library(fake_driver MODULE ${driver}/fake_driver.c ${driver}/fake_engine.c ${driver}/fake_checkpoint.c)
+add_library(fake_driver MODULE ${driver}/fake_driver.c ${driver}/fake_engine.c ${driver}/fake_kinds.c
+    ${driver}/fake_checkpoint.c ${driver}/fake_faults.c)
 set_target_properties(fake_driver PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests PREFIX "lib")
-target_link_libraries(fake_driver PRIVATE Threads::Threads)
+target_link_options(fake_driver PRIVATE -Wl,-soname,libcuda.so.1)
+target_link_libraries(fake_driver PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 
 mend_unit_test(NAME device SOURCES test_device.c LABELS device)
 set_tests_properties(unit.device PROPERTIES ENVIRONMENT MEND_DEVICE_DRIVER=$<TARGET_FILE:fake_driver>)
@@ -11,6 +13,11 @@ if(MEND_WITH_MPI)
     mend_unit_test(NAME store_device MPI SOURCES test_store_device.c LABELS "store;device" TIMEOUT 300)
     set_tests_properties(unit.store_device PROPERTIES ENVIRONMENT MEND_DEVICE_DRIVER=$<TARGET_FILE:fake_driver>)
     add_dependencies(test_store_device fake_driver)
+    mend_unit_test(NAME store_device_faults MPI SOURCES test_store_device_faults.c LABELS "store;device" TIMEOUT 300)
+    set_tests_properties(unit.store_device_faults PROPERTIES ENVIRONMENT MEND_DEVICE_DRIVER=$<TARGET_FILE:fake_driver>)
+    add_dependencies(test_store_device_faults fake_driver)
+    mend_limited_test(NAME unit.store_device_all_faults TIMEOUT 300 COMMAND test_store_device_faults all)
+    set_tests_properties(unit.store_device_all_faults PROPERTIES LABELS "campaign;store;device" ENVIRONMENT MEND_DEVICE_DRIVER=$<TARGET_FILE:fake_driver>)
 endif()
 # The kernels that are built in belong to their source.
 mend_limited_test(NAME unit.device_kernels TIMEOUT 120 COMMAND ${CMAKE_SOURCE_DIR}/src/device/kernels.sh --check)

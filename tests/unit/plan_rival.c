@@ -11,69 +11,87 @@ enum { SIZE = MEND_PLAN_LEVELS + 2 };
 /* The job at one number of cores. */
 typedef struct place {
     int levels;
-    double work, wait, all;
-    double cost[MEND_PLAN_LEVELS], back[MEND_PLAN_LEVELS], rate[MEND_PLAN_LEVELS];
+    double cores, work, all;
+    double cost[MEND_PLAN_LEVELS], rate[MEND_PLAN_LEVELS];
+    double read[MEND_PLAN_LEVELS]; /* see read_again() */
 } place;
 
-/* What a position is worth: v[0] = 1; v[1 + i] the expected seconds from a failure of level i until the
- * job is here again; v[1 + levels] the seconds since the start. */
-typedef double worth[SIZE];
+/* What positions are worth, a row each: [0] is 1; [1 + i] the expected seconds from a failure of level i until
+ * the job is here again; [1 + levels] the seconds since the start. A block of steps is a matrix: the columns
+ * are what becomes of each of these. A vector has one column. */
+typedef double worth[SIZE][SIZE];
+
+/* Reading a level takes `seconds` without failures; those up to that level begin it again, the others lead
+ * further back: B = integral of survival + chances of what happens else, solved for B. This is its factor. */
+static double factor_of_reading(const place *p, double seconds, int read)
+{
+    double again = 0;
+    if (!(p->all > 0))
+        return seconds;
+    double struck = -expm1(-p->all * seconds);
+    for (int k = 0; k <= read; k++)
+        again += p->rate[k];
+    return struck / p->all / (1 - struck * again / p->all);
+}
 
 static void set_place(const mend_plan_model *m, double cores, place *p)
 {
     p->levels = m->levels;
+    p->cores = cores;
     p->work = m->work / mend_plan_speedup_at(&m->speedup, cores);
-    p->wait = m->allocation;
     p->all = 0;
     for (int i = 0; i < m->levels; i++) {
         p->cost[i] = mend_plan_cost_at(&m->level[i].checkpoint, cores);
-        p->back[i] = mend_plan_cost_at(&m->level[i].recovery, cores);
         p->all += p->rate[i] = m->level[i].rate_per_core * cores;
     }
+    for (int i = 0; i < m->levels; i++)
+        p->read[i] = factor_of_reading(
+            p, m->allocation + mend_plan_cost_at(&m->level[i].recovery, cores), i);
 }
 
-/* Reading takes `seconds` without failures; those up to level `read` begin it again, the others lead
- * further back: B = integral of survival + chances of what happens else, solved for B. */
-static double read_again(const place *p, const double *v, int read)
+/* After a failure of level `struck` the level `read` is read. */
+static inline void read_again(const place *p, int columns, int struck, int read, worth v)
 {
-    double seconds = p->wait + p->back[read];
-    if (!(p->all > 0))
-        return seconds * v[0];
-    double struck = -expm1(-p->all * seconds), further = 0, again = 0;
-    for (int k = 0; k < p->levels; k++)
-        if (k > read)
-            further += p->rate[k] * v[1 + k];
-        else
-            again += p->rate[k];
-    return struck / p->all * (v[0] + further) / (1 - struck * again / p->all);
+    double sum[SIZE];
+    memcpy(sum, v[0], sizeof sum);
+    for (int k = read + 1; k < p->levels; k++)
+        for (int c = 0; c < columns; c++)
+            sum[c] += p->rate[k] * v[1 + k][c];
+    for (int c = 0; c < columns; c++)
+        v[1 + struck][c] = p->read[read] * sum[c];
+}
+
+/* Integral of exp(rate of failures * t) over a stretch that takes `seconds` without failures: the factor of what a
+ * failure costs there. */
+static double stretched(const place *p, double seconds)
+{
+    return p->all > 0 ? expm1(p->all * seconds) / p->all : seconds;
 }
 
 /* Time without failures to the next position, where level h is written (-1: none); `copies` are the
  * levels that hold the same work by then. */
-static void pass(const place *p, double seconds, int h, unsigned copies, double *v)
+static inline void pass(const place *p, int columns, double stretch, int h, unsigned copies,
+                        worth v)
 {
-    double stretch = p->all > 0 ? expm1(p->all * seconds) / p->all : seconds, lost = v[0];
+    double lost[SIZE];
+    memcpy(lost, v[0], sizeof lost);
     for (int i = 0; i < p->levels; i++)
-        lost += p->rate[i] * v[1 + i];
+        for (int c = 0; c < columns; c++)
+            lost[c] += p->rate[i] * v[1 + i][c];
     for (int i = 0; i <= p->levels; i++)
-        v[1 + i] += stretch * lost;
+        for (int c = 0; c < columns; c++)
+            v[1 + i][c] += stretch * lost[c];
     for (int i = h; i >= 0; i--) {
         int read = i;
         while (!(copies >> read & 1))
             read++;
-        v[1 + i] = read_again(p, v, read);
+        read_again(p, columns, i, read, v);
     }
 }
 
-static void start(const place *p, double *v)
-{
-    memset(v, 0, sizeof(worth));
-    v[0] = 1;
-    for (int i = p->levels - 1; i >= 0; i--)
-        v[1 + i] = read_again(p, v, i);
-}
-
-static void walk(const place *p, const rival *r, double work, int is_last, double *v)
+static inline __attribute__((always_inline)) void walk(const place *p, const rival *r,
+                                                       const double *stretch, int columns,
+                                                       int is_last, worth v)
 {
     unsigned copies = 0;
     int steps = r->steps;
@@ -82,66 +100,80 @@ static void walk(const place *p, const rival *r, double work, int is_last, doubl
             steps--;
     }
     for (int s = 0; s < steps; s++) {
-        int h = is_last && s == steps - 1 ? -1 : r->level[s];
+        int end = is_last && s == steps - 1, h = end ? -1 : r->level[s];
         if (r->work[s] > 0)
             copies = 0;
         if (h >= 0)
             copies |= 1u << h;
-        pass(p, r->work[s] * work + (h < 0 ? 0 : p->cost[h]), h, copies, v);
+        pass(p, columns, stretch[end ? r->steps : s], h, copies, v);
+    }
+}
+
+static void multiply(int size, worth a, worth b, worth out)
+{
+    for (int i = 0; i < size; i++) {
+        double row[SIZE] = {0};
+        for (int k = 0; k < size; k++)
+            for (int c = 0; c < SIZE; c++)
+                row[c] += a[i][k] * b[k][c];
+        memcpy(out[i], row, sizeof row);
     }
 }
 
 /* v becomes the n-th power of the block applied to it. */
-static void repeat(const place *p, const rival *r, double work, double n, double *v)
+static void repeat(const place *p, const rival *r, const double *stretch, double n, worth v)
 {
     int size = p->levels + 2;
-    double a[SIZE][SIZE], b[SIZE][SIZE], u[SIZE];
+    worth a = {{0}}, b;
     if (n < 1)
         return;
-    for (int c = 0; c < size; c++) {
-        memset(u, 0, sizeof u);
-        u[c] = 1;
-        walk(p, r, work, 0, u);
-        for (int i = 0; i < size; i++)
-            a[i][c] = u[i];
-    }
+    for (int c = 0; c < size; c++)
+        a[c][c] = 1;
+    walk(p, r, stretch, SIZE, 0, a);
     for (long k = (long)n; k; k >>= 1) {
-        if (k & 1) {
-            for (int i = 0; i < size; i++) {
-                u[i] = 0;
-                for (int j = 0; j < size; j++)
-                    u[i] += a[i][j] * v[j];
-            }
-            memcpy(v, u, (size_t)size * sizeof *v);
+        double u[SIZE] = {0};
+        for (int i = 0; k & 1 && i < size; i++)
+            for (int c = 0; c < size; c++)
+                u[i] += a[i][c] * v[c][0];
+        for (int i = 0; k & 1 && i < size; i++)
+            v[i][0] = u[i];
+        if (k > 1) {
+            multiply(size, a, a, b);
+            memcpy(a, b, sizeof a);
         }
-        for (int i = 0; i < size; i++)
-            for (int j = 0; j < size; j++) {
-                b[i][j] = 0;
-                for (int l = 0; l < size; l++)
-                    b[i][j] += a[i][l] * a[l][j];
-            }
-        memcpy(a, b, sizeof a);
     }
 }
 
-double rival_seconds(const mend_plan_model *model, rival *r)
+static double seconds_at(const place *p, rival *r)
 {
-    place p;
-    worth v;
-    double sum = 0;
-    set_place(model, r->cores, &p);
+    double stretch[RIVAL_STEPS + 1], sum = 0;
+    int last = r->steps - 1;
+    worth v = {{1}};
     for (int s = 0; s < r->steps; s++)
         sum += r->work[s];
     r->seconds = HUGE_VAL;
     if (!(sum > 0))
         return r->seconds;
-    double work = p.work / r->blocks / sum;
-    start(&p, v);
-    repeat(&p, r, work, r->blocks - 1, v);
-    walk(&p, r, work, 1, v);
-    if (isfinite(v[1 + p.levels]))
-        r->seconds = v[1 + p.levels];
+    double work = p->work / r->blocks / sum;
+    for (int s = 0; s < r->steps; s++)
+        stretch[s] = stretched(p, r->work[s] * work + p->cost[r->level[s]]);
+    while (last > 0 && r->work[last] == 0)
+        last--;
+    stretch[r->steps] = stretched(p, r->work[last] * work); /* of the last step of all */
+    for (int i = p->levels - 1; i >= 0; i--)
+        read_again(p, 1, i, i, v);
+    repeat(p, r, stretch, r->blocks - 1, v);
+    walk(p, r, stretch, 1, 1, v);
+    if (isfinite(v[1 + p->levels][0]))
+        r->seconds = v[1 + p->levels][0];
     return r->seconds;
+}
+
+double rival_seconds(const mend_plan_model *model, rival *r)
+{
+    place p;
+    set_place(model, r->cores, &p);
+    return seconds_at(&p, r);
 }
 
 static void insert(rival *r, int at, double work, int level)
@@ -214,6 +246,8 @@ static void change(const mend_plan_model *m, generator *g, double heat, rival *r
 void rival_improve(const mend_plan_model *m, generator *g, int tries, rival *best)
 {
     rival now = *best, other;
+    place p;
+    set_place(m, now.cores, &p);
     /* a look at a long block takes longer: fewer of them */
     for (double spent = 0; spent < tries; spent += fmax(1, now.steps / 12.0)) {
         double heat = 0.5 * pow(0.004, spent / tries);
@@ -222,7 +256,9 @@ void rival_improve(const mend_plan_model *m, generator *g, int tries, rival *bes
         do
             change(m, g, heat, &other);
         while (pick(g, 3) == 0);
-        rival_seconds(m, &other);
+        if (other.cores != p.cores)
+            set_place(m, other.cores, &p);
+        seconds_at(&p, &other);
         if (other.seconds <= now.seconds * (1 - warmth * log(random_unit(g))))
             now = other;
         if (now.seconds < best->seconds)
@@ -266,7 +302,7 @@ static void chance(const mend_plan_model *m, generator *g, rival *r)
     chance_steps(m, g, r);
     double mean = p.all > 0 ? sqrt(2 * p.cost[r->level[0]] / p.all) : p.work;
     r->blocks = fmax(1, rint(p.work / (r->steps * mean * between_log(g, 0.3, 3))));
-    rival_seconds(m, r);
+    seconds_at(&p, r);
 }
 
 void rival_search(const mend_plan_model *m, generator *g, int starts, int tries, rival *best)

@@ -47,6 +47,34 @@ static int count_good_lines(const char *path)
     return count;
 }
 
+/* Paths, and messages that were cut, may be any bytes. */
+static void test_any_bytes(void **state)
+{
+    static const char *const odd[] = {"\xff",
+                                      "a\xc3",
+                                      "\xc0\xaf",
+                                      "\xe0\x9f\xbf",
+                                      "\xed\xa0\x80",
+                                      "\xf0\x80\x80\x80",
+                                      "\xf5\x80\x80\x80",
+                                      "\xe2\x82"};
+    (void)state;
+    const char *path = in_scratch("bytes.jsonl");
+    assert_int_equal(mend_event_open(path), 0);
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        mend_event("test.bytes", ev_str("file", odd[i]));
+    mend_event("test.bytes", ev_str("file", "a\xff\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80z"));
+    assert_int_equal(mend_event_open(NULL), 0);
+    assert_int_equal(count_good_lines(path), 1 + sizeof odd / sizeof *odd);
+    char line[4096], last[4096] = "";
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f))
+        strcpy(last, line);
+    fclose(f);
+    assert_non_null(strstr(last, "a\\ufffd\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80z"));
+}
+
 static void test_lines_never_mix(void **state)
 {
     (void)state;
@@ -179,7 +207,8 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_never_mix), cmocka_unit_test(test_callback_and_odd_values),
+        cmocka_unit_test(test_any_bytes), cmocka_unit_test(test_lines_never_mix),
+        cmocka_unit_test(test_callback_and_odd_values),
         cmocka_unit_test(test_what_cannot_be_written_is_counted), cmocka_unit_test(test_errors)};
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -12,6 +12,7 @@
 #include "images/pool.h"
 #include "images/track.h"
 
+#include <base/fault.h>
 #include <mend/error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static void note_wrong(uint64_t address)
     known.wrong = address;
 }
 
-static struct paged image_of_memory(const struct paged *base)
+static int try_image(struct paged *p, const struct paged *base)
 {
     struct mapping map = {
         .from = UPPER_ARENA, .to = UPPER_ARENA + PAGES * ground.page_size, .prot = 3};
@@ -68,12 +69,19 @@ static struct paged image_of_memory(const struct paged *base)
                             .tracked = known.tracked,
                             .written = known.written,
                             .written_count = known.count};
-    struct paged p;
     const void *tail[] = {"what was", " printed"};
     const size_t bytes[] = {8, 8};
-    assert_int_equal(paged_of_survey(&p, &survey, base), 0);
-    survey_check(&survey, &p, note_wrong);
-    assert_int_equal(paged_set_tail(&p, tail, bytes, 2), 0);
+    int rc = paged_of_survey(p, &survey, base);
+    if (rc)
+        return rc;
+    survey_check(&survey, p, note_wrong);
+    return paged_set_tail(p, tail, bytes, 2);
+}
+
+static struct paged image_of_memory(const struct paged *base)
+{
+    struct paged p;
+    assert_int_equal(try_image(&p, base), 0);
     return p;
 }
 
@@ -183,6 +191,44 @@ static void versions_in_a_row(void **state)
     assert_in_range(most, 0, 4 * PAGES); /* two copies of two in this program, at most */
     paged_free(&last);
     free(before);
+}
+
+/* New pages are summed and copied in batches, scattered or not, with pages between them that may change meanwhile and are
+ * copied at once. If a copy fails, nothing is left of the version, and the last one is whole. */
+static void in_batches(void **state)
+{
+    (void)state;
+    static const int counts[] = {1, 63, 64, 65, 127, 128, 129, PAGES - 1};
+    for (size_t k = 0; k < 4 * sizeof counts / sizeof *counts; k++) {
+        int n = counts[k / 4], step = k % 2 ? 7 : 1; /* neither divides 997 */
+        upper->context.sp = k % 4 < 2 ? 0 : (uint64_t)page(PAGES / 2);
+        fill(PAGES);
+        memset(page(0), 5, ground.page_size);
+        struct paged last = image_of_memory(NULL), next;
+        char *before = memcpy(malloc(PAGES * ground.page_size), memory, PAGES * ground.page_size);
+        for (int i = 0; i < n; i++)
+            page(n < PAGES - 1 ? i * step % 997 : i)[8 * i % 4096] ^= 1;
+        mend_fault_configure("io.write:hit=1+:short");
+        next = image_of_memory(&last);
+        mend_fault_configure(NULL);
+        assert_is_memory(&next);
+        assert_int_equal(shared(&next, &last), PAGES - n);
+        paged_free(&next);
+        mend_fault_configure("io.write:hit=1:enospc");
+        assert_int_not_equal(try_image(&next, &last), 0);
+        mend_fault_configure(NULL);
+        next = image_of_memory(&last);
+        assert_is_memory(&next);
+        char *now = memory;
+        memory = before;
+        assert_is_memory(&last);
+        memory = now;
+        paged_free(&last);
+        assert_is_memory(&next);
+        paged_free(&next);
+        free(before);
+    }
+    upper->context.sp = 0;
 }
 
 struct bytes {
@@ -314,8 +360,8 @@ static void only_what_was_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_page_more), cmocka_unit_test(only_what_was_written),
-        cmocka_unit_test(versions_in_a_row), cmocka_unit_test(through_a_stream),
-        cmocka_unit_test(wrong_notes)};
+        cmocka_unit_test(one_page_more),     cmocka_unit_test(only_what_was_written),
+        cmocka_unit_test(versions_in_a_row), cmocka_unit_test(in_batches),
+        cmocka_unit_test(through_a_stream),  cmocka_unit_test(wrong_notes)};
     return cmocka_run_group_tests(tests, setup, NULL);
 }

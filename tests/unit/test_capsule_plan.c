@@ -53,6 +53,18 @@ static void nobody_died(void **state)
     }
 }
 
+/* At the start: the ranks are where the launcher has put them, and with them rank 0's input. */
+static void in_order_at_the_start(void **state)
+{
+    (void)state;
+    begin(6);
+    for (int p = 0; p < 6; p++)
+        cards[p] = (struct meeting_card){.rank = -1, .host = (unsigned)p / 2};
+    plan_make(&plan, 4);
+    for (int r = 0; r < 4; r++)
+        assert_int_equal(plan.player[r], r);
+}
+
 /* Rank 1 has died. Its partner has version 6 of it, others are at 7 already. */
 static void the_newest_that_all_have(void **state)
 {
@@ -208,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_died),
+        cmocka_unit_test(in_order_at_the_start),
         cmocka_unit_test(the_newest_that_all_have),
         cmocka_unit_test(files_cannot_go_back_so_far),
         cmocka_unit_test(a_spare_elsewhere_is_better),

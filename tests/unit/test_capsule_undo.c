@@ -11,6 +11,8 @@
 #include "undo/undo.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -177,6 +179,43 @@ static void what_was_not_kept_is_refused(void **state)
     undo_remove(0, 40);
 }
 
+/* The disk is full: not even the loss of a change can be recorded, and yet nobody goes back across it. */
+static void without_room_for_a_record(void **state)
+{
+    (void)state;
+    struct rlimit all, none;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &all), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    const char *const change[] = {"write", "create", "rename", "remove"};
+    for (int i = 0; i < 4; i++) {
+        mend_version_t version = 60 + i;
+        put_file(in_scratch("full"), "content");
+        unlink(in_scratch("other"));
+        undo_begin(0, version);
+        none = (struct rlimit){0, all.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+        long fd = i == 0 ? open(in_scratch("full"), O_WRONLY) : -1;
+        if (i == 0)
+            call(SYS_ftruncate, fd, 0, 0, 0, 0);
+        if (i == 0)
+            close((int)fd);
+        if (i == 1)
+            close((int)open_by_call(in_scratch("other"), O_WRONLY | O_CREAT));
+        if (i == 2)
+            call(SYS_renameat2, AT_FDCWD, (long)in_scratch("full"), AT_FDCWD,
+                 (long)in_scratch("other"), 0);
+        if (i == 3)
+            call(SYS_unlinkat, AT_FDCWD, (long)in_scratch("full"), 0, 0, 0);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
+        undo_begin(0, version + 1);
+        if (!undo_impossible(0, version))
+            fail_msg("%s: the job would go back", change[i]);
+        undo_remove(0, version);
+        assert_null(undo_impossible(0, version));
+    }
+    signal(SIGXFSZ, SIG_DFL);
+}
+
 static void nobody_goes_behind_what_is_forgotten(void **state)
 {
     (void)state;
@@ -326,6 +365,7 @@ int main(void)
         cmocka_unit_test(twice_is_as_good_as_once),
         cmocka_unit_test(a_record_that_is_cut_short),
         cmocka_unit_test(what_was_not_kept_is_refused),
+        cmocka_unit_test(without_room_for_a_record),
         cmocka_unit_test(nobody_goes_behind_what_is_forgotten),
         cmocka_unit_test(numbers_beyond_32_bits),
         cmocka_unit_test(many_files),

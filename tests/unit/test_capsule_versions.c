@@ -71,30 +71,30 @@ static int files_in(const char *folder)
 static void chains_are_kept_whole(void **state)
 {
     (void)state;
-    struct generations g = {.keep = 2};
-    assert_int_equal(generations_add(&g, 1, 1, 1), 0);
-    assert_int_equal(generations_root(&g, 2, 1), 1);
-    assert_int_equal(generations_add(&g, 2, 2, 1), 1); /* 2 needs 1 */
-    assert_int_equal(generations_add(&g, 3, 3, 1), 1);
-    assert_int_equal(generations_root(&g, 4, -1), 4);
-    assert_int_equal(generations_add(&g, 4, 4, 4), 1); /* 3 is kept and needs 1 */
-    assert_int_equal(generations_add(&g, 5, 5, 4), 4); /* now 1, 2, 3 can go */
-    generations_free(&g);
+    struct retention g = {.keep = 2};
+    assert_int_equal(retention_add(&g, 1, 1, 1), 0);
+    assert_int_equal(retention_root(&g, 2, 1), 1);
+    assert_int_equal(retention_add(&g, 2, 2, 1), 1); /* 2 needs 1 */
+    assert_int_equal(retention_add(&g, 3, 3, 1), 1);
+    assert_int_equal(retention_root(&g, 4, -1), 4);
+    assert_int_equal(retention_add(&g, 4, 4, 4), 1); /* 3 is kept and needs 1 */
+    assert_int_equal(retention_add(&g, 5, 5, 4), 4); /* now 1, 2, 3 can go */
+    retention_free(&g);
 }
 
 /* As many as the user wants, and all of them. */
 static void a_thousand_are_kept(void **state)
 {
     (void)state;
-    struct generations g = {.keep = 1000};
+    struct retention g = {.keep = 1000};
     for (int v = 1; v < 1000; v++)
-        assert_int_equal(generations_add(&g, v, 1, v), 0);
-    assert_int_equal(generations_add(&g, 1000, 1, 1000), 1);
-    assert_int_equal(generations_add(&g, 1001, 1, 1001), 2);
+        assert_int_equal(retention_add(&g, v, 1, v), 0);
+    assert_int_equal(retention_add(&g, 1000, 1, 1000), 1);
+    assert_int_equal(retention_add(&g, 1001, 1, 1001), 2);
     assert_int_equal(g.count, 1000);
     assert_int_equal(g.kept[0].version, 2);
     assert_int_equal(g.kept[999].version, 1001);
-    generations_free(&g);
+    retention_free(&g);
 }
 
 static void what_a_former_run_has_left(void **state)
@@ -107,19 +107,19 @@ static void what_a_former_run_has_left(void **state)
         put_image(folder, MEND_FILE_GLOBAL, r, 2, 2, 20, 1, 10);
     }
     put_image(folder, MEND_FILE_GLOBAL, 0, 2, 3, 30, -1, 0); /* rank 1 has died before its own */
-    struct generations g;
-    generations_look(&g, folder, MEND_FILE_GLOBAL, 5, -1);
+    struct retention g;
+    retention_look(&g, folder, MEND_FILE_GLOBAL, 5, -1);
     assert_int_equal(g.count, 2);
     assert_int_equal(g.kept[1].version, 2);
     assert_int_equal(g.kept[1].root, 1);
-    assert_int_equal(generations_newest(&g), 3); /* its number is not used again */
-    generations_remove_one(&g, 3, 30);
+    assert_int_equal(retention_newest(&g), 3); /* its number is not used again */
+    retention_remove_one(&g, 3, 30);
     assert_int_equal(files_in(folder), 4);
-    generations_remove_later(folder, 1, 1);
+    retention_remove_later(folder, 1, 1);
     assert_int_equal(files_in(folder), 3);
-    generations_remove_below(&g, 2);
+    retention_remove_below(&g, 2);
     assert_int_equal(files_in(folder), 1);
-    generations_free(&g);
+    retention_free(&g);
 }
 
 /* The other rank of two, as the collective operations see it. */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <image/abi.h>
 #include <image/bundle.h>
 #include <image/folder.h>
 #include <image/image.h>
@@ -103,6 +104,33 @@ static void round_trip(void **state)
         assert_null(mend_image_find_region(image, 1));
         mend_image_close(image);
         free(b.at);
+    }
+}
+
+/* As an image of memory is written: some blocks as they lie there, others in a buffer that is used again. */
+static uint8_t reused[4096];
+static const uint8_t *fetch_some(void *context, uint64_t at, size_t count)
+{
+    (void)context;
+    if (at / 4096 % 3 != 1)
+        return stream + at;
+    return memcpy(reused, stream + at, count);
+}
+
+static void second_thread(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 50; i++) {
+        mend_image_head head = sample(i);
+        struct bytes b = {0};
+        mend_image_write_options o = {.fetch = fetch_some, .second_thread = true, .reused = reused};
+        fill(3 + (unsigned)i);
+        struct bytes want = image_bytes(&head, 0, NULL);
+        assert_int_equal(mend_image_write(&head, NULL, &o, (mend_sink){append, &b}, NULL), 0);
+        assert_int_equal(b.count, want.count);
+        assert_memory_equal(b.at, want.at, b.count);
+        free(b.at);
+        free(want.at);
     }
 }
 
@@ -364,7 +392,7 @@ static void strangers(void **state)
 static void jobs(void **state)
 {
     (void)state;
-    mend_image_job mine = {"a1", "heat", 7, 8}, none = {"", "", 0, 0}, other = mine, back;
+    mend_image_job mine = {"a1", MEND_ABI_MPICH, "heat", 7, 8}, none = {0}, other = mine, back;
     mend_image_head head = sample(5);
     mend_image *image = NULL;
     char text[MEND_JOB_TEXT];
@@ -374,7 +402,7 @@ static void jobs(void **state)
     assert_int_equal(mend_image_open(mend_source_memory(b.at, b.count), &image), 0);
     assert_memory_equal(&mend_image_info(image)->job, &mine, sizeof mine);
     mend_image_close(image);
-    for (int what = 0; what < 4; what++) {
+    for (int what = 0; what < 5; what++) {
         other = mine;
         if (what == 0)
             strcpy(other.id, "b2");
@@ -382,9 +410,11 @@ static void jobs(void **state)
         other.arguments += what == 2;
         if (what == 3) /* which program is not known: any build of this job's */
             other.build = other.arguments = 0;
+        if (what == 4) /* of a Mend that did not know the ABI */
+            other.abi = MEND_ABI_UNKNOWN;
         mend_image_belong_to(&other);
         int rc = mend_image_open(mend_source_memory(b.at, b.count), &image);
-        assert_int_equal(rc, what == 3 ? 0 : MEND_ERR_ARCHITECTURE);
+        assert_int_equal(rc, what >= 3 ? 0 : MEND_ERR_ARCHITECTURE);
         if (rc == 0)
             mend_image_close(image);
         if (what == 0)
@@ -407,14 +437,27 @@ static void jobs(void **state)
     assert_memory_equal(&back, &mine, sizeof mine);
     assert_int_equal(mend_image_job_sum(&back), mend_image_job_sum(&mine));
     assert_true(mend_image_job_sum(&none) == 0 &&
-                mend_image_job_sum(&mine) != mend_image_job_sum(&other));
+                mend_image_job_sum(&mine) != mend_image_job_sum(&none));
+    other = mine;
+    other.build++;
+    assert_true(mend_image_job_sum(&mine) != mend_image_job_sum(&other));
+    other = mine; /* the ABI is for people: an image that does not name it is of the same job */
+    other.abi = MEND_ABI_UNKNOWN;
+    assert_int_equal(mend_image_job_sum(&other), mend_image_job_sum(&mine));
+    mend_image_job_text(&other, text);
+    assert_null(strstr(text, "mpich"));
+    assert_int_equal(mend_image_job_parse(text, &back), 0);
+    assert_memory_equal(&back, &other, sizeof other);
     static const char *const wrong[] = {"",
                                         "a",
                                         "a 1",
                                         "a 1 2",
                                         "a x 2 p",
                                         "a 1 2 p q",
+                                        "a 1 2 p mpich q",
+                                        "a 1 2 p ",
                                         "a 1 2 p\nq",
+                                        "a 1 2 p\nmpich",
                                         "0123456789012345678901234567890123456789 1 2 p",
                                         "a\x01 1 2 p",
                                         "a 1 2 \xc3\xa4"};
@@ -426,6 +469,20 @@ static void jobs(void **state)
     assert_true(mend_image_job_arguments(one) != mend_image_job_arguments(two));
     assert_true(mend_image_job_build("/proc/self/exe") != 0 &&
                 mend_image_job_build("/nowhere") == 0 && mend_image_job_build("/dev/zero") == 0);
+}
+
+static void abis(void **state)
+{
+    (void)state;
+    for (unsigned i = MEND_ABI_OPENMPI; i <= MEND_ABI_STANDARD; i++) {
+        assert_int_equal(mend_abi_parse(mend_abi_name(i)), i);
+        assert_non_null(mend_abi_title(i));
+    }
+    assert_true(!mend_abi_name(0) && !mend_abi_name(4) && !mend_abi_title(4));
+    assert_int_equal(mend_abi_parse("other"), MEND_ABI_UNKNOWN);
+    assert_int_equal(mend_abi_of_program("/nowhere"), MEND_ABI_UNKNOWN);
+    assert_int_equal(mend_abi_of_program("/dev/zero"), MEND_ABI_UNKNOWN);
+    assert_int_equal(mend_abi_of_program("/bin/sh"), MEND_ABI_OPENMPI); /* it names none */
 }
 
 static void bundles(void **state)
@@ -460,6 +517,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trip),
+        cmocka_unit_test(second_thread),
         cmocka_unit_test(every_byte_flipped),
         cmocka_unit_test(every_truncation),
         cmocka_unit_test(deltas),
@@ -469,6 +527,7 @@ int main(void)
         cmocka_unit_test(bundles),
         cmocka_unit_test(another_byte_order),
         cmocka_unit_test(jobs),
+        cmocka_unit_test(abis),
         cmocka_unit_test(readers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

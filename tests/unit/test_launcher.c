@@ -109,6 +109,31 @@ static void frames_come_whole(void **state)
     wire_free(&w);
 }
 
+static void done_bytes_go(void **state)
+{
+    (void)state;
+    struct wire w = {0};
+    size_t at = 0, written = 0, most = 0;
+    for (int i = 0; i < 10000; i++) { /* the reader is always behind */
+        wire_put_bare(&w, "0123456789", 10);
+        at += i ? 10 : 3;
+        written += i ? 10 : 3;
+        assert_int_equal(w.bytes[at], '0' + written % 10);
+        wire_drop(&w, &at);
+        assert_int_equal(w.bytes[at], '0' + written % 10);
+        most = w.room > most ? w.room : most;
+    }
+    assert_int_equal(w.size - at, 7);
+    assert_true(most < 256);
+    at = w.size;
+    wire_drop(&w, &at);
+    assert_int_equal(w.size, 0);
+    assert_int_equal(at, 0);
+    wire_free(&w);
+    wire_drop(&w, &at); /* nothing was ever written */
+    assert_null(w.bytes);
+}
+
 static void hosts_have_slots(void **state)
 {
     (void)state;
@@ -144,6 +169,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_come_back), cmocka_unit_test(cut_fields_are_bad),
-        cmocka_unit_test(frames_come_whole), cmocka_unit_test(hosts_have_slots)};
+        cmocka_unit_test(frames_come_whole), cmocka_unit_test(done_bytes_go),
+        cmocka_unit_test(hosts_have_slots)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,8 +45,8 @@ int main(void)
         for (size_t k = 0; k < sizeof settings / sizeof *settings; k++)
             if (!strcmp(settings[k].cure, cures[i].name))
                 printf("| setting | `%s=%s` |\n", settings[k].variable, settings[k].value);
-        printf("| where | `%s` |\n| test | `%s` |\n| cost | %s |\n", cures[i].where, cures[i].test,
-               cures[i].unneeded);
+        printf("| where | `%s` |\n| test | `%s` |\n| cost, also without the fault | %s |\n",
+               cures[i].where, cures[i].test, cures[i].unneeded);
     }
     return 0;
 }

@@ -1,4 +1,4 @@
-/* The words of a command line in one form, by getopt_long and the table in options.def. */
+/* Brings a command line into one form, by getopt_long and the table in options.def. */
 #include "arguments.h"
 #include "tool.h"
 
@@ -20,7 +20,7 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof *rows, HELP = 1000, FIRST = 1001 };
 
-/* Commands that run another program: their options end at the first word that is none. */
+/* Commands that run another program: their options end at the first word that is not one. */
 static bool takes_a_program(const char *command)
 {
     return strcmp(command, "run") == 0 || strcmp(command, "exec") == 0 ||
@@ -84,19 +84,19 @@ int tool_arguments(int *argc, char ***argv)
     struct option options[ROWS + 2] = {0};
     if (describe(command, options, letters) == 0)
         return TOOL_OK;
-    static char **words; /* for the rest of the process' life */
+    static char **words; /* for the rest of the process's life */
     words = calloc((size_t)*argc * 2 + 4, sizeof *words);
     if (!words)
         return tool_failed(command, "no memory");
     int count = 0, found;
     words[count++] = command;
     for (int i = 1; i < *argc && strcmp((*argv)[i], "--") != 0; i++)
-        if (strcmp((*argv)[i], "-np") == 0) /* as mpirun has it */
+        if (strcmp((*argv)[i], "-np") == 0) /* like mpirun */
             (*argv)[i] = "-n";
     opterr = 0;
     optind = 1;
     while ((found = getopt_long(*argc, *argv, letters, options, NULL)) != -1) {
-        if (found == HELP) { /* whatever else there is */
+        if (found == HELP) { /* whatever else was typed */
             words[1] = "--help";
             words[2] = NULL;
             *argv = words;

@@ -34,7 +34,7 @@ static int digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decoded where the digits stand: the value is "bytes" afterwards, a string that need not be UTF-8. */
+/* Decodes the digits in place: afterwards the value is "bytes", a string that need not be UTF-8. */
 static const char *decoded(json_t *value)
 {
     json_t *done = json_object_get(value, "bytes");
@@ -69,7 +69,7 @@ const char *jobfile_member(json_t *object, const char *key)
     return jobfile_text(json_object_get(object, key));
 }
 
-/* Is every word of the program there? A job must not run with other arguments than it had. */
+/* Is every word of the program there? A job must not run with different arguments. */
 static int check_program(json_t *job, const char *path)
 {
     json_t *program = json_object_get(job, "program");

@@ -105,7 +105,7 @@ static void run_child(char *const arguments[], int output)
     _exit(127);
 }
 
-/* Read until the end; false if the time is over before. Output that does not fit is dropped. */
+/* Read until the end; false if the time runs out first. Drops output that does not fit. */
 static bool read_output(int from, double until, char *output, size_t size)
 {
     size_t used = 0;
@@ -133,7 +133,7 @@ static bool read_output(int from, double until, char *output, size_t size)
     return false;
 }
 
-/* Ask a launcher to end its job; end the group if it does not. */
+/* Ask a launcher to end its job; kill the group if it does not. */
 static void end_group(pid_t group)
 {
     kill(-group, SIGTERM);

@@ -29,7 +29,7 @@ void tool_arguments_free(tool_arguments *arguments);
 enum { TOOL_NOT_STARTED = -1, TOOL_TIMED_OUT = -2, TOOL_KILLED = -3 };
 
 /* Run a program with stdin closed; its output (both streams, cut to size-1 bytes) goes to `output`.
- * Returns its exit code or one of the above; after `seconds` it is ended together with its process
+ * Returns its exit code or one of the above; after `seconds`, ends it together with its process
  * group. */
 int tool_capture(char *const arguments[], double seconds, char *output, size_t size);
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -40,6 +41,11 @@ int tool_wrong_use(const char *command, const char *format, ...)
     va_end(args);
     fprintf(stderr, "Try 'mend %s%s--help'.\n", command ? command : "", command ? " " : "");
     return TOOL_WRONG_USE;
+}
+
+int tool_wrong_value(const char *command, const char *option, const char *value, const char *needs)
+{
+    return tool_wrong_use(command, "%s needs %s, not \"%s\"", option, needs, value);
 }
 
 int tool_failed(const char *command, const char *format, ...)
@@ -119,7 +125,19 @@ static void fill_descriptors(void)
             (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
-/* Output that could not be written is a failure, whatever the rest of the result. */
+/* Whoever started us may ignore SIGCHLD or block signals, and we inherit both: the kernel would reap our children, so that
+ * we could not wait for them, and nobody could end us. With a limit of the size of files (ulimit -f) a write that is too
+ * long is an error, for us and for the ranks that write images; it must not end the process. */
+static void reset_signals(void)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    signal(SIGCHLD, SIG_DFL);
+    signal(SIGXFSZ, SIG_IGN);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Output that cannot be written is a failure, whatever else happened. */
 static int finish(int rc)
 {
     bool lost = ferror(stdout);
@@ -138,7 +156,7 @@ static int choose(int argc, char **argv)
         argv++;
         argc--;
     } else if (argc > 2 && strcmp(argv[1], "--config") == 0) {
-        if (setenv("MEND_CONFIG", argv[2], 1)) /* for the job that is started, too */
+        if (setenv("MEND_CONFIG", argv[2], 1)) /* also for the job that we start */
             return tool_failed(NULL, "no memory");
         argv += 2;
         argc -= 2;
@@ -160,5 +178,6 @@ static int choose(int argc, char **argv)
 int main(int argc, char **argv)
 {
     fill_descriptors();
+    reset_signals();
     return finish(choose(argc, argv));
 }

@@ -60,5 +60,5 @@ void tool_mpi_environment(void)
     }
     for (int i = 0; i < 4 && geteuid() == 0; i++)
         setenv(permissions[i], "1", 0);
-    setenv("HOME", "/", 0); /* Open MPI starts nothing for one who has none */
+    setenv("HOME", "/", 0); /* Open MPI starts nothing without it */
 }

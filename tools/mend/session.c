@@ -88,8 +88,8 @@ void session_remove_at_end(const char *path)
     pid_t between = fork();
     if (between == 0) {
         if (fork() == 0) {
-            /* it must be nobody's child and block nobody: no terminal, no pipe that somebody reads
-             * to its end */
+            /* it must be nobody's child and block nobody: it has no terminal, and no pipe that
+             * somebody reads to its end */
             setsid();
             signal(SIGTERM, SIG_IGN);
             prctl(PR_SET_NAME, "mend-session");

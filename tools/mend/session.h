@@ -1,8 +1,8 @@
-/* A folder of its own for what Open MPI's launcher keeps on this machine while a job runs.
+/* A separate folder for what Open MPI's launcher keeps on this machine while a job runs.
  *
- * mpirun names that folder by its process id, below the temporary folder, and does not start ("prte_session_dir
- * failed … Exists", exit code 213) when there is one of that name. A launcher that was killed leaves it behind. A
- * later one meets it when process ids have gone round, or in a container that shares the temporary folder. */
+ * mpirun names that folder after its process ID, below the temporary folder, and does not start ("prte_session_dir
+ * failed … Exists", exit code 213) if one of that name exists. A launcher that was killed leaves it behind. A later
+ * one finds it when process IDs have wrapped around, or in a container that shares the temporary folder. */
 #ifndef MEND_TOOL_SESSION_H
 #define MEND_TOOL_SESSION_H
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 enum { SESSION_PATH = 4096 };
-extern const char session_parameter[]; /* what follows --prtemca, before the folder */
+extern const char session_parameter[]; /* stands between --prtemca and the folder */
 
 /* Make such a folder for `launcher`, the path of an mpirun of Open MPI, and put its path there. False: none is
  * needed, because the user has chosen one (in the environment, in launcher_args, which may be NULL, or in a file of
@@ -20,7 +20,7 @@ bool session_make(const char *launcher, const char *launcher_args, char path[SES
 /* Remove it; "" is no folder. */
 void session_remove(const char *path);
 
-/* Remove it when the calling process has ended, whatever it executes until then. */
+/* Remove it when the calling process has ended, whatever programs it executes until then. */
 void session_remove_at_end(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* What all subcommands share. Exit codes: 0 ok, 1 the job or check failed, 2 wrong use,
- * 3 the job was stopped after a checkpoint, as somebody had asked. */
+ * 3 the job was stopped after a checkpoint, on request. */
 #ifndef MEND_TOOL_H
 #define MEND_TOOL_H
 
@@ -15,14 +15,16 @@ enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_WRONG_USE = 2, TOOL_STOPPED = 3 };
 /* "mend NAME: sentence" to stderr, and a pointer to --help; returns TOOL_WRONG_USE. */
 int tool_wrong_use(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same for an option's value: what the option needs, as "auto, or a time such as 2s". */
+int tool_wrong_value(const char *command, const char *option, const char *value, const char *needs);
 /* "mend NAME: sentence" to stderr; returns TOOL_FAILED. */
 int tool_failed(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* To stdout, on one line, and freed. An exit code: NULL, or no room for the text, is a failure. */
+/* Print it to stdout on one line, and free it. Returns an exit code; NULL, or no memory for the text, is a failure. */
 struct json_t;
 int tool_print_json(const char *command, struct json_t *json);
 
-/* Pass on memory that was just allocated; if there is none, print a message and exit: no job has started yet. */
+/* Return freshly allocated memory. If it is NULL, print a message and exit: no job has started yet. */
 static inline void *tool_need(void *memory)
 {
     if (!memory) {

@@ -1,12 +1,13 @@
-/* arch.h - all that differs between CPUs: one folder each. Used by both halves.
+/* arch.h - everything that differs between CPUs, in one folder per CPU. Both halves use it.
  *
  * In CPU/cpu.h:
- *   ARCH_NAME, ARCH_AUDIT, ARCH_MACHINE  as images, seccomp and ELF files name it
+ *   ARCH_NAME, ARCH_AUDIT, ARCH_MACHINE  the CPU's name in images, in seccomp and in ELF files
  *   struct context         callee-saved registers, filled by context_save()
- *   context_target         where context_resume() would go on
+ *   context_target         the address at which context_resume() would continue
  *   thread_pointer_get/set the register that leads to thread-local storage
- *   thread_pointer_choose  how this half sets it from now on (struct lower says how it may)
- *   raw_syscall            a system call that touches no errno
+ *   thread_pointer_set_fast  the same without a check, where machine_fast_thread_pointer() is 1
+ *   thread_pointer_choose  select how this half sets it from now on (struct lower says what is allowed)
+ *   raw_syscall            a system call that leaves errno alone
  *   trap_argument/result   of the system call that a SIGSYS reports
  *   interrupted_at         the instruction that a signal interrupted
  *   signal_frame           where rt_sigreturn expects the stack pointer
@@ -28,32 +29,32 @@
 #endif
 
 /* --- CPU/context.S, in both halves --- */
-/* 0 when saving, 1 when resumed. */
+/* Returns 0 after saving, 1 after a resume. */
 int context_save(struct context *context) __attribute__((returns_twice, visibility("hidden")));
 void context_resume(struct context *context, void *thread_pointer)
     __attribute__((noreturn, visibility("hidden")));
-/* Start a program as the kernel does after execve. */
+/* Start a program the way the kernel does after execve. */
 void context_enter(void *entry, void *stack) __attribute__((noreturn, visibility("hidden")));
-/* Call a C function at the top of another stack, aligned as the ABI has it. It must not return. */
+/* Call a C function at the top of another stack, aligned as the ABI requires. It must not return. */
 void context_call(void (*function)(void), void *stack)
     __attribute__((noreturn, visibility("hidden")));
 /* Where signal handlers of the upper half return to. */
 void signal_restorer(void) __attribute__((visibility("hidden")));
 
 /* --- CPU/machine.c, in the lower half --- */
-/* May the thread pointer be set without a system call here? */
+/* Can this machine set the thread pointer without a system call? */
 int machine_fast_thread_pointer(void);
-/* Return addresses on saved stacks must be good in the next process, too: switch off what ties them
- * to this one. No frame that is there already is ever returned to.
+/* Return addresses on saved stacks must stay valid in the next process: switch off whatever ties
+ * them to this one. Nothing ever returns to a frame that exists already.
  */
 void machine_release_returns(void);
-/* What a program may have chosen its code by, and how the kernel lays out the registers of a parked
- * thread: kept in each image.
+/* The CPU features by which a program may have selected its code, and the layout in which the kernel
+ * saves the registers of a parked thread. Each image records them.
  */
 #define MACHINE_WORDS 7
 void machine_describe(uint64_t words[MACHINE_WORDS]);
-/* NULL if a program of the machine with these words can go on here, else what is in its way. */
+/* Returns NULL if a program from a machine with these words can continue here, else the obstacle. */
 const char *machine_refuses(const uint64_t words[MACHINE_WORDS]);
-/* Ask the kernel for what it had given that program leave to use. 0, or it refused. */
+/* Ask the kernel again for the permissions that the program had there. Returns 0 unless it refuses. */
 int machine_allow(const uint64_t words[MACHINE_WORDS]);
 #endif

@@ -1,12 +1,12 @@
-/* border/array.h - arrays as long as the application says: short ones on the stack, long ones from this half's heap,
- * until the end of the block. A count of half a million must not overrun a stack of 8 MB.
+/* border/array.h - arrays whose length the application chooses. Short ones lie on the stack, long ones on this half's
+ * heap; both live until the end of the block. A count of half a million must not overrun a stack of 8 MB.
  */
 #ifndef CAPSULE_BORDER_ARRAY_H
 #define CAPSULE_BORDER_ARRAY_H
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Each half has its own: memory that was just asked for; if there is none, a sentence and the end of the program. */
+/* Returns `memory`, the result of an allocation. If that is NULL, reports it and ends the program. Each half has its own. */
 void *need(void *memory) __attribute__((visibility("hidden")));
 
 enum { ARRAY_ON_STACK = 64 };

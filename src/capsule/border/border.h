@@ -1,13 +1,13 @@
-/* border/border.h - everything the two halves of a capsule agree on.
+/* border/border.h - the whole interface between the two halves of a capsule.
  *
  * One process holds two programs, each with its own ld.so, libc, heap and thread-local storage:
  *
- *   lower half   lower/: the REAL MPI library; never saved
+ *   lower half   lower/ and the REAL MPI library; never saved
  *   upper half   the unmodified application and upper/, which it takes for its MPI library; saved
  *
- * Neither half includes the other's headers: this file is the whole interface. It is MPI-neutral:
- * an image that was taken on one MPI library is resumed on another. BORDER_VERSION changes with
- * every change of struct lower, struct upper or of a neutral value; images carry it.
+ * Neither half includes the other's headers. The interface is MPI-neutral: an image taken on one MPI
+ * library can resume on another. BORDER_VERSION changes with every change to struct lower, to struct
+ * upper or to a neutral value; images carry it.
  */
 #ifndef CAPSULE_BORDER_H
 #define CAPSULE_BORDER_H
@@ -17,30 +17,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 21
+#define BORDER_VERSION 23
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower
- * half. Nothing else is ever asked. The kernel puts a PIE, its heap, stack, libraries and anonymous
- * mappings far above (0xaaaa..., 0xffff... on aarch64; 0x55..., 0x7f... on x86_64); what the upper
- * half maps is steered below by a seccomp filter (lower/start/steer.c). The limits are multiples of 2^32,
- * because the filter compares one 32-bit word.
+ * half. No other rule decides ownership. The kernel puts a PIE, its heap, stack, libraries and
+ * anonymous mappings far above UPPER_END (0xaaaa..., 0xffff... on aarch64; 0x55..., 0x7f... on
+ * x86_64). A seccomp filter (lower/start/steer.c) steers the upper half's mappings below it. The
+ * limits are multiples of 2^32 because the filter compares one 32-bit word.
  */
 #define UPPER_END   0x100000000000UL /* 16 TiB */
 #define UPPER_ARENA 0x080000000000UL /*  8 TiB: mappings of the upper half */
 #define UPPER_BREAK 0x070000000000UL /*  7 TiB: emulated program break */
 
-/* Files of the upper half have numbers from here on; those of the lower half are below. */
+/* File descriptors of the upper half start here; those of the lower half are smaller. */
 #define UPPER_FILES 400
-/* The last argument of a system call of our own code in the upper half that makes pipes: leave their numbers as they are. */
+/* The last argument of a system call by which our own code in the upper half makes pipes: do not renumber them. */
 #define NUMBERS_AS_THEY_ARE 0x6d656e642d617369L
-#define SIGNAL_LEAVE        62 /* the lower half's: this thread's memory will be replaced */
+#define SIGNAL_LEAVE        62 /* from the lower half: it will replace this thread's memory */
 
 /* --- neutral handles and constants ---------------------------------------------------------
- * A real MPI handle crosses the border as an integer: Open MPI's are pointers, MPICH's are ints,
+ * A real MPI handle crosses the border as an integer: Open MPI's are pointers, MPICH's are ints, and
  * both fit. Special values (ranks, tags, MPI_IN_PLACE, the layout of a status) cross in Open MPI's
- * encoding; lower/mpi/functions.c converts them for the library below, the faces (upper/faces/) for the ABI
- * of the application above.
+ * encoding. lower/mpi/functions.c converts them for the library below; the faces (upper/faces/)
+ * convert them for the application's ABI.
  */
 typedef uintptr_t handle_t;
 
@@ -56,7 +56,16 @@ struct status {
 #define NEUTRAL_UNDEFINED  (-32766) /* the same in both */
 #define NEUTRAL_IN_PLACE   ((void *)1)
 #define NEUTRAL_BOTTOM     ((void *)0)
-enum { NEUTRAL_SPLIT_SHARED };
+enum { /* those of Open MPI alone lie between the first two */
+       NEUTRAL_SPLIT_SHARED,
+       NEUTRAL_SPLIT_HW_UNGUIDED = 12,
+       NEUTRAL_SPLIT_HW_GUIDED,
+       NEUTRAL_SPLIT_RESOURCE_GUIDED = 100,
+       NEUTRAL_SPLIT_NEIGHBORHOOD, /* of MPICH */
+       NEUTRAL_SPLIT_NONE = -1
+};
+#define SPLIT_RESOURCE_KEY "mpi_hw_resource_type" /* the hint that says by what, in and out */
+enum { SPLIT_RESOURCE = 256 };
 enum { NEUTRAL_ORDER_C, NEUTRAL_ORDER_FORTRAN };
 enum {
     NEUTRAL_DISTRIBUTE_BLOCK,
@@ -86,7 +95,7 @@ enum {
     NEUTRAL_THREAD_MULTIPLE
 };
 
-/* How a datatype was made: with its ints, addresses and types this is the whole recipe. */
+/* How a datatype was constructed. With its ints, addresses and types, this is the complete recipe. */
 enum recipe_how {
     RECIPE_NAMED,
     RECIPE_CONTIGUOUS,
@@ -131,32 +140,47 @@ enum predefined {
 #include "border/kinds.h"
 #include "border/services.h"
 
-/* One thing to wait for. The calls with it return how many of them are done, in order: fewer than
- * asked for when the phase of a checkpoint is STOP_HERE.
+/* One request to wait for. The functions that take an array of these return how many are done,
+ * counted from the first: fewer than all if the phase of a checkpoint is STOP_HERE.
  */
 struct wait_item {
     handle_t *real;
     struct status *status; /* NULL: not wanted */
-    int peer;              /* world rank waited for, or WAITING_FOR_ANY */
+    int peer;              /* its world rank, or WAITING_FOR_ANY */
     int error;
 };
 #define WAITING_FOR_ANY (-1)
-/* recv_or_stop returns one of these. Not begun: no message was asked for, item->error tells why. */
-/* A door (agent_door): stop; go in; wait a moment and come again (several threads). */
+/* A receive that the program has begun and the lower half has not (faces/fast.h); the head of the object that is its
+ * request (core/object.h). */
+struct posting {
+    handle_t real;
+    struct posting *next; /* begun later; NULL: the last one */
+    void *buf;
+    const handle_t *type, *comm; /* the first field of their objects */
+    uint64_t order;
+    int n, source, tag;
+    unsigned char is_recv, done, live, holds;
+    int error;
+};
+/* finish_receive returns an error; or 0 for a receive that is done; or this: a checkpoint wants us, or the receive could
+ * not be begun, and its error field says why. */
+enum { FINISH_STOPPED = -1 };
+/* Results of agent_door: stop; go in; wait a moment and ask again (several threads). */
 enum { DOOR_STOP, DOOR_IN, DOOR_WAIT };
+/* Results of recv_or_stop. RECV_NOT_BEGUN: no receive was posted; item->error says why. */
 enum { RECV_STOPPED, RECV_DONE, RECV_NOT_BEGUN };
-/* waitall_or_stop returns this, an error, or 0: not all are complete, each handle tells. */
+/* waitall_or_stop returns this, an error, or 0 if some are incomplete; each handle shows whether its
+ * request is. */
 enum { WAITALL_DONE = -1 };
 
 enum stop_role { STOP_ROLE_NONE, STOP_ROLE_SPEAKER, STOP_ROLE_LISTENER };
 enum stop_command { STOP_COMMAND_NONE, STOP_COMMAND_SAVE, STOP_COMMAND_GO_ON, STOP_COMMAND_LEAVE };
 
-/* --- functions of the lower half: those of the table, and these ------------------------------ */
+/* --- functions of the lower half: from table/functions.def, and from table/services.def ------ */
 struct upper;
 struct comm_card;
-/* The former are made from table/functions.def, these are listed in table/services.def. */
 
-/* BELOW_ROW(Name, name, ...) is called for each row that has a function in the lower half. */
+/* BELOW_ROW(Name, name, ...) expands once for each row with a function in the lower half. */
 #define BELOW_FORWARD(...)          BELOW_ROW(__VA_ARGS__)
 #define BELOW_COLLECTIVE(...)       BELOW_ROW(__VA_ARGS__)
 #define BELOW_CREATING(...)         BELOW_ROW(__VA_ARGS__)
@@ -172,22 +196,19 @@ struct comm_card;
 
 struct lower {
     void *thread_pointer;    /* of the lower half */
-    const char *name;        /* which MPI library this is */
+    const char *name;        /* of the MPI library */
     int thread_pointer_fast; /* see thread_pointer_choose */
-    int rolls_back; /* 1: files that have grown are cut when an image is resumed; 2: that may happen
+    int rolls_back;      /* 1: resuming an image truncates files that have grown; 2: that may happen
                      * at any time, in place */
-    int threads;    /* MPI_THREAD_MULTIPLE may be given (capsule.threads) */
-    int *tid_address;              /* &pd->tid of the upper half's main thread */
-    struct upper *upper;           /* for callbacks: user-defined operations */
+    int threads;         /* MPI_THREAD_MULTIPLE is available (capsule.threads) */
+    int *tid_address;    /* &pd->tid of the upper half's main thread */
+    struct upper *upper; /* for callbacks: user-defined operations */
     handle_t predef[N_PREDEFINED]; /* real values, valid after Init_thread */
-    handle_t sent_at_once;         /* what this library gives for a send that was complete before
+    handle_t sent_at_once;         /* this library's request for a send that was complete before
                                     * MPI_Isend returned; 0: it has no such value */
 #define SERVICE(type, name, ...) type (*name)(__VA_ARGS__);
 #include "table/services.def"
 #undef SERVICE
-#define X(ret, name, args) ret(*name) args;
-    LOWER_SERVICES_MORE(X)
-#undef X
 #define OBJECT                     handle_t
 #define BELOW_ROW(Name, name, ...) int (*Name)(LIST(PARAM, __VA_ARGS__));
 #define FUNCTION                   BELOW
@@ -201,105 +222,109 @@ struct lower {
 
 /* --- state of the upper half that the lower half must find again ------------------------------ */
 
-/* What the lower half must know of a communicator: how far its collectives are (to stop all ranks
- * at a consistent place) and who its members are (to make it again after a restart).
+/* What the lower half must know about a communicator: how many collectives have begun on it (to stop
+ * all ranks at a consistent place) and who its members are (to rebuild it after a restart).
  */
 struct comm_card {
     uint64_t id;               /* the same on all members, see upper/comm/comm.c */
-    uint64_t begun;            /* collectives this rank has begun on it; written by upper/ only */
-    uint64_t reported, target; /* lower/round/agent.c's, under its lock */
+    uint64_t begun;            /* collectives this rank has begun on it; only upper/ writes it */
+    uint64_t reported, target; /* for lower/round/agent.c, under its lock */
     struct comm_card *next;
     int at_door,
-        door_turns; /* threads that wait at its door, and for how long (lower/round/application.c) */
-    int freed;      /* by this rank; others may not be so far */
-    int released;   /* as freed, but requests of this rank still hold it: nobody makes it again */
+        door_turns; /* threads that wait at its door, and how long (lower/round/application.c) */
+    int freed;      /* this rank has freed it; others may be behind */
+    int released;   /* freed, but requests of this rank still hold it: nobody rebuilds it */
     int size, rank;
     const int *ranks; /* members as world ranks */
     int remote_size;  /* inter-communicators; else 0 */
     const int *remote_ranks;
-    /* where the handle of the lower half is kept; NULL: there is none (upper/comm/comm.c) */
+    /* the place that holds the lower half's handle; NULL: there is none (upper/comm/comm.c) */
     handle_t *real;
 };
 #define WORLD_CARD_ID 1
 
-/* What each rank has in the window of locks (win_lock_words): its lock, and a mutex (upper/windows). */
+/* Words per rank in the window of locks (win_lock_words): its lock, and a mutex (upper/windows). */
 enum { LOCK_WORDS = 2 };
 
 /* Parks a thread of the upper half, or asks its main thread to stop. */
 #define SIGNAL_PARK 61
 
-/* How far a checkpoint is, as the upper half sees it. Written by lower/round/agent.c. */
+/* The phase of a checkpoint, as the upper half sees it. lower/round/agent.c writes it. */
 enum stop_phase {
     STOP_NONE,       /* nothing to do: the only value in normal work */
     STOP_WATCH,      /* tests: look at every collective (request_at) */
-    STOP_COLLECTING, /* ranks whose collectives are even wait at the door of the next one */
+    STOP_COLLECTING, /* a rank that has reached all its targets waits at its next collective */
     STOP_HERE        /* every MPI call is a place to stop */
 };
 
-/* What the thread that is inside MPI does, for lower/round/agent.c. */
+/* What the thread inside MPI is doing, for lower/round/agent.c. */
 enum activity {
     ACTIVITY_NONE,     /* outside MPI, or in a call that does not wait */
-    ACTIVITY_SENDING,  /* inside a blocking send: counted, and can be ended by the receiver's drain
-                       */
+    ACTIVITY_SENDING,  /* inside a blocking send: counted; the receiver's drain can complete it */
     ACTIVITY_CREATING, /* reported only: upper.creating is odd, and it stands at no door */
-    ACTIVITY_WAITING   /* reported only: `turns` grow, it waits for waiting_for */
+    ACTIVITY_WAITING   /* reported only: `turns` grows; it waits for waiting_for */
 };
 #define WAITING_FOR_ANY (-1)
 
 #define MAX_THREADS     4096
 struct upper_thread { /* a thread of the upper half */
     int used, parked;
-    int tid; /* the kernel's; glibc keeps the one it was born with, which held mutexes remember */
+    int tid; /* the kernel's. glibc keeps the one from its birth, which held mutexes remember. */
     void *thread_pointer;
     void *frame; /* kernel signal frame to return through */
 };
 
-#define GPU_LINE 2000 /* room for the names of all GPUs that a program may use */
+#define GPU_LINE 2000 /* bytes for the names of all GPUs that a program may use */
 
 struct upper {
-    const struct lower *lower; /* replaced at restart */
-    struct { /* copies of what the busiest calls need of it (upper/faces/fast.h) */
+    const struct lower *lower; /* a restart replaces it */
+    struct { /* copies of what the busiest calls need from it (upper/faces/fast.h) */
         void *thread_pointer;
-        handle_t sent_at_once;
+        handle_t sent_at_once, no_request;
+        int off; /* nothing may take the short way: several threads, or a machine without its instruction */
 #define COPY(function) __typeof__(((struct lower *)0)->function) function
         COPY(Send);
         COPY(Isend);
         COPY(Irecv);
         COPY(recv_or_stop);
-        COPY(waitall_or_stop);
+        COPY(begin_receives);
+        COPY(finish_receive);
         COPY(Barrier);
         COPY(Bcast);
         COPY(Reduce);
         COPY(Allreduce);
 #undef COPY
     } fast;
-    void *volatile thread_pointer_inside; /* of the thread that is inside the lower half */
+    /* Receives that the next call across the border begins first, in this order; where the next one is to be linked
+     * (NULL: none may wait here). */
+    struct posting *later, **later_end;
+    void *volatile thread_pointer_inside; /* of the thread inside the lower half */
     long *sent_to, *received_from;        /* messages to / from each world rank */
     volatile int stop_phase, activity, waiting_for;
     volatile int wanted;     /* threads that wait for the baton (upper/core/baton.h) */
     int several;             /* threads may be inside MPI at once; the same on all ranks */
     volatile unsigned turns; /* of loops that wait for a message */
-    unsigned creating;    /* odd: inside a call that makes a communicator, which has no card yet */
-    void *thread_pointer; /* of the thread that took the image */
+    unsigned creating; /* odd: inside a call that creates a communicator, which has no card yet */
+    void *thread_pointer;   /* of the thread that took the image */
     struct context context; /* its registers */
     uint64_t sigmask;       /* and its signal mask */
     ptrdiff_t tid_offset;   /* from a thread pointer to glibc's copy of the thread id */
     int rank, size, thread_level;
     /* stopping */
-    int unsafe;                     /* >0: something is open that cannot be saved (RMA epochs) */
-    long request_at, request_again; /* tests: ask for a checkpoint at this collective, and then */
+    int unsafe;                     /* > 0: no image may be taken now; nothing sets it today */
+    long request_at, request_again; /* tests: request a checkpoint at this collective, and then */
     struct comm_card *cards;        /* newest first */
     /* threads */
     int nthreads; /* size of the part of threads[] in use */
-    int release;  /* futex: parked threads wait for it */
-    /* pending requests, for a lower half that must end them */
+    int release;  /* futex on which parked threads wait */
+    /* visits the pending requests, for a lower half that must end them */
     void (*each_request)(void (*visit)(handle_t real, int is_receive));
     void (*user_op)(int slot, void *in, void *inout, int *n, handle_t type); /* called from below */
-    uint64_t printed[2];    /* bytes of standard output and error so far; lower/output/output.c's */
-    int capture;            /* lower/versions/relaunch.c's number of it */
-    int doubtful;           /* an MPI call failed, or SIGTERM came, as when another rank is dead */
-    char gpus[GPU_LINE];    /* on which it ran when the image was taken; lower/gpu's */
-    char gpu_library[4096]; /* their driver's; "": none was used when an image was taken */
+    uint64_t printed[2]; /* bytes of standard output and error so far; for lower/output/output.c */
+    int capture;         /* number of the latest capture; for lower/versions/relaunch.c */
+    int doubtful;        /* an MPI call failed, or SIGTERM came: perhaps another rank is dead */
+    char gpus[GPU_LINE]; /* GPUs in use when the image was taken; for lower/gpu */
+    char gpu_library[4096]; /* path of their driver's library; "": no GPU was in use */
     struct upper_thread threads[MAX_THREADS];
 };
 #endif

@@ -1,7 +1,7 @@
 /* border/each.h - apply a macro to every argument description of a table row (table/functions.def).
  *   EACH(m, (A,x), (B,y))   ->  m(A,x) m(B,y)
  *   LIST(m, (A,x), (B,y))   ->  m(A,x), m(B,y)
- * Plain C preprocessor: no generator program is needed to build. Up to 16 arguments.
+ * Plain C preprocessor: the build needs no generator program. Up to 16 arguments.
  */
 #ifndef CAPSULE_EACH_H
 #define CAPSULE_EACH_H

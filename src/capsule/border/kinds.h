@@ -1,5 +1,5 @@
 /* border/kinds.h - the neutral C parameter of each kind of argument (table/functions.def).
- * OBJECT is what a handle looks like: struct object * in the core, handle_t in the lower half.
+ * OBJECT is the type of a handle: struct object * in the core, handle_t in the lower half.
  */
 #ifndef CAPSULE_BORDER_KINDS_H
 #define CAPSULE_BORDER_KINDS_H
@@ -60,7 +60,7 @@
 #define PARAM_CSTATUS(x) const struct status *x
 #define PARAM_STR(x) const char *x
 #define PARAM_OSTR(x, len, max) char *x
-/* constants that the ABIs spell differently, windows, files, matched messages, large integers */
+/* constants that differ between the ABIs, windows, files, matched messages, large integers */
 #define PARAM_LOCK(x) int x
 #define PARAM_CONST(x, which) int x
 #define PARAM_OCONST(x, which) int *x

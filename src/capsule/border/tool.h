@@ -1,6 +1,6 @@
-/* border/tool.h - the tools interface (MPI_T) across the border: one function, tool(which, arguments), for it is never on a
- * fast path. Arguments and results are the 64-bit words of the call, pointers among them; constants are neutral
- * (table/tool.def); a datatype is the place of a predefined one, or -1.
+/* border/tool.h - the tools interface (MPI_T) across the border: one function, tool(which, arguments), because it is never
+ * on a fast path. Arguments and results are the call's 64-bit words, including pointers. Constants are neutral
+ * (table/tool.def). A datatype is the index of a predefined one, or -1.
  */
 #ifndef CAPSULE_BORDER_TOOL_H
 #define CAPSULE_BORDER_TOOL_H

@@ -17,12 +17,12 @@
 #include "start/start.h"
 #include "versions/versions.h"
 
-/* Libraries of networks keep registrations of memory, and watch the process' own munmap() to know when one is
- * void. They do not see the upper half's: with a registration that outlived its memory, a message would come
- * from, or go to, pages that are nobody's. So none are kept. What UCX has to say, for example of windows that are still there
- * when a job is stopped, does not go into the application's output. The libraries read this from the environment before
- * main(): it is set, and the program starts again. What the user has set stays.
- */
+/* Network libraries cache memory registrations and watch the process' own munmap() to learn when one is void.
+ * They do not see the upper half's munmap(): a registration that outlived its memory would send from, or
+ * receive into, pages that belong to nobody. So the cache is switched off. UCX logs to stderr: its messages,
+ * for example about windows that still exist when a job is stopped, must not mix with the application's
+ * output. The libraries read these variables before main(), so we set them and start the program again. A
+ * value that the user has set stays. */
 static void tame_network_libraries(char **argv)
 {
     static const char *const rules[][2] = {{"UCX_MEM_EVENTS", "n"},
@@ -37,8 +37,8 @@ static void tame_network_libraries(char **argv)
         execv("/proc/self/exe", argv);
 }
 
-/* A GPU's driver in the lower half would take addresses that are the upper half's. The program's own environment stays as
- * it is: it may look at the machine with hwloc, too. */
+/* A GPU driver in the lower half would take addresses that belong to the upper half. The application's own
+ * environment stays as it is: the application may use hwloc, too. */
 static void leave_gpus_to_program(void)
 {
     load_remember_environment();

@@ -17,16 +17,22 @@ int mend_fti_check_level(int level)
                : mend_fail(MEND_ERR_ARGUMENT, "FTI has no checkpoint level %d", level);
 }
 
+/* 1 to 4 of any level. */
+static int plain(int level)
+{
+    return level > FTI_L4 ? level - FTI_L4 : level;
+}
+
 static int level_bit(const struct fti_client *client, int level, unsigned *bit)
 {
-    static const mend_level levels[] = {
-        [FTI_L1] = MEND_LEVEL_LOCAL,     [FTI_L2] = MEND_LEVEL_PARTNER,
-        [FTI_L3] = MEND_LEVEL_ERASURE,   [FTI_L4] = MEND_LEVEL_GLOBAL,
-        [FTI_L1_DCP] = MEND_LEVEL_LOCAL, [FTI_L4_DCP] = MEND_LEVEL_GLOBAL,
-    };
+    static const mend_level levels[] = {[FTI_L1] = MEND_LEVEL_LOCAL,
+                                        [FTI_L2] = MEND_LEVEL_PARTNER,
+                                        [FTI_L3] = MEND_LEVEL_ERASURE,
+                                        [FTI_L4] = MEND_LEVEL_GLOBAL};
     int code = mend_fti_check_level(level);
     if (code)
         return code;
+    level = plain(level);
     bool alone = client->domains == 1 && (level == FTI_L2 || level == FTI_L3);
     *bit = MEND_LEVEL_BIT(alone ? MEND_LEVEL_LOCAL : levels[level]);
     return MEND_OK;
@@ -63,7 +69,7 @@ int mend_fti_save(struct fti_client *client, int id, int level)
     if (code)
         return mend_fail_within(code, "FTI checkpoint %d at level %d", id, level);
     client->version++;
-    client->last_level = level == FTI_L4_DCP ? FTI_L4 : level;
+    client->last_level = plain(level);
     client->status = 0;
     for (int i = 0; i < client->variable_count; i++)
         client->variables[i].stored = client->variables[i].bytes;

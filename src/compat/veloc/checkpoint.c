@@ -19,13 +19,10 @@
 #include <veloc.h>
 
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 static void end_phase(struct veloc_client *client)
 {
@@ -48,8 +45,7 @@ int VELOC_Checkpoint_begin(const char *name, int version)
     return mend_veloc_result(begin(mend_veloc_client(), name, version));
 }
 
-/* The next piece, with the memory that it had last time. */
-static struct veloc_piece *next_piece(struct veloc_client *client)
+struct veloc_piece *mend_veloc_next_piece(struct veloc_client *client)
 {
     if (client->piece_count == client->piece_room) {
         size_t room = client->piece_room ? 2 * client->piece_room : 8;
@@ -73,7 +69,7 @@ static struct veloc_piece *piece_of(struct veloc_client *client, int id)
     for (size_t i = 0; i < client->piece_count; i++)
         if (client->pieces[i].id == id)
             return &client->pieces[i];
-    return next_piece(client);
+    return mend_veloc_next_piece(client);
 }
 
 static int copy_region(struct veloc_client *client, const struct veloc_region *region)
@@ -121,110 +117,6 @@ int VELOC_Checkpoint_mem(void)
 int VELOC_Checkpoint_selective(int mode, int *ids, int id_count)
 {
     return mend_veloc_result(take(mend_veloc_client(), mode, ids, id_count));
-}
-
-/* ---- files ----------------------------------------------------------------------------------- */
-
-int mend_veloc_routed_path(struct veloc_client *client, const char *original, char **path)
-{
-    char *folder;
-    *path = NULL;
-    if (asprintf(&folder, "%s/routed-%s", client->config.scratch, client->current->name) < 0)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the path of %s", original);
-    int code = mend_io_make_folders(folder);
-    if (!code && asprintf(path, "%s/%d-%d-%d", folder, client->rank, client->version,
-                          client->file_count++) < 0)
-        code = mend_fail(MEND_ERR_NO_MEMORY, "no memory for the path of %s", original);
-    free(folder);
-    if (!code && strlen(*path) >= VELOC_MAX_NAME) {
-        code = mend_fail(MEND_ERR_ARGUMENT, "the path %s is too long", *path);
-        free(*path);
-        *path = NULL;
-    }
-    return code;
-}
-
-/* A file of a checkpoint: remember what it is called and where the program will write it. */
-static int route_new(struct veloc_client *client, const char *original, char *routed)
-{
-    char *path;
-    int code = mend_veloc_routed_path(client, original, &path);
-    if (code)
-        return code;
-    struct veloc_piece *piece = next_piece(client);
-    char *name = strdup(original);
-    if (!piece || !name) {
-        client->piece_count -= piece != NULL;
-        free(path);
-        free(name);
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory to route %s", original);
-    }
-    free(piece->copy);
-    *piece = (struct veloc_piece){
-        .id = VELOC_FILE_ID_FIRST - (client->file_count - 1), .original = name, .routed = path};
-    code = mend_io_remove(path); /* left by a run that died */
-    strcpy(routed, path);
-    return code;
-}
-
-/* The label of a routed file in the store: its name, or what fits of it with a sum of the whole. */
-static const char *label_of(const char *name, char *label)
-{
-    if (strlen(name) < MEND_IMAGE_LABEL)
-        return name;
-    snprintf(label, MEND_IMAGE_LABEL, "%.*s~%016" PRIx64, MEND_IMAGE_LABEL - 18, name,
-             (uint64_t)XXH3_64bits(name, strlen(name)));
-    return label;
-}
-
-/* A file of a restart: it is the region with that label; write it out. */
-static int route_saved(struct veloc_client *client, const char *original, char *routed)
-{
-    mend_store *store = client->current->store;
-    int count, id = 0;
-    size_t bytes = 0;
-    const char *label = NULL;
-    char buffer[MEND_IMAGE_LABEL];
-    const char *wanted = label_of(original, buffer);
-    int code = mend_store_saved_count(store, &count);
-    int found = -1;
-    for (int i = 0; i < count && !code && found < 0; i++) {
-        code = mend_store_saved_region(store, i, &id, &bytes, &label);
-        if (!code && id <= VELOC_FILE_ID_FIRST && label && strcmp(label, wanted) == 0)
-            found = i;
-    }
-    if (!code && found < 0)
-        code = mend_fail(MEND_ERR_NOT_FOUND, "the checkpoint holds no file %s", original);
-    char *path = NULL, *content = NULL;
-    if (!code)
-        code = mend_veloc_routed_path(client, original, &path);
-    if (!code && !(content = malloc(bytes + 1)))
-        code = mend_fail(MEND_ERR_NO_MEMORY, "no memory for %s (%zu bytes)", original, bytes);
-    if (!code)
-        code = mend_store_read(store, id, 0, content, bytes);
-    if (!code)
-        code = mend_io_replace_file(path, content, bytes);
-    if (!code)
-        strcpy(routed, path);
-    free(content);
-    free(path);
-    return code;
-}
-
-int VELOC_Route_file(const char *original, char *routed)
-{
-    struct veloc_client *client = mend_veloc_client();
-    if (!client)
-        return mend_veloc_result(MEND_ERR_STATE);
-    if (!original || !*original || !routed)
-        return mend_veloc_result(mend_fail(MEND_ERR_ARGUMENT, "VELOC_Route_file needs two names"));
-    switch (client->phase) {
-    case VELOC_IN_CHECKPOINT: return mend_veloc_result(route_new(client, original, routed));
-    case VELOC_IN_RESTART: return mend_veloc_result(route_saved(client, original, routed));
-    case VELOC_IDLE: break;
-    }
-    return mend_veloc_result(
-        mend_fail(MEND_ERR_STATE, "VELOC_Route_file is called outside a checkpoint or restart"));
 }
 
 /* ---- saving ---------------------------------------------------------------------------------- */
@@ -309,7 +201,7 @@ static int save_pieces(struct veloc_client *client)
         struct veloc_piece *piece = &client->pieces[i];
         streams[i] = (mend_store_stream){
             .id = piece->id,
-            .label = piece->original ? label_of(piece->original, labels[i]) : NULL,
+            .label = piece->original ? mend_veloc_label(piece->original, labels[i]) : NULL,
             .bytes = piece->bytes,
             .produce = piece->routed ? produce_file : produce_memory,
             .arg = piece};

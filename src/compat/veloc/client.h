@@ -73,8 +73,10 @@ int mend_veloc_all(struct veloc_client *client, bool yes, bool *all);
 /* The regions that a selection of the current name means, in a malloc'ed array. */
 int mend_veloc_select(struct veloc_client *client, int mode, const int *ids, int id_count,
                       struct veloc_region **chosen, size_t *count);
-/* Path in scratch for a routed file. */
-int mend_veloc_routed_path(struct veloc_client *client, const char *original, char **path);
+/* The next piece of the checkpoint that is being made, with the memory that it had last time; NULL: no memory. */
+struct veloc_piece *mend_veloc_next_piece(struct veloc_client *client);
+/* The label of a routed file in the store: its name, or what fits of it with a sum of the whole. */
+const char *mend_veloc_label(const char *name, char *label);
 
 /* Files are regions with ids from here on: far from what a program uses. */
 #define VELOC_FILE_ID_FIRST (-2000000000)

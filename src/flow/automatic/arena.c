@@ -1,15 +1,13 @@
 /* A small allocator inside one range of addresses.
  *
- * The range begins with its book-keeping (struct heap). Blocks of up to 32 KiB come in classes, four
- * to each doubling, cut from chunks; freed ones wait in a list of their class. Larger ones are spans
- * of whole pages; freed spans are kept in the order of their addresses, joined with their neighbours,
- * and given back to the end of the heap where they touch it.
+ * The range begins with its bookkeeping (struct heap). Blocks of up to 32 KiB come in classes, four to each doubling,
+ * cut from chunks; freed ones go to a list of their class. Larger ones are spans of whole pages. Freed spans are kept
+ * in order of their addresses, merged with their neighbours, and returned to the end of the heap if they touch it.
  *
- * Freed memory is zeroed: a pointer that is left in it must not look like one that is in use (auto.c
- * looks for those), and a version without rubbish has fewer changed pages. So memory that is handed
- * out is always zero.
+ * We zero freed memory: a pointer left in it must not look like one in use (auto.c looks for those), and a version
+ * without garbage has fewer changed pages. So memory that we hand out is always zero.
  *
- * The lock is the only thing outside of the range: a copy of the heap is never a locked one. */
+ * Only the lock is outside the range, so a copy of the heap is never a locked one. */
 #include "automatic/arena.h"
 
 #include <base/fail.h>
@@ -26,9 +24,9 @@ enum {
     CLASSES = 44,
     LARGE = 0xffff,
     GROWTH_MIN = 1 << 20,
-    RETURN_MIN = 256 << 10, /* from here on, freed pages go back to the kernel */
+    RETURN_MIN = 256 << 10, /* from this size on, freed pages go back to the kernel */
 };
-/* Far from where any kernel puts programs, libraries and stacks, also with 39 bits of addresses. */
+/* Far from where any kernel puts programs, libraries and stacks, even with 39-bit addresses. */
 #define BASE   ((char *)0x1000000000)
 #define ROOM   ((size_t)128 << 30)
 #define MAGIC  0x70616568646e656dul
@@ -44,15 +42,15 @@ struct tag { /* before every block */
     uint64_t spare3;
 };
 
-struct span { /* a free one, at its begin */
+struct span { /* a free one, at its start */
     size_t bytes;
     struct span *next;
 };
 
 struct heap {
     uint64_t magic;
-    char *end;       /* first byte that was never part of a block */
-    char *committed; /* first byte without memory */
+    char *end;       /* the first byte that was never part of a block */
+    char *committed; /* the first byte without memory */
     struct span *spans;
     struct tag *lists[CLASSES]; /* the link is behind the tag */
     struct arena_random random;
@@ -100,7 +98,7 @@ struct arena_random *arena_random(void)
 
 static int commit(char *from, size_t bytes)
 {
-    size_t before = (size_t)from % KERNEL_BYTES; /* a heap of an older version may end anywhere */
+    size_t before = (size_t)from % KERNEL_BYTES; /* the heap of an older version may end anywhere */
     return mprotect(from - before, before + bytes, PROT_READ | PROT_WRITE)
                ? mend_fail(MEND_ERR_NO_MEMORY, "no memory for %zu bytes of heap: %s", bytes,
                            strerror(errno))
@@ -128,7 +126,7 @@ int arena_open(void)
     return 0;
 }
 
-/* The kernel rounds a length up: if a piece ended within a page, the rest of the page would be lost with it. */
+/* The kernel rounds a length up: if a piece ended within a page, we would lose the rest of that page. */
 static void wipe(char *from, size_t bytes)
 {
     char *first = (char *)up((size_t)from, KERNEL_BYTES);
@@ -196,7 +194,7 @@ static void *take_span(size_t bytes)
     return made;
 }
 
-/* The span is zero. */
+/* The span must be zero. */
 static void give_span(char *from, size_t bytes)
 {
     struct heap *h = heap();
@@ -229,7 +227,7 @@ static void give_span(char *from, size_t bytes)
 
 /* ---- classes ---- */
 
-/* Whole blocks, tag included: 48, 64, then 80 96 112 128, 160 192 224 256 … 32 KiB. */
+/* Whole blocks, including the tag: 48, 64, then 80 96 112 128, 160 192 224 256 … 32 KiB. */
 static size_t class_bytes(int class)
 {
     if (class < 2)
@@ -339,7 +337,7 @@ void *arena_take_aligned(size_t alignment, size_t bytes)
     if (user == block)
         return block;
     struct tag old = *tag_of(block), *t = (struct tag *)user - 1;
-    *t = old; /* it may cover a part of the old one, which is no longer needed */
+    *t = old; /* it may overlap the old one, which we no longer need */
     t->back = (uint32_t)(user - block);
     t->room = old.room - t->back;
     return user;

@@ -1,6 +1,5 @@
-/* The automatic tier's heap: all of the executable's dynamic memory lies in one range, at the same
- * address in every process, with its book-keeping inside. So a copy of the range is a copy of the
- * heap. */
+/* The automatic tier's heap: all dynamic memory of the executable is in one range, at the same address in every
+ * process, with its bookkeeping inside. So a copy of the range is a copy of the heap. */
 #ifndef FLOW_ARENA_H
 #define FLOW_ARENA_H
 
@@ -12,8 +11,8 @@
 int arena_open(void); /* reserves the range; MEND_ERR_NO_MEMORY: it is taken */
 bool arena_is_open(void);
 char *arena_base(void);
-size_t arena_bytes(void); /* what has to be saved, from arena_base() on */
-/* Before a restore: make it as long as the saved one, with zeros behind it. */
+size_t arena_bytes(void); /* how much to save, from arena_base() on */
+/* Before a restore: give it the length of the saved one, with zeros beyond. */
 int arena_set_bytes(size_t bytes);
 bool arena_holds(const void *address);
 

@@ -1,10 +1,10 @@
-/* The automatic tier (MEND_STATE_ALL): everything of the program is state.
+/* The automatic tier (MEND_STATE_ALL): the whole program is state.
  *
- * For programs whose data are trees, lists and tables, of which nobody could name the views. The
- * executable's heap lives in an arena (arena.c, divert.c); it, the variables of the executable, the
- * stack from the safe point up to main() and the registers make a version. So a version is the whole
- * program: to go back to it neither set-up nor the function with the safe point has to be run or be
- * there. Survivors, replacements and a job that is started again all do the same (restore.c). */
+ * This is for programs whose data are trees, lists and tables, which nobody could name as views. The executable's
+ * heap lives in an arena (arena.c, divert.c). The heap, the executable's variables, the stack from the safe point up
+ * to main() and the registers make a version. So a version is the whole program: to go back to it, neither set-up nor
+ * the function with the safe point has to run or exist. Survivors, replacements and a job that starts again all do
+ * the same (restore.c). */
 #include <base/fail.h>
 #include <base/log.h>
 #include <stdlib.h>
@@ -136,7 +136,7 @@ int auto_parts(mend_flow *f, int *count)
     struct automatic *a = &the_automatic;
     if (parts_room(f, ID_DATA - FIRST_ID + AUTO_DATA_MAX + 1))
         return MEND_ERR_NO_MEMORY;
-    fflush(stdout); /* output before a version is not undone */
+    fflush(stdout); /* a rollback does not undo output from before a version */
     int rc = describe(f, &a->now);
     if (!rc && !a->checked)
         rc = auto_each_part(f, &a->now, look_at);

@@ -1,4 +1,4 @@
-/* What the files of the automatic tier share; see auto.c. */
+/* Shared by the files of the automatic tier; see auto.c. */
 #ifndef FLOW_AUTO_H
 #define FLOW_AUTO_H
 
@@ -17,7 +17,7 @@ struct auto_range {
 struct auto_program {
     char *base;
     struct auto_range image, text, relro;
-    struct auto_range data[AUTO_DATA_MAX]; /* its variables, without copies of libraries' ones */
+    struct auto_range data[AUTO_DATA_MAX]; /* its variables, without those of libraries */
     int data_count;
     struct auto_range objects[AUTO_OBJECTS_MAX]; /* libraries */
     int object_count;
@@ -41,7 +41,7 @@ struct auto_registers {
 /* layout.c */
 extern struct auto_program auto_program;
 int layout_find(void);
-int layout_fix(char **argv, char **envp); /* may start the program again, at fixed addresses */
+int layout_fix(char **argv, char **envp); /* may restart the program at fixed addresses */
 bool auto_is_relro(const void *address);
 int layout_foreign(struct auto_range *ranges,
                    int room); /* memory that is neither saved nor fixed */

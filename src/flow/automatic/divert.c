@@ -1,17 +1,16 @@
-/* Calls of the executable, and of nobody else, that allocate memory or draw random numbers are sent
- * to the arena.
+/* Sends the executable's calls, and nobody else's, that allocate memory or draw random numbers to the arena.
  *
- * A library that exports malloc() would catch everybody's calls: MPI's, the C library's, our own. But
- * the executable reaches malloc through an entry of its own relocation table, so those entries are
- * set, once, before main(). free() and realloc() look at the address: memory that a library
- * allocated for the program goes back to the C library. Functions of the C library that hand out
- * memory for the program to keep (strdup, getline, …) are replaced too. Numbers from rand() and
- * drand48() are bitwise those of the C library; only their state lives in the arena. */
+ * A library that exports malloc() would catch everybody's calls: MPI's, the C library's, our own. But the executable
+ * reaches malloc through an entry of its own relocation table, so we set those entries, once, before main(). free()
+ * and realloc() look at the address: memory that a library allocated for the program goes back to the C library. We
+ * also replace functions of the C library that return memory for the program to keep (strdup, getline, …). Numbers
+ * from rand() and drand48() are bitwise those of the C library; only their state lives in the arena. */
 #include <base/fail.h>
 #include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,7 +94,7 @@ static void *d_valloc(size_t n)
 
 static size_t d_usable(void *p)
 {
-    return p ? arena_room(p) : 0;
+    return arena_holds(p) ? arena_room(p) : malloc_usable_size(p);
 }
 
 /* ---- what the C library allocates for the program ---- */
@@ -284,7 +283,7 @@ static const struct diversion {
     {"srand48", d_srand48},
 };
 
-/* Functions that hand out memory or state that the arena cannot hold. */
+/* Functions that return memory or state that the arena cannot hold. */
 static const char *const refused[] = {"_Znwm",   "initstate", "setstate", "seed48", "erand48",
                                       "lcong48", "sbrk",      "brk",      "pvalloc"};
 

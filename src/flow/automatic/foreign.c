@@ -1,4 +1,4 @@
-/* Words of the program that point to memory which is neither saved nor the same in every process. */
+/* Words of the program that point to memory that is neither saved nor the same in every process. */
 #include "automatic/auto.h"
 #include "flow.h"
 
@@ -17,7 +17,7 @@ bool foreign_is(const struct auto_range *ranges, uint32_t count, uint64_t word)
     return false;
 }
 
-/* Words that were set before MPI_Init are this process's own. */
+/* Words that were set before MPI_Init belong to this process. */
 uint64_t *foreign_next(const struct auto_range *ranges, uint32_t count, char *from, char *to)
 {
     uint64_t *w = (uint64_t *)(((size_t)from + 7) & ~(size_t)7);

@@ -1,14 +1,13 @@
-/* The automatic tier saves memory with pointers in it. They mean the same in another process if the
- * executable, its libraries, its heap and its stack lie at the same addresses there.
+/* The automatic tier saves memory that contains pointers. They mean the same in another process if the executable,
+ * its libraries, its heap and its stack have the same addresses there.
  *
- *   1. Before main(), if the kernel would choose addresses at random: switch that off and start the
- *      program again (exec).
- *   2. The stack begins below the arguments and the environment, and those differ from rank to
- *      rank: pad the environment until it has a multiple of 1024 variables and argv[0] is at a
- *      multiple of 128 KiB, the next one below the end of all stacks, and start it again. Environments are
- *      far smaller, so that a variable more or less does not lead to another multiple.
- *   3. Find the executable's variables, libraries and code. What is found is saved with every
- *      version, and a process that differs refuses to restore it.
+ *   1. Before main(), if the kernel would choose addresses at random, switch that off and restart the program (exec).
+ *   2. The stack begins below the arguments and the environment, and those differ from rank to rank. So pad the
+ *      environment until it has a multiple of 1024 variables and argv[0] is at a multiple of 128 KiB, the next one
+ *      below the end of all stacks, and restart the program. Environments are far smaller, so one variable more or
+ *      less does not lead to another multiple.
+ *   3. Find the executable's variables, libraries and code. Every version records what was found, and a process that
+ *      differs refuses to restore it.
  * If the system does not allow 1, the log says so; then only survivors can restore. */
 #include <base/fail.h>
 #include <base/log.h>
@@ -29,8 +28,7 @@ enum { ENVIRONMENT_STEP = 1024, STACK_STEP = 128 << 10 };
 
 struct auto_program auto_program;
 
-/* Has the loader made it read-only? Ask only about whole pages: where pages are large, the last
- * one may hold data, too. */
+/* Has the loader made it read-only? Only ask about whole pages: with large pages, the last one may also hold data. */
 bool auto_is_relro(const void *address)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -102,7 +100,7 @@ static void add_data(char *from, char *to)
         auto_program.data[auto_program.data_count++] = (struct auto_range){from, to};
 }
 
-/* Remove from the executable's data a library's variable whose only copy the linker has put there. */
+/* Remove from the executable's data a library's variable whose only copy the linker put there. */
 static void cut(char *from, char *to)
 {
     struct auto_program *p = &auto_program;
@@ -116,7 +114,7 @@ static void cut(char *from, char *to)
     }
 }
 
-/* On most machines, but not on all, the loader has relocated these addresses. */
+/* On most machines, but not all, the loader has relocated these addresses. */
 static const void *table(const ElfW(Dyn) * d)
 {
     char *at = (char *)d->d_un.d_ptr;

@@ -1,14 +1,13 @@
 /* The program as it was when it called MPI_Init: its global variables and its stack.
  *
- * A process that has to run its set-up again must find what a new process would find: a counter
- * that was set to 0 before MPI_Init and has been counted up since would otherwise be a wrong
- * result. So the writable data of the executable and the stack from the caller of MPI_Init up are
- * copied once, and put back before the jump. The heap is not: set-up allocates anew (with
- * MEND_STATE_ALL it is). Libraries are not: they are this library, MPI, and what they stand on; nor
- * are variables of libraries of which the linker has put the only copy into the executable.
+ * A process that runs its set-up again must find what a new process would find. For example, a counter that was 0
+ * before MPI_Init and has counted up since would give a wrong result. So we copy the writable data of the executable
+ * and the stack from the caller of MPI_Init up once, and put them back before the jump. We do not copy the heap,
+ * because set-up allocates again (with MEND_STATE_ALL we do). Nor do we copy libraries, which are this library, MPI,
+ * and what they depend on, or variables of libraries whose only copy the linker put into the executable.
  *
- * If this library is linked statically its own state is part of the executable; then nothing is
- * copied, and a program has to initialise its variables after MPI_Init. */
+ * If this library is linked statically, its own state is part of the executable. Then we copy nothing, and a program
+ * must initialise its variables after MPI_Init. */
 #include <base/log.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,9 +42,9 @@ static void warn(const char *why)
              why);
 }
 
-static struct origin *the_origin; /* of the one context of the short forms */
+static struct origin *the_origin; /* of the only context of the short forms */
 
-/* `stack` is the caller's stack pointer: frames of calls that it makes later lie below. */
+/* `stack` is the caller's stack pointer: frames of its later calls are below it. */
 int origin_take(mend_flow *f, char *stack)
 {
     struct origin *o = calloc(1, sizeof *o);

@@ -1,12 +1,12 @@
-/* Registers and the stack of the program at a safe point, as the unwinder sees them, and the way
- * back: as if the call of mend_point() returned once more. */
+/* The program's registers and stack at a safe point, as the unwinder sees them, and the way back: as if the call of
+ * mend_point() returned once more. */
 #include <base/fail.h>
 #include <dlfcn.h>
 #include <unwind.h>
 
 #include "automatic/auto.h"
 
-/* By DWARF numbers, in the order of `saved`. */
+/* DWARF numbers, in the order of `saved`. */
 #if defined(__aarch64__)
 static const int numbers[] = {19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
                               29, 72, 73, 74, 75, 76, 77, 78, 79};
@@ -20,8 +20,7 @@ struct walk {
     bool found, was_program;
 };
 
-/* At a frame, the "CFA" is where the frame of the function that it called ends: its own stack
- * pointer. */
+/* At a frame, the "CFA" is where the frame of the function that it called ends: its own stack pointer. */
 static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *arg)
 {
     struct walk *w = arg;

@@ -1,22 +1,21 @@
-/* Going back to a version of a program with MEND_STATE_ALL (auto.c). Survivors, replacements and a
- * job that is started again all do the same:
+/* Going back to a version of a program with MEND_STATE_ALL (auto.c). Survivors, replacements and a job that starts
+ * again all do the same:
  *
- *   A. The meeting of recover.c: repair, bind, agree on a version. A process that comes from a
- *      failure inside MPI has left its stack by then and works on one of ours, for its own will be
- *      overwritten.
+ *   A. The meeting of recover.c: repair, bind, agree on a version. A process that comes from a failure inside MPI has
+ *   left its stack by then and works on one of ours, because its own will be overwritten.
  *   C1. Is this the same program, at the same addresses (layout.c)?
- *   C2. Copy heap, variables and stack into their places. No communication.
- *   C3. The stack's guard words become this process's. Words that point to memory which is not part
- *       of the version (a handle of MPI, a FILE, memory of a library) become NULL; those that were
- *       there already when the program called MPI_Init are left, as this process has them itself.
- *   C4. Agree that all could.
- *   C5. Run the builders that the version knows. They make the handles anew.
- *   C6. Is any of the words of C3, in heap or variables, still NULL? On the stack and in registers
- *       they are taken for leftovers; if not, the next use of a NULL handle is an error of MPI.
- *   C7. Agree again (B2 in restore.c); all go on, or all stop with the reason.
+ *   C2. Copy heap, variables and stack into place. No communication.
+ *   C3. Replace the stack's guard words by this process's. Set words to NULL that point to memory outside the version
+ *   (an MPI handle, a FILE, memory of a library). Keep those that were already there when the program called
+ *   MPI_Init, because this process has them itself.
+ *   C4. Agree that all could do that.
+ *   C5. Run the builders that the version knows. They make the handles again.
+ *   C6. Is any of the words of C3, in heap or variables, still NULL? On the stack and in registers we consider them
+ *   leftovers; if we are wrong, the next use of a NULL handle is an MPI error.
+ *   C7. Agree again (B2 in restore.c). All continue, or all stop with the reason.
  *   C8. Load the registers: mend_point() returns 1, as it did when the version was saved.
- * A death inside: again from A. If no version is there yet, the program goes back to MPI_Init with
- * memory as it was then (origin.c). */
+ * If a process dies inside, all start again from A. If there is no version yet, the program goes back to MPI_Init
+ * with memory as it was then (origin.c). */
 #include <base/event.h>
 #include <base/fail.h>
 #include <base/fault.h>
@@ -162,7 +161,7 @@ static void restore_and_resume(mend_flow *f)
         flow_abort(f->comm); /* there is nowhere to return to */
     }
     f->landing = LANDING_POINT;
-    f->site = NULL; /* the next arrival takes the long way */
+    f->site = NULL; /* so that the next arrival takes the slow path */
     f->inside = f->quiet = false;
     registers_resume(&c->registers, 1);
 }

@@ -33,16 +33,16 @@ struct automatic {
     bool checked;                   /* the first save has looked for what cannot be restored */
     struct auto_registers at_start; /* at MPI_Init */
     char *stack_top;                /* the end of main()'s frame */
-    uint64_t **hits;                /* words that were set to NULL by C3 */
+    uint64_t **hits;                /* words that C3 set to NULL */
     int hit_count;
-    char *stacks[2]; /* ours; a failure on one goes on on the other */
+    char *stacks[2]; /* ours; after a failure on one we continue on the other */
     int stack;
     ucontext_t context;
     void (*run)(mend_flow *f);
     mend_flow *flow;
 };
 
-/* Of the one context of the short forms. */
+/* For the only context of the short forms. */
 extern struct automatic the_automatic;
 
 /* All parts but the outline: heap, stack, variables. */

@@ -1,20 +1,20 @@
 /* Learn mode: views that are never written.
  *
- * They need not be in every version, but somewhere they must be: a replacement's set-up may not make
- * them (it does not run what only the first process did). So they are saved once, in a store of
- * their own beside the first, and versions name the number under which they are there.
+ * They need not be in every version, but they must be somewhere: a replacement's set-up may not make them (it does
+ * not run what only the first process did). So we save them once, in a side store of their own, and versions name the
+ * number under which they are there.
  *
- *   1. At every save all views are hashed. One that did not change over STEADY saves in a row, on any
- *      rank, is constant. The others are saved as ever.
- *   2. If the set of constant views has grown: save all of them in the side store, and wait until
- *      they are complete at every level. A failure of that: they are saved as ever, for good.
+ *   1. At every save, hash all views. A view that has not changed over STEADY saves in a row, on any rank, is
+ *      constant. The others are saved as usual.
+ *   2. If the set of constant views has grown, save all of them in the side store, and wait until they are complete
+ *      at every level. If that fails, they are saved as usual from then on.
  *   3. Versions leave them out and name the side store's number.
- *   4. A restore takes a version only if the side store still has that number, else an older one.
- * A view that changes after all is noticed by 1 before the next version is made, saved with it, and
- * never taken for constant again. After a failure all ranks begin to count anew, and so the side
- * store gets new copies where processes were replaced.
+ *   4. A restore takes a version only if the side store still has that number; otherwise an older one.
+ * If a view changes after all, 1 notices it before the next version is made. It is saved with that version, and never
+ * considered constant again. After a failure all ranks start counting again, so the side store gets new copies where
+ * processes were replaced.
  *
- * A death inside 2: no version names that number yet. */
+ * If a process dies inside 2, no version names that number yet. */
 #include <base/event.h>
 #include <base/fail.h>
 #include <base/log.h>
@@ -28,7 +28,7 @@ enum { STEADY = 3, VIEWS_MAX = 64, SMALL_BYTES = 4096 };
 
 struct constants {
     mend_flow_store store;
-    mend_version_t version, tried; /* in use, -1: none; highest number that was used */
+    mend_version_t version, tried; /* in use, -1: none; the highest number used */
     uint64_t set;                  /* a bit for each view in it */
     bool off, reading;
 };
@@ -93,7 +93,7 @@ static bool eligible(const view *v)
            !(v->flags & (MEND_CONTROL | MEND_KEEP)) && view_bytes(v) >= SMALL_BYTES;
 }
 
-/* Step 1, this rank's opinion. */
+/* Step 1: what this rank considers constant. */
 static uint64_t steady_views(mend_flow *f)
 {
     uint64_t steady = 0;
@@ -103,7 +103,7 @@ static uint64_t steady_views(mend_flow *f)
             continue;
         uint64_t hash = view_hash(v) ^ view_bytes(v);
         if (v->steady && v->steady_hash != hash) {
-            v->changes = v->constant; /* it had been believed */
+            v->changes = v->constant; /* it was considered constant */
             v->steady = 0;
         }
         v->steady_hash = hash;
@@ -164,7 +164,7 @@ int constants_judge(mend_flow *f)
 
 /* ---- restoring ---- */
 
-/* Step 4. MEND_ERR_DAMAGED: use an older version. Agreed, because all ranks ask for the same one. */
+/* Step 4. MEND_ERR_DAMAGED: use an older version. The result is agreed, because all ranks ask for the same one. */
 int constants_open(mend_flow *f, mend_version_t version)
 {
     struct constants *c = f->constants;

@@ -1,32 +1,27 @@
-/* Learn mode: which views need not be saved, found by experiment.
+/* Learn mode: finds by experiment which views need not be saved.
  *
- * A view is dead at a safe point if the next iteration overwrites it before it reads it. Then a
- * version without it is as good. That cannot be seen from outside, but it can be tried: what a
- * restore of such a version would do is done right here, before the version is saved. An experiment
- * at a point where a save is due:
+ * A view is dead at a safe point if the next iteration overwrites it before reading it. Then a version without it is
+ * just as good. We cannot see that from outside, but we can try it: we do here what a restore of such a version would
+ * do, before we save the version. An experiment at a point where a save is due:
  *
  *   1. Copy all views (the shadow).
- *   2. Reference: run the iteration. At the next arrival take the hash of every view; put the
- *      shadow back.
- *   3. Control (in the first experiment): run it again. Other hashes: the program does not repeat
- *      itself bitwise or has state that is no view; learning ends with a warning.
- *   4. Trial: fill a candidate with zeros, run the iteration, compare the hashes of all views on
- *      all ranks, put the shadow back. In the first experiment each candidate by itself, then
- *      always all dead ones together.
- *   5. Save. Views that passed are left out, and a restore fills them with zeros. So the first
- *      iteration after a restore has been run already, at this very point, and has given bitwise
- *      the state that it should.
+ *   2. Reference: run the iteration. At the next arrival take the hash of every view, and put the shadow back.
+ *   3. Control (in the first experiment): run it again. If the hashes differ, the program does not repeat itself
+ *      bitwise, or has state that is not a view; learning ends with a warning.
+ *   4. Trial: fill a candidate with zeros, run the iteration, compare the hashes of all views on all ranks, and put
+ *      the shadow back. In the first experiment try each candidate alone, then always all dead ones together.
+ *   5. Save. Leave out views that passed; a restore fills them with zeros. So the first iteration after a restore has
+ *      already run, at this very point, and has produced bitwise the right state.
  *
- * That makes it safe for state that is read rarely: nothing is concluded from one point for
- * another.
+ * This is safe even for state that is read rarely: nothing learned at one point is assumed at another.
  *
- * Safeguards. Only views of floating-point type (or flagged MEND_TRY) are tried: zeros in an index
- * could crash the program. Small views never. Views with flags, aliases and overlaps never. A view
- * that failed once is never tried again. stdout is silent during the runs that are undone. A trial
- * that leaves the loop (a convergence test that read the view) is undone by an ordinary rollback,
- * and learning ends.
+ * Safeguards. We only try views of floating-point type (or flagged MEND_TRY): zeros in an index could crash the
+ * program. We never try small views, or views with flags, aliases and overlaps. We never try a view again that has
+ * failed once. stdout is silent during the runs that are undone. If a trial leaves the loop (because a convergence
+ * test read the view), an ordinary rollback undoes it, and learning ends.
  *
- * A death inside an experiment: the shadow is put back first, then it is a failure like any other.
+ * If a process dies inside an experiment, the survivors put the shadow back first; then it is a failure like any
+ * other.
  */
 #include <base/event.h>
 #include <base/fail.h>
@@ -86,7 +81,7 @@ static void unmute(struct learner *l)
 
 /* ---- verdicts ---- */
 
-/* 0: the same on all ranks. 1: not. 2: somebody left the loop. */
+/* 0: the same on all ranks. 1: different. 2: a rank left the loop. */
 static int verdict(mend_flow *f, int mine, int *all)
 {
     int rc = MPI_Allreduce(&mine, all, 1, MPI_INT, MPI_MAX, f->comm);
@@ -105,7 +100,8 @@ static bool candidate(const mend_flow *f, const struct shadow *s, size_t total)
            s->bytes >= SMALL_BYTES && s->bytes >= total / SMALL_SHARE;
 }
 
-/* All ranks try the same labels; sizes may differ, so the choice is rank 0's: a bit per shadow. */
+/* All ranks must try the same labels, but sizes may differ: try what is a candidate on every rank. One bit for each
+ * shadow. */
 static int choose_candidates(mend_flow *f, uint64_t *chosen)
 {
     struct learner *l = f->learner;
@@ -143,7 +139,7 @@ static int begin_run(mend_flow *f, stage next)
 {
     f->learner->stage = next;
     f->points = f->learner->points;
-    f->quiet = false; /* the next arrival is ours */
+    f->quiet = false; /* learn mode handles the next arrival */
     mute(f->learner);
     return 1;
 }
@@ -173,7 +169,7 @@ static void switch_off(mend_flow *f, const char *why)
     l->stage = REST;
 }
 
-/* What to try next with the shadow in place: a single candidate, all dead ones, or nothing more. */
+/* What to try next with the shadow in place: a single candidate, all dead ones, or nothing. */
 static int next_trial(mend_flow *f, bool *save)
 {
     struct learner *l = f->learner;
@@ -224,7 +220,7 @@ static int start_experiment(mend_flow *f)
     return rc ? rc : begin_run(f, REFERENCE);
 }
 
-/* An arrival at another place: the loop was left, or there are loops inside it. */
+/* An arrival at another place: the program has left the loop, or there are loops inside it. */
 static int wrong_safe_point(mend_flow *f, bool *save)
 {
     struct learner *l = f->learner;
@@ -276,7 +272,7 @@ int learn_arrive(mend_flow *f, bool due, bool *save)
 
 /* ---- trials that went out of the loop, failures ---- */
 
-/* Everybody goes back to the last version, or to the start; nothing that a trial did remains. */
+/* All go back to the last version, or to the start; nothing that a trial did remains. */
 int learn_rollback(mend_flow *f)
 {
     for (int i = 0; i < f->views.count; i++)
@@ -295,8 +291,7 @@ int learn_rollback(mend_flow *f)
     jump_to_start(f);
 }
 
-/* This rank has left the loop during an experiment. The others may have left it, too, or wait with
- * their hashes. */
+/* This rank has left the loop during an experiment. The others may have left it, too, or wait with their hashes. */
 int learn_left(mend_flow *f)
 {
     int all;
@@ -319,7 +314,7 @@ void learn_reset(mend_flow *f)
     l->stage = REST;
 }
 
-/* A replacement knows nothing of earlier experiments, and all ranks must do the same ones. */
+/* A replacement knows nothing of earlier experiments, and all ranks must run the same ones. */
 void learn_anew(mend_flow *f, bool off)
 {
     if (!f->learner)

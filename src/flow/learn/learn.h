@@ -1,4 +1,4 @@
-/* What the two files of learn mode share; see learn.c. */
+/* Shared by the two files of learn mode; see learn.c. */
 #ifndef FLOW_LEARN_H
 #define FLOW_LEARN_H
 
@@ -16,14 +16,14 @@ struct shadow {
 struct learner {
     stage stage;
     bool off, controlled;
-    bool fresh_dead; /* a view was found dead by itself in this experiment */
+    bool fresh_dead; /* a view alone was found dead in this experiment */
     const safe_point *at;
     long points;
     uint64_t generation;
     struct shadow *shadows;
     int count, room;
     int candidate; /* SINGLE: index of the shadow under trial */
-    int muted;     /* the real stdout while it is silent, else -1 */
+    int muted;     /* the real stdout while it is silent; else -1 */
     int experiments;
 };
 

@@ -1,4 +1,4 @@
-/* Learn mode's copies of all views, from which an experiment is undone, and their hashes. */
+/* Learn mode's copies of all views, which undo an experiment, and their hashes. */
 #include <base/fail.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +52,7 @@ int shadow_take(mend_flow *f)
     return rc;
 }
 
-/* Dynamic views may have been reallocated by the run; several may share a count, so counts are set
- * last. */
+/* The run may have reallocated dynamic views. Several may share a count, so set counts last. */
 int shadow_put(mend_flow *f)
 {
     struct learner *l = f->learner;

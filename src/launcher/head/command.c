@@ -1,4 +1,4 @@
-/* The head's command line, which only `mend run` writes, and what it begins with. */
+/* The head's command line, which only `mend run` writes, and the head's initial state. */
 #include "binding.h"
 #include "head/head.h"
 
@@ -21,7 +21,7 @@ static bool take_binding(struct head *h, const char *value)
     return ok;
 }
 
-/* For the ranks only: a library that is to be loaded into them has no business here, or in an agent. */
+/* A variable for the ranks only. A library to be preloaded into the ranks must not be loaded here or in an agent. */
 static bool take_variable(struct head *h, const char *text)
 {
     size_t count = 0, at = 0, length = strcspn(text, "=");
@@ -78,7 +78,7 @@ static bool take_option(struct head *h, const char *name, const char *value, cha
     return true;
 }
 
-/* Nodes that were lost before are left out, unless there are no others. They are tried again later. */
+/* Leave out nodes that were lost before, unless there are no others. The head tries them again later. */
 static void avoid_hosts(struct head *h, char *list)
 {
     char *rest = list;
@@ -112,15 +112,19 @@ static bool begin(struct head *h, char *avoid)
         h->nodes[i].link.fd = -1;
     for (int i = 0; i < NEWCOMERS; i++)
         h->newcomers[i].link.fd = -1;
-    /* a terminal whose foreground is another group would stop us */
+    /* Reading from a terminal whose foreground is another group would stop us. */
     h->input_open = !isatty(0) || tcgetpgrp(0) == getpgrp();
     return h->job.folder && h->ranks && h->nodes;
 }
 
 int head_main(int argc, char **argv)
 {
-    struct head h = {
-        .report = -1, .listener = -1, .agent = "ssh -x", .start_time = 60, .tell = true};
+    struct head h = {.report = -1,
+                     .listener = -1,
+                     .scout.answer = -1,
+                     .agent = "ssh -x",
+                     .start_time = 60,
+                     .tell = true};
     char *avoid = NULL;
     h.job.ranks = 1;
     h.job.environment = environ;
@@ -133,7 +137,7 @@ int head_main(int argc, char **argv)
         }
     if (i + 1 >= argc || strcmp(argv[i], "--") != 0 || h.job.ranks < 1 ||
         h.job.ranks > JOB_RANKS_MAX || h.job.timeout_ms < 100) {
-        fputs("mend-node: this is a part of mend run and cannot be started by hand\n", stderr);
+        fputs("mend-node is a part of mend run; you cannot start it by hand\n", stderr);
         return 2;
     }
     h.job.program = argv + i + 1;

@@ -1,23 +1,26 @@
-/* New processes in place of those that died, so that the tenth failure is survived like the first.
+/* Starts new processes in place of dead ones, so that a job survives the tenth failure like the first.
  *
- *  1. Fewer processes live than shall (--keep), and an up node has a free slot: all nodes hear of a new process (ADD),
- *     and that node starts it. It is a world of its own, in a PMIx namespace of its own.
- *  2. It runs its own MPI_Init, opens a port, and publishes it under "mend.port.PROCESS"; all nodes have said ADDED:
- *     it is ready.
- *  3. The others meet (after a death, or at a checkpoint), and one of them looks up "mend.join": it gets the port of one
- *     that is ready, or nothing. "mend.join.wait" says, too, whether it pays to ask again. While they connect,
- *     "mend.join.offered" says whether that one lives.
- *  4. They connect to it. From now on its death is told to all.
- *  5. It publishes "mend.joined.PROCESS" when the meeting has taken it in: a part of the job like the ranks.
+ *  1. If fewer processes live than there should be (--keep), and a node that is up has a free slot, the head
+ *     announces a new process to all nodes (ADD), and that node starts it. The process is a world of its own, in its
+ *     own PMIx namespace. The head waits for a moment after a death, so that the start of a process does not take the
+ *     processors from the recovery, unless the recovery itself waits for a process (3).
+ *  2. The process runs its own MPI_Init, opens a port, and publishes it as "mend.port.PROCESS". When all nodes have
+ *     said ADDED, too, the process is ready.
+ *  3. The others meet, after a death or at a checkpoint, and one of them looks up "mend.join". It gets the port of a
+ *     process that is ready, or nothing. "mend.join.wait" also says whether to ask again. While they connect,
+ *     "mend.join.offered" says whether that process is alive.
+ *  4. They connect to it. From now on the head reports its death to all.
+ *  5. When the meeting has taken it in, the process publishes "mend.joined.PROCESS", and is a part of the job like
+ *     the ranks.
  *
- * Death between any two steps. Of the new one before 4: nobody knows it; another is started, after a pause that
- * doubles. In 4 or 5: who waits for its names, or connects to it, gets an error, and the death is told. Of one of the
- * others, or a meeting that fails for any reason: the next one who looks up "mend.join" ends whoever was offered
- * before and has not joined.
+ * Death between any two steps. If the new process dies before 4, nobody knows of it, and the head starts another one
+ * after a pause that doubles. If it dies in 4 or 5, whoever waits for its names or connects to it gets an error, and
+ * the head reports the death. If one of the others dies, or a meeting fails for any reason, the next lookup of
+ * "mend.join" ends every process that was offered before and has not joined.
  *
- * A program that is killed again and again (for lack of memory, say) must not go round for ever. Somebody asks for
- * "mend.join.peek" only at the end of a checkpoint: so many joined since the last one, and there was no version in
- * between. Then no more are started until there is one, and the job ends like one without spares.
+ * A program that dies again and again (out of memory, say) must not loop forever. The ranks look up "mend.join.peek"
+ * only at the end of a checkpoint. If too many losses were made good since the last such lookup, the head starts no
+ * more until the next checkpoint, and the job ends like one without spares.
  */
 #include "head/head.h"
 
@@ -28,16 +31,17 @@
 enum fill_state { FILL_STARTS, FILL_READY, FILL_OFFERED, FILL_MEMBER, FILL_GONE };
 struct fill {
     enum fill_state state;
-    bool *added; /* [nodes]: it knows of this process */
+    bool *added; /* [nodes]: the node knows of this process */
     uint32_t nodes;
     char *port;
-    double began, since; /* it was started; it is in this state */
+    double began, since; /* when it started; when it entered this state */
 };
 enum { FAILURES_MAX = 6 };            /* in a row */
-enum { HASTY_MAX = 12 };              /* offered without a checkpoint in between */
-static const double calm = 600;       /* seconds without a death: there was one */
+enum { HASTY_MAX = 12 };              /* losses made good without a checkpoint in between */
+static const double a_moment = 1;     /* seconds after a death */
+static const double calm = 600;       /* so many seconds without an offer count as a checkpoint */
 static const double start_limit = 60; /* seconds until a process must be ready */
-static const double join_limit = 30;  /* and taken in, once it was offered */
+static const double join_limit = 30;  /* seconds from the offer until it must have joined */
 
 static struct fill *find(const struct head *h, uint32_t process)
 {
@@ -52,15 +56,20 @@ bool fill_is_member(const struct head *h, uint32_t process)
     return !f || f->state == FILL_MEMBER;
 }
 
-static void failed(struct head *h)
+/* Processes that were started together fail together, for one reason: they count once. */
+static void failed(struct head *h, double began)
 {
+    if (began < h->fill_failed)
+        return;
+    h->fill_failed = launcher_clock();
     h->fills_failed++;
     if (h->fills_failed == FAILURES_MAX + 1)
-        fprintf(stderr,
-                "mend-node: %u new processes in a row ended before they joined the job: no more "
-                "are started, and the remaining spares are the last\n",
-                h->fills_failed);
-    h->fill_next = launcher_clock() + 0.25 * (double)(1 << h->fills_failed);
+        head_say(h,
+                 "new processes ended before they joined the job, %u times in a row: Mend starts "
+                 "no more, and the remaining spares are the last",
+                 h->fills_failed);
+    uint32_t doublings = h->fills_failed < FAILURES_MAX ? h->fills_failed : FAILURES_MAX;
+    h->fill_next = launcher_clock() + 0.25 * (double)(1 << doublings);
 }
 
 bool fill_ended(struct head *h, uint32_t process)
@@ -71,7 +80,8 @@ bool fill_ended(struct head *h, uint32_t process)
     bool known = f->state == FILL_OFFERED || f->state == FILL_MEMBER;
     if (f->state < FILL_MEMBER && !h->ending) {
         head_report(h, "unfilled %u", process);
-        failed(h);
+        if (h->nodes[h->job.node_of[process]].state == NODE_UP) /* else it went with its machine */
+            failed(h, f->began);
     }
     f->state = FILL_GONE;
     if (f->port)
@@ -81,6 +91,12 @@ bool fill_ended(struct head *h, uint32_t process)
 
 /* ---- 1 --------------------------------------------------------------------------------------- */
 
+void fill_died(struct head *h)
+{
+    h->fill_quiet = launcher_clock() + a_moment;
+    h->fill_news = true;
+}
+
 static uint32_t living(const struct head *h, uint32_t node)
 {
     uint32_t n = 0;
@@ -89,7 +105,7 @@ static uint32_t living(const struct head *h, uint32_t node)
     return n;
 }
 
-/* The one with the most free slots; UINT32_MAX: there is no room. */
+/* The node with the most free slots; UINT32_MAX: there is no room. */
 static uint32_t choose(const struct head *h)
 {
     uint32_t best = UINT32_MAX, most = 0;
@@ -163,13 +179,13 @@ static bool is_worth_it(const struct head *h)
 
 static bool may_start(const struct head *h, double now)
 {
-    if (!h->keep || h->ending || now < h->fill_next || !is_worth_it(h))
+    if (!h->keep || h->ending || now < h->fill_next || now < h->fill_quiet || !is_worth_it(h))
         return false;
     for (uint32_t i = 0; i < h->hosts.count; i++)
         if (h->nodes[i].state == NODE_STARTING && !h->nodes[i].late)
             return false;
     for (uint32_t r = 0; r < h->job.processes; r++)
-        if (h->ranks[r] == RANK_DONE) /* the program ends */
+        if (h->ranks[r] == RANK_DONE) /* the program is ending */
             return false;
     return living(h, UINT32_MAX) < h->keep;
 }
@@ -194,10 +210,15 @@ void fill_added(struct head *h, uint32_t node, struct wire_reader *r)
     if (r->bad || !f || node >= f->nodes)
         return;
     f->added[node] = well;
-    if (!well && h->job.node_of[process] == node && h->ranks[process] < RANK_DONE) {
-        h->ranks[process] = RANK_DEAD;
-        fill_ended(h, process);
+    if (well || h->ranks[process] >= RANK_DONE)
+        return;
+    if (h->job.node_of[process] != node) {
+        if (f->state <= FILL_READY) /* it can never be offered: this node does not know it */
+            drop(h, process);
+        return;
     }
+    h->ranks[process] = RANK_DEAD;
+    fill_ended(h, process);
 }
 
 static bool known_to_all(const struct head *h, const struct fill *f)
@@ -216,17 +237,20 @@ static bool one_is(const struct head *h, enum fill_state state)
     return false;
 }
 
+/* A machine with many ranks is one loss, and many offers. */
 static void note_haste(struct head *h)
 {
     double now = launcher_clock();
     if (now - h->fill_offered > calm)
         h->fills_hasty = 0;
     h->fill_offered = now;
-    if (++h->fills_hasty == HASTY_MAX + 1)
-        fprintf(stderr,
-                "mend-node: %u new processes have joined without a checkpoint in between: no more "
-                "are started before there is one\n",
-                h->fills_hasty - 1);
+    h->fills_hasty += h->fill_news;
+    if (h->fill_news && h->fills_hasty == HASTY_MAX + 1)
+        head_say(h,
+                 "new processes have replaced dead ones %u times without a checkpoint in between: "
+                 "no more will start until there is one",
+                 h->fills_hasty - 1);
+    h->fill_news = false;
 }
 
 static bool peek(struct head *h)
@@ -238,7 +262,7 @@ static bool peek(struct head *h)
 static const char *offer(struct head *h, bool waits)
 {
     const char *port = NULL;
-    bool coming = false, dropped = false; /* whose slot is free in a moment */
+    bool coming = false, dropped = false; /* dropped: its slot is about to be free */
     for (uint32_t k = 0; k < h->job.processes - h->job.ranks; k++) {
         struct fill *f = &h->fills[k];
         if (f->state == FILL_OFFERED) {
@@ -252,6 +276,8 @@ static const char *offer(struct head *h, bool waits)
         f->since = launcher_clock();
         port = f->port;
     }
+    if (waits)
+        h->fill_quiet = 0;
     if (port)
         note_haste(h);
     if (is_worth_it(h) && (dropped || choose(h) != UINT32_MAX))

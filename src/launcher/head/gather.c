@@ -1,10 +1,10 @@
-/* Fences: what each node brings goes to all of them. Data of one rank for another's node. Published names. */
+/* Fences, which give what each node contributes to all; data of one rank for another's node; published names. */
 #include "head/head.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ERROR_LOST = 61, ERROR_NOT_FOUND = 46 }; /* PMIx's numbers without their sign */
+enum { ERROR_LOST = 61, ERROR_NOT_FOUND = 46 }; /* PMIx error codes without their sign */
 
 struct brought {
     bool come, awaited;
@@ -18,7 +18,7 @@ struct fence {
     size_t who_size;
     struct brought *brought; /* [nodes] */
     uint32_t nodes;
-    uint32_t missing; /* nodes */
+    uint32_t missing; /* nodes still to come */
     bool lost, connects;
 };
 
@@ -29,8 +29,8 @@ static void *copy_of(const void *bytes, size_t size)
 
 /* ---- fences ---------------------------------------------------------------------------------- */
 
-/* How many nodes have a living rank in it and have not come; `lost`: one in it is dead. One pass over its ranks, at
- * its beginning and after a death. */
+/* Count the nodes that have a living rank in the fence and have not come. Set `lost` if a member is dead. This is one
+ * pass over the members, at the start of the fence and after each death. */
 static void count_missing(const struct head *h, struct fence *f)
 {
     struct wire_reader r = {f->who, f->who_size, false};
@@ -53,7 +53,7 @@ static void count_missing(const struct head *h, struct fence *f)
         }
     }
     f->connects = strcmp(wire_get_text(&r), GATHER_CONNECT) == 0;
-    if (f->connects && f->lost) /* who has heard of it does not come any more */
+    if (f->connects && f->lost) /* whoever has heard of the death will not come */
         f->missing = 0;
 }
 
@@ -65,7 +65,7 @@ static void complete(struct head *h, struct fence *f)
     for (uint32_t n = 0; n < h->hosts.count; n++)
         if (f->brought[n].come) {
             wire_put_bare(&all, f->brought[n].bytes, f->brought[n].size);
-            h->fence_messages += 2; /* it has come, and it is answered */
+            h->fence_messages += 2; /* one that came in, one that answers it */
         }
     for (uint32_t n = 0; n < h->hosts.count; n++) {
         struct wire w = {0};
@@ -81,7 +81,7 @@ static void complete(struct head *h, struct fence *f)
     wire_free(&all);
 }
 
-/* Those that are complete go. */
+/* Complete the fences for which all nodes have come. */
 static void sweep(struct head *h)
 {
     for (struct fence **p = &h->fences, *f; (f = *p);) {
@@ -115,7 +115,7 @@ void gather_grow(struct head *h)
     }
 }
 
-/* The first one of these members to which the node has not come. */
+/* Find the first fence of these members to which this node has not come, or make one. */
 static struct fence *find(struct head *h, uint32_t node, const void *who, size_t size)
 {
     struct fence **p = &h->fences;
@@ -149,6 +149,11 @@ void gather_fence(struct head *h, uint32_t node, struct wire_reader *r)
 struct asked {
     struct asked *next;
     uint32_t id, theirs, asker, owner;
+};
+struct wanted { /* a lookup that waits until the name is published */
+    struct wanted *next;
+    uint32_t node, id;
+    char *key;
 };
 
 static void answer(struct head *h, uint32_t node, uint32_t kind, uint32_t id, uint32_t error,
@@ -195,7 +200,7 @@ void gather_give(struct head *h, uint32_t node, struct wire_reader *r)
         }
 }
 
-/* The node is lost: who waits for it gets an error. */
+/* A node is lost: whoever waits for it gets an error, and nothing waits for its lookups. */
 void gather_lost(struct head *h, uint32_t node)
 {
     for (struct asked **p = &h->asked, *a; (a = *p);) {
@@ -208,6 +213,15 @@ void gather_lost(struct head *h, uint32_t node)
         *p = a->next;
         free(a);
     }
+    for (struct wanted **p = &h->wanted, *w; (w = *p);) {
+        if (w->node != node) {
+            p = &w->next;
+            continue;
+        }
+        *p = w->next;
+        free(w->key);
+        free(w);
+    }
     gather_check(h);
 }
 
@@ -218,12 +232,7 @@ struct name {
     char *key;
     void *value;
     size_t size;
-    bool once; /* for one reader */
-};
-struct wanted { /* by one who waits until it is published */
-    struct wanted *next;
-    uint32_t node, id;
-    char *key;
+    bool once; /* one reader takes it */
 };
 
 static struct name **find_name(struct head *h, const char *key, size_t *before)
@@ -243,7 +252,8 @@ static void forget_name(struct name **p)
     free(gone);
 }
 
-/* The name is there now, or (NULL) will never be. True: its only reader has it. */
+/* Answer the lookups that wait for this name; without a name, tell those that begin with `prefix` that it will never
+ * come. True: the only reader has the name. */
 static bool serve_wanted(struct head *h, const char *prefix, const struct name *name)
 {
     for (struct wanted **p = &h->wanted, *w; (w = *p);) {

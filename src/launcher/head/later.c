@@ -1,15 +1,17 @@
-/* Nodes that come while the job runs: machines that the user adds, and lost ones that answer again.
+/* Nodes that join while the job runs: machines that the user adds, and lost ones that answer again.
  *
- *  1. A machine is absent: it was lost, by this launch or by an earlier one, which therefore leaves it out; or the user
- *     has added it to a file, and SIGHUP says so. Then it is tried at once; otherwise after a pause that doubles.
- *  2. It becomes one more node, with a number of its own: whatever an older daemon there says is not heard. All nodes hear
- *     of it (NODE).
- *  3. Its daemon is started as at the launch, says hello, and gets the job (JOB) and all processes that came later (ADD).
- *  4. It is up, and has no process yet. New processes go to it like to any other node with free slots (fill.c), and
- *     the next launch places ranks there.
+ *  1. A machine is absent if this launch or an earlier one lost it (a launch leaves out nodes that an earlier one
+ *     lost), or if the user has added it to a file and SIGHUP says so. The head tries an added machine at once, and
+ *     the others after a pause that doubles.
+ *  2. The machine becomes one more node with a new number, so the head ignores whatever an older daemon there sends.
+ *     All nodes hear of it (NODE).
+ *  3. The head starts the daemon as at launch. The daemon says hello, and gets the job (JOB) and all processes added
+ *     later (ADD).
+ *  4. The node is up and has no process yet. New processes go to it as to any other node with free slots (fill.c),
+ *     and the next launch places ranks there.
  *
- * Death between any two steps: before 4 nothing depends on it, and it is absent again; its number stays with it until it
- * was up. After 4 it is a node like any other.
+ * Death between any two steps: before 4 nothing depends on the node, and it is absent again. It keeps its number
+ * until it has been up. After 4 it is a node like any other, but if it does not last, the pause doubles all the same.
  */
 #include "head/head.h"
 
@@ -21,6 +23,7 @@
 
 enum { NO_NODE = UINT32_MAX };
 static const double pause_max = 600; /* seconds */
+static const double settled = 60;    /* seconds after its start a node is like any other */
 
 struct absent {
     struct absent *next;
@@ -28,7 +31,7 @@ struct absent {
     uint32_t slots;
     uint32_t node; /* its number; NO_NODE: none yet */
     bool trying;
-    double at, pause; /* it is tried then; so long after that */
+    double at, pause; /* the next attempt, and the pause before the one after that */
 };
 
 /* ---- who may be there ------------------------------------------------------------------------ */
@@ -41,7 +44,7 @@ static bool add_here(const struct head *h, struct hosts *all)
     return true;
 }
 
-bool later_hosts(const struct head *h, struct hosts *all)
+bool later_hosts(struct head *h, struct hosts *all)
 {
     const char *what = "--host", *bad = h->host_list;
     bool ok = !bad || hosts_add_list(all, bad);
@@ -50,13 +53,12 @@ bool later_hosts(const struct head *h, struct hosts *all)
     if (ok && all->count == 0)
         ok = add_here(h, all);
     if (!ok) {
-        fprintf(stderr, "mend-node: %s %s is not valid\n", what, bad);
+        head_say(h, "%s %s is not valid", what, bad);
         return false;
     }
-    /* a damaged list of those that came later must not keep the job from being launched */
+    /* A damaged list of added machines must not prevent a launch. */
     if (h->added_file && access(h->added_file, F_OK) == 0 && !hosts_add_file(all, h->added_file))
-        fprintf(stderr, "mend-node: %s is not valid; machines in it may be left out\n",
-                h->added_file);
+        head_say(h, "%s is not valid; machines in it may be left out", h->added_file);
     return true;
 }
 
@@ -78,7 +80,7 @@ static struct absent *note(struct head *h, const char *name, uint32_t slots, dou
     struct absent *a = find(h, name);
     if (!a) {
         a = launcher_memory(NULL, sizeof *a);
-        *a = (struct absent){.next = h->absent, .name = strdup(name), .node = NO_NODE};
+        *a = (struct absent){.next = h->absent, .name = launcher_text(name), .node = NO_NODE};
         h->absent = a;
     }
     a->slots = slots;
@@ -94,10 +96,13 @@ void later_absent(struct head *h, const char *name, uint32_t slots)
 
 void later_lost(struct head *h, uint32_t node)
 {
+    const struct head_node *n = &h->nodes[node];
     struct absent *a = find(h, h->hosts.name[node]);
     if (!a) {
-        later_absent(h, h->hosts.name[node], h->hosts.slots[node]);
-        return;
+        a = note(h, h->hosts.name[node], h->hosts.slots[node], next_time(h, h->retry));
+        if (n->pause == 0 || launcher_clock() - n->began > settled)
+            return;
+        a->pause = n->pause; /* it was up, but not for long; each attempt takes a number */
     }
     a->trying = false;
     a->pause = a->pause < pause_max / 2 ? 2 * a->pause : pause_max;
@@ -108,6 +113,7 @@ void later_up(struct head *h, uint32_t node)
 {
     for (struct absent **p = &h->absent, *a; (a = *p); p = &a->next)
         if (a->node == node) {
+            h->nodes[node].pause = a->pause;
             *p = a->next;
             free(a->name);
             free(a);
@@ -146,7 +152,7 @@ static void try_it(struct head *h, struct absent *a)
     h->hosts.slots[a->node] = a->slots;
     h->nodes[a->node].state = NODE_STARTING;
     if (!start_later(h, a->node))
-        head_lose(h, a->node, "it could not be started there");
+        head_lose(h, a->node, "its daemon could not be started");
 }
 
 /* ---- 1 --------------------------------------------------------------------------------------- */
@@ -160,7 +166,7 @@ static uint32_t find_node(const struct head *h, const char *name)
     return i < h->hosts.count ? i : NO_NODE;
 }
 
-/* Machines that are not named any more stay. */
+/* Machines that the sources no longer name stay in the job. */
 static void reread(struct head *h, double now)
 {
     struct hosts all = {0};

@@ -1,11 +1,12 @@
-/* Starting the nodes' daemons, and finding out who has come.
+/* Starts the nodes' daemons and authenticates those that connect.
  *
- *  1. On this machine the daemon is a child, and its connection a pair of sockets that nobody else can reach.
- *  2. For other machines the head listens on one address, the one that leads to them.
- *  3. An agent (ssh, srun, what the user names) runs `mend-node daemon` there. Its standard input gets one line: the
- *     address, the node's number, a secret. No command line and no environment has the secret.
- *  4. The daemon connects and says hello. Who says anything else, more than a few bytes, or nothing for a while is
- *     cut off; of too many, the oldest one is.
+ *  1. On this machine the daemon is a child process, and its connection is a socket pair that nobody else can reach.
+ *  2. For other machines the head listens on one address, the one from which packets to them leave.
+ *  3. An agent (ssh, srun, or what the user names) runs `mend-node daemon` on each of them. The daemon's standard
+ *     input gets one line: the address, the node's number, and a secret. The secret is on no command line and in no
+ *     environment.
+ *  4. The daemon connects and says hello. The head closes a connection that sends anything else, too many bytes, or
+ *     nothing for a while. If there are too many newcomers, it closes the oldest.
  */
 #include "head/head.h"
 
@@ -42,7 +43,7 @@ static bool set_port(struct sockaddr_storage *a, in_port_t port)
     return true;
 }
 
-/* Our address as seen from `host`: the one that packets to it would leave from. */
+/* Our address as seen from `host`: the source address of packets to it. */
 static bool address_towards(const char *host, struct sockaddr_storage *own, socklen_t *size)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found;
@@ -74,25 +75,31 @@ static bool address_of_interface(const char *name, struct sockaddr_storage *own,
     return ok;
 }
 
-static bool listen_for(struct head *h, const char *host)
-{
-    struct sockaddr_storage own = {0};
+/* An address of ours, for a host to connect to. */
+struct own_address {
+    struct sockaddr_storage address;
     socklen_t size;
-    bool found = h->interface ? address_of_interface(h->interface, &own, &size)
-                              : address_towards(host, &own, &size);
-    if (!found) {
-        fprintf(stderr, "mend-node: %s %s\n",
-                h->interface ? "no address of interface" : "no way to",
-                h->interface ? h->interface : host);
-        return false;
-    }
-    set_port(&own, 0);
-    h->listener = socket(own.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (h->listener < 0 || bind(h->listener, (struct sockaddr *)&own, size) ||
-        listen(h->listener, 1024) || getsockname(h->listener, (struct sockaddr *)&own, &size) ||
-        getnameinfo((struct sockaddr *)&own, size, h->address, sizeof h->address, h->port,
-                    sizeof h->port, NI_NUMERICHOST | NI_NUMERICSERV)) {
-        fprintf(stderr, "mend-node: cannot listen for nodes: %s\n", strerror(errno));
+};
+
+static bool find_address(const struct head *h, const char *host, struct own_address *own)
+{
+    return h->interface ? address_of_interface(h->interface, &own->address, &own->size)
+                        : address_towards(host, &own->address, &own->size);
+}
+
+static bool listen_at(struct head *h, struct own_address *own)
+{
+    struct sockaddr *address = (struct sockaddr *)&own->address;
+    set_port(&own->address, 0);
+    h->listener = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (h->listener < 0 || bind(h->listener, address, own->size) || listen(h->listener, 1024) ||
+        getsockname(h->listener, address, &own->size) ||
+        getnameinfo(address, own->size, h->address, sizeof h->address, h->port, sizeof h->port,
+                    NI_NUMERICHOST | NI_NUMERICSERV)) {
+        head_say(h, "cannot listen for nodes: %s", strerror(errno));
+        if (h->listener >= 0)
+            close(h->listener);
+        h->listener = -1; /* the next node tries again */
         return false;
     }
     return true;
@@ -108,6 +115,7 @@ static bool start_here(struct head *h, uint32_t i)
         return false;
     n->agent = fork();
     if (n->agent == 0) {
+        setrlimit(RLIMIT_NOFILE, &h->files);
         for (uint32_t k = 0; k < h->hosts.count; k++)
             if (h->nodes[k].link.fd >= 0)
                 close(h->nodes[k].link.fd);
@@ -148,11 +156,12 @@ static void become_agent(struct head *h, const char *host, int in)
     word[count++] = (char *)"daemon";
     word[count] = NULL;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    setrlimit(RLIMIT_NOFILE, &h->files);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0);
     dup2(in, 0);
-    dup2(2, 1); /* what the agent says is not the program's output */
+    dup2(2, 1); /* the agent's messages are not the program's output */
     execvp(word[0], word);
     dprintf(2, "mend-node: cannot run %s: %s\n", word[0], strerror(errno));
     _exit(127);
@@ -172,13 +181,15 @@ static bool start_there(struct head *h, uint32_t i)
     n->agent = fork();
     if (n->agent == 0)
         become_agent(h, h->hosts.name[i], ends[0]);
+    if (n->agent > 0) /* here as well: head_lose may end the group before the agent has made it */
+        setpgid(n->agent, n->agent);
     close(ends[0]);
     close(ends[1]);
     return ok && n->agent > 0;
 }
 
-/* Is it this machine? If not: can it be told where to find us? */
-static bool find_way(struct head *h, uint32_t i)
+/* Is it this machine? If not, may its daemon have our path? */
+static bool look_at(struct head *h, uint32_t i)
 {
     char own[4096];
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
@@ -188,35 +199,109 @@ static bool find_way(struct head *h, uint32_t i)
     if (h->nodes[i].here)
         return true;
     if (own[strcspn(own, " \t\"'$`\\;&|<>()*?~#")]) {
-        fprintf(stderr, "mend-node: the path %s has characters that a remote shell would change\n",
-                own);
+        head_say(h, "the path %s contains characters that a remote shell would interpret", own);
         return false;
     }
-    return h->listener >= 0 || listen_for(h, h->hosts.name[i]);
+    return true;
+}
+
+/* Can it reach us? */
+static bool find_way(struct head *h, uint32_t i)
+{
+    struct own_address own = {0};
+    if (!look_at(h, i))
+        return false;
+    if (h->nodes[i].here || h->listener >= 0)
+        return true;
+    if (find_address(h, h->hosts.name[i], &own))
+        return listen_at(h, &own);
+    head_say(h, "%s %s", h->interface ? "no address of interface" : "no route to",
+             h->interface ? h->interface : h->hosts.name[i]);
+    return false;
+}
+
+/* While the job runs, the head must not wait for a name server: without its answers all nodes would end. So a child
+ * process asks, and start_hear_scout() does the rest. */
+static bool send_scout(struct head *h, uint32_t i)
+{
+    int ends[2];
+    if (h->scout.answer >= 0) /* it is on its way; all others go when it is back */
+        return true;
+    if (pipe2(ends, O_CLOEXEC))
+        return false;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct own_address own = {0};
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (uint32_t k = 0; k < h->hosts.count; k++)
+            if (h->nodes[k].link.fd >= 0)
+                close(h->nodes[k].link.fd);
+        bool ok = find_address(h, h->hosts.name[i], &own);
+        _exit(ok && write(ends[1], &own, sizeof own) == sizeof own ? 0 : 1);
+    }
+    close(ends[1]);
+    if (pid < 0)
+        close(ends[0]);
+    else
+        h->scout.pid = pid, h->scout.answer = ends[0], h->scout.node = i;
+    return pid > 0;
+}
+
+static bool waits_for_scout(const struct head *h, uint32_t i)
+{
+    const struct head_node *n = &h->nodes[i];
+    return n->state == NODE_STARTING && n->late && !n->here && n->agent == 0 && n->link.fd < 0;
+}
+
+void start_hear_scout(struct head *h)
+{
+    struct own_address own;
+    bool ok = read(h->scout.answer, &own, sizeof own) == sizeof own && listen_at(h, &own);
+    uint32_t asked = h->scout.node;
+    close(h->scout.answer);
+    h->scout.answer = -1;
+    if (!ok && waits_for_scout(h, asked))
+        head_lose(h, asked, "there is no route to it");
+    for (uint32_t i = 0; i < h->hosts.count; i++)
+        if (waits_for_scout(h, i) && !(ok ? start_there(h, i) : send_scout(h, i)))
+            head_lose(h, i, "its daemon could not be started");
 }
 
 bool start_later(struct head *h, uint32_t i)
 {
-    return find_way(h, i) && (h->nodes[i].here ? start_here(h, i) : start_there(h, i));
+    if (!look_at(h, i))
+        return false;
+    return h->nodes[i].here                   ? start_here(h, i)
+           : h->listener >= 0 || h->interface ? find_way(h, i) && start_there(h, i)
+                                              : send_scout(h, i);
+}
+
+static bool cannot_start(struct head *h, uint32_t i)
+{
+    head_say(h, "cannot start the daemon of %s: %s", h->hosts.name[i], strerror(errno));
+    return false;
 }
 
 bool start_all(struct head *h)
 {
     if (getrandom(h->secret, sizeof h->secret, 0) != sizeof h->secret) {
-        fputs("mend-node: no random bytes for a secret\n", stderr);
+        head_say(h, "no random bytes for a secret");
         return false;
     }
     for (uint32_t i = 0; i < h->hosts.count; i++)
         if (!find_way(h, i)) {
-            head_lose(h, i, "there is no way to it");
+            head_lose(h, i, "there is no route to it");
             return false;
         }
-    for (uint32_t i = 0; i < h->hosts.count; i++) /* the others first: their agents take a while */
+    for (uint32_t i = 0; i < h->hosts.count; i++) /* remote ones first: their agents take a while */
         if (!h->nodes[i].here && !start_there(h, i))
-            return false;
+            return cannot_start(h, i);
     for (uint32_t i = 0; i < h->hosts.count; i++)
         if (h->nodes[i].here && !start_here(h, i))
-            return false;
+            return cannot_start(h, i);
     return true;
 }
 
@@ -289,6 +374,9 @@ void start_tick(struct head *h, double now)
         if (h->newcomers[i].link.fd >= 0 && now - h->newcomers[i].since > hello_time)
             link_close(&h->newcomers[i].link);
     for (uint32_t i = 0; i < h->hosts.count; i++)
-        if (h->nodes[i].state == NODE_STARTING && now - h->nodes[i].began > h->start_time)
+        if (h->nodes[i].state == NODE_STARTING && now - h->nodes[i].began > h->start_time) {
+            if (h->scout.answer >= 0 && h->scout.node == i)
+                kill(h->scout.pid, SIGKILL);
             head_lose(h, i, "no answer");
+        }
 }

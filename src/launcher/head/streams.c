@@ -1,22 +1,20 @@
-/* Output of the ranks comes out here, whole pieces in the order in which they came; input goes to rank 0. A reader that
- * is slow stops the ranks that print, and nothing else. */
+/* Prints the ranks' output, whole pieces in the order of arrival, and the head's own reports, and sends input to rank 0.
+ * A slow reader stops the ranks that print, and nothing else. */
 #include "head/head.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-void streams_output(struct head *h, uint32_t node, struct wire_reader *r)
+enum { NO_NODE = UINT32_MAX };
+
+static void append(struct stream *s, uint32_t node, const void *bytes, size_t size)
 {
-    size_t size;
-    uint32_t rank = wire_get_u32(r), stream = wire_get_u32(r) - 1;
-    const void *bytes = wire_get_bytes(r, &size);
-    if (r->bad || rank >= h->job.processes || stream > 1 || size == 0)
-        return;
-    struct stream *s = &h->out[stream];
     if (s->pieces == s->room) {
         s->room = 2 * s->room + 16;
         s->owner = launcher_memory(s->owner, s->room * sizeof *s->owner);
@@ -25,14 +23,37 @@ void streams_output(struct head *h, uint32_t node, struct wire_reader *r)
     s->owner[s->pieces] = node;
     s->size[s->pieces++] = size;
     wire_put_bare(&s->bytes, bytes, size);
+}
+
+void streams_output(struct head *h, uint32_t node, struct wire_reader *r)
+{
+    size_t size;
+    uint32_t rank = wire_get_u32(r), stream = wire_get_u32(r) - 1;
+    const void *bytes = wire_get_bytes(r, &size);
+    if (r->bad || rank >= h->job.processes || stream > 1 || size == 0)
+        return;
+    append(&h->out[stream], node, bytes, size);
     streams_write(h, (int)stream);
+}
+
+void head_say(struct head *h, const char *format, ...)
+{
+    char text[8192] = "mend-node: ";
+    size_t used = strlen(text);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text + used, sizeof text - used - 1, format, list);
+    va_end(list);
+    strcat(text, "\n");
+    append(&h->out[1], NO_NODE, text, strlen(text));
+    streams_write(h, 1);
 }
 
 static void say_taken(struct head *h, uint32_t node, size_t size)
 {
     struct wire w = {0};
     wire_put_u32(&w, (uint32_t)size);
-    if (h->nodes[node].state == NODE_UP)
+    if (node != NO_NODE && h->nodes[node].state == NODE_UP)
         link_send(&h->nodes[node].link, SAY_TAKEN, &w);
     wire_free(&w);
 }
@@ -53,22 +74,68 @@ static void account(struct head *h, struct stream *s, size_t written)
     s->pieces -= i;
     memmove(s->owner, s->owner + i, s->pieces * sizeof *s->owner);
     memmove(s->size, s->size + i, s->pieces * sizeof *s->size);
-    if (s->pieces == 0)
-        s->bytes.size = s->at = 0;
+    wire_drop(&s->bytes, &s->at);
+}
+
+/* A reader that has gone wants no more; everything else is news. */
+static void note_failure(struct head *h, int stream)
+{
+    bool told = h->out[stream].failed;
+    h->out[stream].failed = true;
+    if (errno != EPIPE && !told && stream == 0) /* of standard error we cannot tell anybody */
+        head_say(h, "cannot write the ranks' standard output, some of it is lost: %s",
+                 strerror(errno));
 }
 
 void streams_write(struct head *h, int stream)
 {
     struct stream *s = &h->out[stream];
     struct pollfd p = {stream + 1, POLLOUT, 0};
-    /* a pipe that is writable takes that many without waiting */
+    /* A writable pipe takes PIPE_BUF bytes without blocking. */
     while (s->at < s->bytes.size && poll(&p, 1, 0) > 0) {
         size_t size = s->bytes.size - s->at;
         ssize_t n = write(stream + 1, s->bytes.bytes + s->at, size < PIPE_BUF ? size : PIPE_BUF);
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
-        account(h, s, n < 0 ? size : (size_t)n); /* nobody reads it: it is gone, the job goes on */
+        if (n < 0)
+            note_failure(h, stream);
+        account(h, s, n < 0 ? size : (size_t)n); /* the output is lost, the job goes on */
     }
+}
+
+bool streams_reports(const struct head *h)
+{
+    return h->report >= 0 && h->reports_at < h->reports.size;
+}
+
+void streams_report(struct head *h)
+{
+    struct pollfd p = {h->report, POLLOUT, 0};
+    while (streams_reports(h) && poll(&p, 1, 0) > 0) {
+        size_t size = h->reports.size - h->reports_at;
+        ssize_t n =
+            write(h->report, h->reports.bytes + h->reports_at, size < PIPE_BUF ? size : PIPE_BUF);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
+            continue;
+        if (n < 0 && errno == EPIPE)
+            head_orphan(h);
+        h->reports_at += n < 0 ? size : (size_t)n;
+        wire_drop(&h->reports, &h->reports_at);
+    }
+}
+
+void head_report(struct head *h, const char *format, ...)
+{
+    char line[1024];
+    va_list list;
+    va_start(list, format);
+    int n = vsnprintf(line, sizeof line - 1, format, list);
+    va_end(list);
+    n = n < (int)sizeof line - 1 ? n : (int)sizeof line - 2;
+    line[n++] = '\n';
+    if (h->report >= 0)
+        wire_put_bare(&h->reports, line, (size_t)n);
+    streams_report(h);
 }
 
 bool streams_wanted(const struct head *h)

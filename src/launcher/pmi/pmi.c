@@ -1,16 +1,17 @@
-/* A line for each question, "cmd=NAME KEY=VALUE …", and one for each answer.
+/* Each request is a line "cmd=NAME KEY=VALUE …", and so is each answer.
  *
  *  1. init, get_maxes, get_my_kvsname, get_appnum, get_universe_size: answered here.
- *  2. put      keeps a pair here, and for the others until the next barrier.
- *  3. barrier  When all living ranks of the node have come, their pairs go to the head as a fence; when all nodes have
- *              come, the head sends all pairs to all of them, and the ranks go on. Two messages a node.
- *  4. get      is answered here: what was put before the last barrier is on every node.
- *  5. names    publish, lookup and unpublish are the head's, as those of PMIx are.
- *  6. spawn    is refused, with a sentence.
- *  7. finalize, abort; a closed socket says nothing.
+ *  2. put      Keeps a pair here, and for the other nodes until the next barrier.
+ *  3. barrier  When all living ranks of the node have entered, their pairs go to the head as a fence. When all nodes
+ *              have sent theirs, the head sends all pairs to all nodes, and the ranks continue. Two messages for each
+ *              node.
+ *  4. get      Answered here: every node has what was put before the last barrier.
+ *  5. names    The head handles publish, lookup and unpublish, as it does for PMIx.
+ *  6. spawn    Refused, with a message.
+ *  7. finalize, abort. A closed socket means nothing.
  *
- * A rank that writes anything else is not heard any more; its MPI library then ends it. A death before the barrier is
- * complete ends the job (these ranks are not repaired in place), and the barrier with it.
+ * If a rank writes anything else, we close its socket, and its MPI library then ends it. A death before the barrier
+ * is complete ends the job, and the barrier with it: Mend does not repair these ranks in place.
  */
 #include "pmi/pmi.h"
 
@@ -28,7 +29,7 @@ enum { LINE_MAX_SIZE = 1 << 16, VALUE_MAX_SIZE = 1024 };
 
 struct client {
     int fd;
-    struct wire line; /* of which the end has not come */
+    struct wire line; /* an incomplete line */
     bool in_barrier, said_goodbye, spawns;
 };
 struct question { /* to the head, about a name */
@@ -40,7 +41,7 @@ struct pmi {
     struct client *clients; /* [n->count] */
     struct pmi_space space;
     struct wire fresh; /* pairs since the last barrier */
-    uint32_t inside;   /* clients in the barrier that has not been sent */
+    uint32_t inside;   /* clients in the barrier, until we send it */
     uint32_t next_id;
     struct question *questions;
 };
@@ -55,7 +56,7 @@ static void hang_up(struct client *c)
     wire_free(&c->line);
 }
 
-/* A rank waits for one answer at a time, and its socket has room for that. */
+/* A rank waits for one answer at a time, and its socket has room for one. */
 static void reply(struct client *c, const char *text)
 {
     char line[VALUE_MAX_SIZE + 256];
@@ -134,7 +135,7 @@ static void ask_head(struct node *n, uint32_t local, const char *line, uint32_t 
     n->pmi->questions = q;
     wire_put_u32(&w, q->id);
     wire_put_text(&w, service);
-    if (kind == SAY_PUT) { /* a letter for its type first, see server.c */
+    if (kind == SAY_PUT) { /* one letter for the type, as in server_calls.c */
         struct wire value = {0};
         wire_put_bare(&value, "t", 1);
         wire_put_bare(&value, port, strlen(port) + 1);
@@ -284,7 +285,7 @@ static const struct {
                 {"finalize", finalize},
                 {"abort", abort_job}};
 
-/* 6. Its lines end with one that says so. */
+/* 6. A spawn request has several lines; "endcmd" is the last. */
 static void refuse_spawn(struct node *n, uint32_t local, const char *line)
 {
     struct client *c = &n->pmi->clients[local];
@@ -292,7 +293,7 @@ static void refuse_spawn(struct node *n, uint32_t local, const char *line)
     if (c->spawns)
         return;
     fprintf(stderr,
-            "mend-node: rank %u calls MPI_Comm_spawn, which Mend's launcher does not offer to "
+            "mend-node: rank %u calls MPI_Comm_spawn, which Mend's launcher does not support for "
             "MPICH's ranks\n",
             n->ranks[local].rank);
     reply(c, "cmd=spawn_result rc=-1 msg=not_offered errcodes=-1");
@@ -311,7 +312,7 @@ static void hear_line(struct node *n, uint32_t local, const char *line)
             commands[i].answer(n, local, line);
             return;
         }
-    fprintf(stderr, "mend-node: rank %u asks for %.40s, which is not known\n", n->ranks[local].rank,
+    fprintf(stderr, "mend-node: rank %u sent the unknown PMI command %.40s\n", n->ranks[local].rank,
             name[0] ? name : line);
     hang_up(&n->pmi->clients[local]);
 }
@@ -326,7 +327,7 @@ void pmi_open(struct node *n)
     for (uint32_t i = 0; i < n->count; i++)
         p->clients[i] = (struct client){.fd = -1};
     pmi_mapping(&n->job, mapping, sizeof mapping);
-    if (mapping[0]) /* else the ranks find out by their machines' names */
+    if (mapping[0]) /* else the ranks find out from the host names */
         pmi_keep(&p->space, "PMI_process_mapping", mapping);
 }
 
@@ -337,31 +338,6 @@ int pmi_socket(struct node *n, uint32_t local)
         return -1;
     n->pmi->clients[local].fd = ends[0];
     return ends[1];
-}
-
-static char *variable(const char *name, uint32_t value)
-{
-    char *text = launcher_memory(NULL, 64);
-    snprintf(text, 64, "%s=%u", name, value);
-    return text;
-}
-
-/* As MPICH's own launcher names them. */
-char **pmi_environment(const struct node *n, uint32_t local, int fd)
-{
-    size_t count = 0, i = 0;
-    while (n->job.environment[count])
-        count++;
-    char **all = launcher_memory(NULL, (count + 6) * sizeof *all);
-    for (; i < count; i++)
-        all[i] = launcher_text(n->job.environment[i]);
-    all[i++] = variable("PMI_RANK", n->ranks[local].rank);
-    all[i++] = variable("PMI_SIZE", n->job.ranks);
-    all[i++] = variable("PMI_FD", (uint32_t)fd);
-    all[i++] = variable("MPI_LOCALRANKID", local);
-    all[i++] = variable("MPI_LOCALNRANKS", n->count);
-    all[i] = NULL;
-    return all;
 }
 
 int pmi_source(const struct node *n, uint32_t local)

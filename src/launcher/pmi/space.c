@@ -34,12 +34,12 @@ void pmi_keep(struct pmi_space *s, const char *key, const char *value)
     *one = (struct pair){copy(key), copy(value)};
     struct pair *const *at = tsearch(one, &s->pairs, by_key);
     if (!at) {
-        fputs("mend-node: no memory is left\n", stderr);
+        fputs("mend-node: out of memory\n", stderr);
         _exit(1);
     }
     if (*at == one)
         return;
-    free((*at)->value); /* it was there */
+    free((*at)->value); /* it was there before */
     (*at)->value = one->value;
     free(one->key);
     free(one);
@@ -59,7 +59,7 @@ void pmi_forget(struct pmi_space *s)
     s->pairs = NULL;
 }
 
-/* Runs of nodes that have as many ranks each, one after the other. */
+/* Groups consecutive nodes that have the same number of consecutive ranks. */
 void pmi_mapping(const struct job *job, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "(vector");

@@ -1,4 +1,4 @@
-/* Plots: which curves and bars a plan and a simulation are shown by. */
+/* Plots: the curves and bars that show a plan or a simulation. */
 #include <plan/plots.h>
 
 #include <math.h>
@@ -38,7 +38,7 @@ static void put_legend(FILE *out, double x, double y)
     }
 }
 
-/* A bar beyond the axis fills it, with its shares in proportion. */
+/* A bar that exceeds the axis fills it, with its shares in proportion. */
 static void put_bar(FILE *out, const axis *x, double y, const bar *bar, double unit,
                     const char *unit_name)
 {
@@ -61,7 +61,7 @@ static void put_bar(FILE *out, const axis *x, double y, const bar *bar, double u
                        unit_name);
 }
 
-/* Bars below each other; those beyond three times the shortest are not to scale. */
+/* Bars below each other. A bar longer than three times the shortest is not to scale. */
 static void put_bars(FILE *out, axis x, axis y, const bar *bars, int count, const char *title)
 {
     double shortest = HUGE_VAL, longest = 0;
@@ -98,7 +98,7 @@ static int method_bars(const mend_plan_model *model, const mend_plan *plan, bar 
                  mend_plan_method_name(methods[i]));
         bars[count++].outcome = other.expected;
     }
-    if (!shown) { /* another objective, a single level, or intervals given by hand */
+    if (!shown) { /* another objective, a single level, or intervals set by hand */
         memmove(bars + 1, bars, (size_t)count * sizeof *bars);
         snprintf(bars[0].name, sizeof bars[0].name, "this plan");
         bars[0].outcome = plan->expected;
@@ -109,7 +109,7 @@ static int method_bars(const mend_plan_model *model, const mend_plan *plan, bar 
 
 /* ---- curves --------------------------------------------------------------------------------- */
 
-/* Frame the points from a little below the lowest up to a few times it. */
+/* Frame the points from slightly below the lowest up to a few times it. */
 static void fit_axis(axis *y, const double *ys, int count, double most)
 {
     double low = HUGE_VAL, high = 0;
@@ -154,7 +154,7 @@ static void plot_cores(FILE *out, axis x, axis y, const mend_plan_model *model,
         ys[i] = seconds_at(model, request, xs[i]);
         alone[i] = model->work / mend_plan_speedup_at(&model->speedup, xs[i]);
     }
-    ys[count] = plan->expected.seconds; /* inside of the frame in any case */
+    ys[count] = plan->expected.seconds; /* inside the frame in any case */
     fit_axis(&y, ys, count + 1, 8);
     for (int i = 0; i + 1 < count && ys[i] > y.high && xs[i + 1] < plan->cores; i++)
         x.low = xs[i + 1];
@@ -172,8 +172,8 @@ static void plot_cores(FILE *out, axis x, axis y, const mend_plan_model *model,
                        "dashed: the work alone, no failure");
 }
 
-/* The pattern with `count` intervals of rank g in one of the next, the periods below kept as near
- * as nesting allows. */
+/* The pattern with `count` intervals of rank g in one of the next rank, keeping the periods below as close as nesting
+ * allows. */
 static void change_rank(const ladder *from, int g, double count, ladder *to)
 {
     *to = *from;

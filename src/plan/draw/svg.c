@@ -18,7 +18,7 @@ void mend_plan_svg_end(FILE *out)
     fputs("</svg>\n", out);
 }
 
-/* Our own words and numbers only, yet no plot shall break on a bracket. */
+/* The text is all our own, but a bracket must not break a plot. */
 static void put_escaped(FILE *out, const char *text)
 {
     for (; *text; text++)

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* A range of values laid over a range of pixels. */
+/* Maps a range of values to a range of pixels. */
 typedef struct axis {
     double low, high;  /* values */
     double begin, end; /* pixels */
@@ -20,18 +20,18 @@ void mend_plan_svg_line(FILE *out, double x1, double y1, double x2, double y2, c
 void mend_plan_svg_box(FILE *out, double x, double y, double width, double height,
                        const char *colour, const char *tip);
 void mend_plan_svg_dot(FILE *out, double x, double y, const char *colour);
-/* Values outside of the axes are left out. */
+/* Leaves out values outside the axes. */
 void mend_plan_svg_curve(FILE *out, const axis *x, const axis *y, const double *xs,
                          const double *ys, int count, const char *style);
 
 double mend_plan_axis_at(const axis *axis, double value);
 int mend_plan_axis_holds(const axis *axis, double value);
 
-/* The frame of a panel with ticks and labels; values are shown divided by `unit`. */
+/* The frame of a panel with ticks and labels. Shows values divided by `unit`. */
 void mend_plan_svg_frame(FILE *out, const axis *x, const axis *y, double x_unit, double y_unit,
                          const char *title, const char *x_label, const char *y_label);
 
-/* A unit of time for values up to this. */
+/* A unit of time for values up to `seconds`. */
 double mend_plan_time_unit(double seconds, const char **name);
 
 #endif

@@ -1,8 +1,7 @@
-/* The best pattern of a run whose length is not known: fewest seconds per second of work.
+/* The best pattern for a run of unknown length: the fewest seconds per second of work.
  *
- * As in search.c: algorithm 1 on a long run gives the start for every subset of the levels that
- * contains the highest (else some failure would send the job back to its start), the best few are
- * improved step by step.
+ * As in search.c, algorithm 1 on a long run gives a start for every subset of the levels that contains the highest
+ * (otherwise some failure would send the job back to its start). A stepwise search improves the best few.
  */
 #include "search/search.h"
 
@@ -81,7 +80,7 @@ static int keep_better(const site *site, endless *best, endless *other)
     return 1;
 }
 
-/* One count up or down, with the lowest interval kept or scaled so that the top one is. */
+/* Step one count up or down. Keep the lowest interval, or scale it to keep the top one. */
 static int step_count(const site *site, endless *best, int g, double step, int keep_top)
 {
     endless other = *best;

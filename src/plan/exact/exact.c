@@ -1,28 +1,27 @@
 /* The exact expected time of a checkpoint pattern under exponential failures.
  *
- * The state of a job that just finished a checkpoint is its position alone. Let B_i be the expected
- * time from a failure of level i until the job is back at this position. For an interval of w
- * seconds of work and c seconds of checkpoint (d = w + c), with rates L_i and L = sum L_i, the
- * expected time to its end is
+ * The state of a job that has just finished a checkpoint is its position alone. Let B_i be the expected time from a
+ * failure of level i until the job is back at this position. For an interval of w seconds of work and c seconds of
+ * checkpoint (d = w + c), with rates L_i and L = sum L_i, the expected time to its end is
  *
  *     F = (e^(L d) - 1) / L * (1 + sum_i L_i B_i).
  *
- * At its end, a checkpoint of level h: for i > h nothing newer helps, and B_i grows by F. For
- * i <= h the job reads the new checkpoint. A failure of level k > h within these p = A + R seconds
- * sends it further back, any other makes it start the recovery again:
+ * The interval ends with a checkpoint of level h. For i > h it does not help, and B_i grows by F. For i <= h the job
+ * reads the new checkpoint. A failure of level k > h within these p = A + R seconds sends it further back; any other
+ * makes it start the recovery again:
  *
  *     B_i = q (1 + sum_(k>h) L_k B_k) / (e^(-L p) + q sum_(k>h) L_k),    q = (1 - e^(-L p)) / L.
  *
- * Both are linear in (1, B, T): every interval is a small matrix, and n equal intervals are its
- * n-th power. A nested pattern of any length takes a few dozen products of matrices.
+ * Both are linear in (1, B, T): every interval is a small matrix, and n equal intervals are its n-th power. A nested
+ * pattern of any length takes a few dozen matrix products.
  *
- * Failures are grouped by the lowest used level that they leave intact; the last group destroys
- * them all and sends the job to its start.
+ * We group failures by the lowest used level that they leave intact. The last group destroys all levels and sends the
+ * job back to its start.
  *
- * Where several levels are written at one point they commit one by one, the lowest first: each is an
- * interval of its own, all but the first without work. Until the next one is complete, a failure goes
- * back to the one before. All of them hold the same work, and failures of each group read the
- * lowest that is left; a recovery puts the copies below it back, as the store does in the background.
+ * If several levels are written at one point, they commit one by one, the lowest first. Each is an interval of its
+ * own, and all but the first have no work. Until the next one is complete, a failure goes back to the one before. All
+ * of them hold the same work, and failures of each group read the lowest one left. A recovery restores the copies
+ * below it, as the store does in the background.
  */
 #include "exact/exact.h"
 
@@ -39,19 +38,19 @@ typedef struct chain {
     const site *site;
     const weights *weights;
     int used, size;                             /* groups 0..used; entries of a vector */
-    int level[GROUPS];                          /* read by group */
+    int level[GROUPS];                          /* the level that each group reads */
     double rate[GROUPS];                        /* of failures, by group */
-    double rate_above[GROUPS];                  /* sum of rate of the groups above */
+    double rate_above[GROUPS];                  /* sum of the rates of the groups above */
     double again[GROUPS], again_weight[GROUPS]; /* q and its weighted form, by group */
     double divisor[GROUPS];
 } chain;
 
-/* A vector is (1, B of every group, T); a row is a linear form of it. */
+/* A vector is (1, B of every group, T); a row is a linear form on it. */
 typedef struct matrix {
     double at[SIZE][SIZE];
 } matrix;
 
-/* (1 - e^(-L t)) / L: expected length of t seconds that a failure cuts short. */
+/* (1 - e^(-L t)) / L: the expected length of t seconds that a failure may cut short. */
 static double cut(double rate, double seconds)
 {
     return rate > 0 ? -expm1(-rate * seconds) / rate : seconds;
@@ -100,8 +99,8 @@ static void set_chain(chain *chain, const site *site, const int *level, int used
     }
 }
 
-/* Failures before the first checkpoint: the start is read at the recovery cost of the failure's own
- * level, or of the highest that struck since. */
+/* Failures before the first checkpoint: restarting costs the recovery time of the failure's own level, or of the
+ * highest level that has failed since. */
 static void set_start(const chain *chain, double *vector)
 {
     const site *site = chain->site;
@@ -132,7 +131,7 @@ static void interval_form(const chain *chain, double work, double checkpoint, do
     double rate = chain->site->all_rates;
     *per_back = stretched(rate, work + checkpoint);
     *fixed = *per_back;
-    if (chain->weights == &mend_plan_weigh_time) /* most often, and quicker */
+    if (chain->weights == &mend_plan_weigh_time) /* the usual case, and faster */
         return;
     double weight = chain->weights->work * cut(rate, work) +
                     chain->weights->checkpoint * exp(-rate * work) * cut(rate, checkpoint);
@@ -153,8 +152,8 @@ static void read_back(const chain *chain, unsigned written, double *vector)
     }
 }
 
-/* Go on by one interval that ends with the checkpoint of group `top` (none: -1, with the run);
- * `written` are all that have been written at this point by then. */
+/* Advance by one interval that ends with the checkpoint of group `top` (-1: with the run, and no checkpoint).
+ * `written` has all groups written at this point so far. */
 static void step_once(const chain *chain, double work, int top, unsigned written, double *vector)
 {
     double fixed, per_back, back = 0;
@@ -168,7 +167,7 @@ static void step_once(const chain *chain, double work, int top, unsigned written
     read_back(chain, written, vector);
 }
 
-/* Go on to the next point, and write these groups there, one by one. */
+/* Advance to the next point, and write these groups there, one by one. */
 static void step(const chain *chain, double work, unsigned due, double *vector)
 {
     unsigned written = 0;
@@ -182,7 +181,7 @@ static void step(const chain *chain, double work, unsigned due, double *vector)
         }
 }
 
-/* The same as a matrix: its columns are what becomes of the unit vectors. */
+/* The same as a matrix: its columns are the images of the unit vectors. */
 static void set_interval(const chain *chain, double work, unsigned due, matrix *m)
 {
     int size = chain->size;
@@ -217,7 +216,7 @@ static void set_identity(matrix *m)
         m->at[i][i] = 1;
 }
 
-/* whole *= base^exponent; the exponent is whole, and may be beyond all integers */
+/* whole *= base^exponent. The exponent is a whole number that may exceed every integer type. */
 static void multiply_power(int size, matrix *whole, matrix base, double exponent)
 {
     for (; exponent >= 1; exponent = floor(exponent / 2)) {
@@ -228,8 +227,8 @@ static void multiply_power(int size, matrix *whole, matrix base, double exponent
     }
 }
 
-/* All of the run but its last interval, as one matrix. A period of rank g is the interval that
- * ends it after count - 1 periods of rank g - 1, and so on down. */
+/* The whole run except its last interval, as one matrix. A period of rank g consists of count - 1 periods of rank g -
+ * 1 and the interval that ends it, and so on down. */
 static void set_body(const chain *chain, const ladder *ladder, double work, matrix *body)
 {
     set_identity(body);
@@ -283,7 +282,7 @@ double mend_plan_exact_period(const site *site, const ladder *ladder, double int
     set_body(&chain, &one, interval, &body);
     unsigned written = ladder->first[top] | 1u << top;
     set_interval(&chain, interval, written, &last);
-    read_back(&chain, written, vector); /* it begins at such a checkpoint */
+    read_back(&chain, written, vector); /* the period begins at such a checkpoint */
     multiply(chain.size, &last, &body, &last);
     double sum = apply_row(&chain, last.at[chain.size - 1], vector);
     return isfinite(sum) ? sum : HUGE_VAL;
@@ -318,7 +317,7 @@ double mend_plan_exact(const site *site, const pattern *pattern, const weights *
                            : exact_grids(site, pattern, weights);
 }
 
-/* Expected seconds less `seconds`, when the whole run's failures are spread over `seconds`. */
+/* Expected seconds minus `seconds`, with the whole run's failures spread over `seconds`. */
 static double excess(const mend_plan_model *model, site *site, const pattern *pattern,
                      double seconds)
 {
@@ -326,8 +325,8 @@ static double excess(const mend_plan_model *model, site *site, const pattern *pa
     return mend_plan_exact(site, pattern, &mend_plan_weigh_time) - seconds;
 }
 
-/* T with T = expected seconds at rates total / T: the excess falls with T, so there is one root.
- * Regula falsi (Illinois) between bounds, halving while a bound is infinite. */
+/* Find T such that T = expected seconds at rates total / T. The excess falls with T, so there is one root. Regula
+ * falsi (Illinois) between bounds, bisection while a bound is infinite. */
 double mend_plan_settle(const mend_plan_model *model, site *site, const pattern *pattern)
 {
     if (!mend_plan_has_totals(model))

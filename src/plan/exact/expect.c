@@ -1,4 +1,4 @@
-/* What to expect of a plan, exactly. */
+/* The exact outcome to expect of a plan. */
 #include <math.h>
 #include <string.h>
 
@@ -9,10 +9,10 @@
 #include "exact/schedule.h"
 #include "search/search.h"
 
-/* Grids are walked checkpoint by checkpoint; this many take a fraction of a second. */
+/* We walk grids checkpoint by checkpoint; this many take a fraction of a second. */
 const double mend_plan_most_checkpoints = 1e6;
 
-/* Bits of levels as bits of places in the ladder. */
+/* Turn bits of levels into bits of places in the ladder. */
 static unsigned places_of(const ladder *ladder, unsigned levels)
 {
     unsigned places = 0;

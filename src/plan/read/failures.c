@@ -34,7 +34,7 @@ int mend_plan_failures_init(failures *failures, const mend_plan_model *model, co
     return check_trace(model, site, trace);
 }
 
-/* Seconds to the next failure of a level, drawn from the Weibull distribution with this mean. */
+/* Draw the seconds to the next failure of a level from the Weibull distribution with this mean. */
 static double draw(failures *failures, int level)
 {
     double rate = failures->site->rate[level];
@@ -46,7 +46,7 @@ static double draw(failures *failures, int level)
     return unit / rate;
 }
 
-/* Go to the next event of the trace that hits, round and round. */
+/* Go to the next event of the trace that hits, starting over at its end. */
 static void skip_misses(failures *failures)
 {
     const mend_plan_trace *trace = failures->trace;

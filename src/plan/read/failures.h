@@ -1,4 +1,4 @@
-/* Where the simulator's failures come from. */
+/* The source of the simulator's failures. */
 #ifndef PLAN_FAILURES_H
 #define PLAN_FAILURES_H
 
@@ -8,24 +8,24 @@
 typedef struct failures {
     const site *site;
     const mend_plan_trace *trace;
-    double chance;  /* that a failure of the trace hits these cores */
+    double chance;  /* probability that a failure of the trace hits these cores */
     double inverse; /* 1 / shape of the Weibull distribution */
-    double mean;    /* of the Weibull distribution of scale 1 */
+    double mean;    /* of the Weibull distribution with scale 1 */
     generator generator;
-    /* of one run */
+    /* for one run */
     double next[MEND_PLAN_LEVELS];
     double shift; /* of the trace */
     size_t event;
 } failures;
 
-/* Errors: MEND_ERR_CONFIG when the trace does not fit the model. */
+/* Errors: MEND_ERR_CONFIG if the trace does not fit the model. */
 int mend_plan_failures_init(failures *failures, const mend_plan_model *model, const site *site,
                             const mend_plan_trace *trace);
 void mend_plan_failures_start(failures *failures, uint64_t seed, uint64_t run);
 
-/* The time of the next failure and its level (0-based); infinity when there is none. */
+/* The time of the next failure and its level (0-based); infinity if there is none. */
 double mend_plan_failures_next(const failures *failures, int *level);
-/* That failure has happened: go on to the one after it. */
+/* The failure has happened: go on to the next one. */
 void mend_plan_failures_pass(failures *failures, int level);
 
 #endif

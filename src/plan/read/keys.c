@@ -117,11 +117,11 @@ int mend_plan_key(reader *reader, const char *name, const char *value)
 
 /* ---- what the keys mean together ------------------------------------------------------------ */
 
-/* Fail with the line of a key, or with the last line when it was not given. */
+/* Fail with the line of a key, or with the last line if it was not given. */
 #define FAIL_AT(reader, line, ...) \
     ((reader)->lines.number = (line) ? (line) : (reader)->lines.number, FAIL(reader, __VA_ARGS__))
 
-/* Nodes are cores by the dozen. */
+/* Turn nodes into cores. */
 static int finish_nodes(reader *reader)
 {
     static const enum key pairs[][2] = {

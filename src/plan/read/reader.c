@@ -1,5 +1,5 @@
-/* Reading a model from an INI file. libinih splits the lines; it knows neither line numbers nor
- * empty or repeated sections, so the lines pass through here first. */
+/* Reads a model from an INI file. libinih splits the lines, but it does not know line numbers, or empty and repeated
+ * sections, so the lines pass through here first. */
 #include "read/reader.h"
 
 #include <ini.h>
@@ -44,8 +44,7 @@ static int open_section(reader *reader)
         MEND_PLAN_LEVELS);
 }
 
-/* What libinih takes for fgets. Blanks at the start of a line are gone already, so that it sees no
- * continued lines. */
+/* libinih calls this instead of fgets. The lines have no leading blanks any more, so it sees no continued lines. */
 static char *next_line(char *buffer, int size, void *stream)
 {
     reader *reader = stream;
@@ -65,7 +64,7 @@ static char *next_line(char *buffer, int size, void *stream)
         reader->code =
             mend_plan_lines_fail(&reader->lines, "the line is longer than %d bytes", size - 2);
     if (!reader->code && *line == '[')
-        snprintf(buffer, (size_t)size, "\n"); /* sections are ours */
+        snprintf(buffer, (size_t)size, "\n"); /* we handle sections */
     return reader->code ? NULL : buffer;
 }
 

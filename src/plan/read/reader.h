@@ -1,4 +1,4 @@
-/* Reading a model from an INI file: what reader.c (the file) and keys.c (its meaning) share. */
+/* Reading a model from an INI file: shared by reader.c (the file) and keys.c (its meaning). */
 #ifndef PLAN_READER_H
 #define PLAN_READER_H
 
@@ -7,7 +7,7 @@
 
 enum section { SECTION_NONE, SECTION_JOB, SECTION_POWER, SECTION_LEVEL };
 
-/* Keys of all sections: the line where each was seen, 0 if not. */
+/* The keys of all sections. `seen` holds the line of each, or 0. */
 enum key {
     KEY_WORK,
     KEY_SPEEDUP,
@@ -39,22 +39,22 @@ enum key {
 };
 
 typedef struct reader {
-    lines lines; /* name and number of the present line */
+    lines lines; /* name and number of the current line */
     mend_plan_model *model;
-    const char *folder; /* of other files; NULL: they may not be named */
+    const char *folder; /* for other files; NULL: the model must not name any */
     int code;           /* first error */
     enum section section;
-    int level; /* of the present section, 0-based */
+    int level; /* of the current section, 0-based */
     int job_line, power_line, level_line[MEND_PLAN_LEVELS];
     int seen[MEND_PLAN_LEVELS + 1][KEYS]; /* [0] for job and power, then by level */
-    double per_second[MEND_PLAN_LEVELS]; /* failure rates at rates_at; of one node with node_mtbf */
-    double nodes, min_nodes, max_nodes;  /* 0: not given */
+    double per_second[MEND_PLAN_LEVELS];  /* failure rates at rates_at, or of one node */
+    double nodes, min_nodes, max_nodes;   /* 0: not given */
 } reader;
 
-/* One "key = value" of the present section. Returns 0 or MEND_ERR_CONFIG. */
+/* Handle one "key = value" of the current section. Returns 0 or MEND_ERR_CONFIG. */
 int mend_plan_key(reader *reader, const char *key, const char *value);
 
-/* Values (values.c): each returns 0 or MEND_ERR_CONFIG with file and line in its sentence. */
+/* Values (values.c): each returns 0, or MEND_ERR_CONFIG with file and line in the message. */
 int mend_plan_read_number(reader *reader, const char *key, const char *at, double least,
                           double *out);
 int mend_plan_read_seconds(reader *reader, const char *key, const char *at, double *out);
@@ -69,13 +69,13 @@ int mend_plan_read_total(reader *reader, const char *at, double *per_core);
 int mend_plan_read_mtbf(reader *reader, const char *key, const char *at, double *rate);
 int mend_plan_read_slack(reader *reader, const char *at);
 int mend_plan_read_name(reader *reader, const char *at);
-/* A number, or "free", which is 0. */
+/* A number, or "free", which means 0. */
 int mend_plan_read_free(reader *reader, const char *key, const char *at, double *out);
 
-/* Pass on the sentence of a call that failed, with file and line. */
+/* Pass on the message of a call that failed, with file and line. */
 int mend_plan_pass_on(reader *reader, const char *key, int code);
 
-/* After the last line: what is missing, what does not fit together. */
+/* After the last line: check what is missing, and what does not fit together. */
 int mend_plan_keys_finish(reader *reader);
 
 #endif

@@ -1,11 +1,10 @@
-/* Core-hours and energy with free cores.
+/* Core-hours and energy with a free number of cores.
  *
- * Nearly always the fewest core-hours are those of one core and a thousand years. What is meant is one
- * of these:
- *  - with a deadline: the least that is expected to end in time;
- *  - without: the fastest plan that has at most `slack` more than the least possible.
- * Both lie between the cores of the least and those of the fastest plan; on the way from one to the
- * other the time falls and the price rises, so halving finds the place.
+ * Nearly always one core, and a thousand years, takes the fewest core-hours. The user means one of these:
+ *  - with a deadline: the cheapest plan that is expected to end in time;
+ *  - without: the fastest plan that costs at most `slack` more than the cheapest.
+ * Both lie between the cores of the cheapest and those of the fastest plan. Between the two the time falls and the
+ * price rises, so bisection finds the place.
  */
 #include "read/terms.h"
 
@@ -20,7 +19,7 @@ static double seconds_of(const mend_plan_model *model, const candidate *candidat
     return mend_plan_settle(model, &site, &candidate->pattern);
 }
 
-/* The best for the objective on this many cores. */
+/* The best plan for the objective on this many cores. */
 static void search_at(search *all, double cores, candidate *best)
 {
     mend_plan_model fixed = *all->model;
@@ -36,7 +35,7 @@ static int is_within(const mend_plan_model *model, const candidate *candidate, d
                                : candidate->value <= most;
 }
 
-/* `inside` keeps the terms; move it as far towards `outside` (cores) as they allow. */
+/* `inside` satisfies the terms. Move it as far towards `outside` (cores) as they allow. */
 static void approach(search *search, double most, double outside, candidate *inside)
 {
     double unit = search->model->cores_per_node > 0 ? search->model->cores_per_node : 1;
@@ -82,7 +81,7 @@ int mend_plan_search_terms(search *search, candidate *best, candidate *least)
     mend_plan_search(&time, &fastest);
     if (check_deadline(model, &fastest))
         return MEND_ERR_INFEASIBLE;
-    if (model->cores > 0) { /* the least may be late where the fastest is not */
+    if (model->cores > 0) { /* the cheapest may be late where the fastest is not */
         if (!is_within(model, best, 0))
             *best = fastest;
         return 0;

@@ -99,8 +99,8 @@ void mend_plan_skip_blanks(const char **text)
         ++*text;
 }
 
-/* The bytes of a number are checked here, so that strtod sees neither inf, nan nor hexadecimal; a
- * locale with a decimal comma is helped by putting its own point. */
+/* We check the characters of a number here, so that strtod never sees inf, nan or hexadecimal. For a locale with a
+ * decimal comma we insert its own decimal point. */
 int mend_plan_scan_number(const char **text, double *value)
 {
     char copy[64], *end;
@@ -177,7 +177,7 @@ void mend_plan_columns_free(columns *columns)
     memset(columns, 0, sizeof *columns);
 }
 
-/* One line of measurements; 0 when it is not one. */
+/* Scan one line of measurements; 0: it is not one. */
 static int scan_row(const char *at, int column, double *first, double *second)
 {
     double value;

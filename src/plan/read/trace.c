@@ -63,7 +63,7 @@ int mend_plan_trace_parse(mend_plan_trace *trace, const char *name, const char *
     if (!code && more < 0)
         code = more;
     if (!code && !(trace->seconds > 0)) {
-        /* as if the last gap were a mean one */
+        /* As if the last gap had the mean length. */
         if (trace->count)
             trace->seconds = trace->events[trace->count - 1].seconds * ((double)trace->count + 1) /
                              (double)trace->count;

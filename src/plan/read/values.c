@@ -91,7 +91,7 @@ static int read_columns(reader *reader, const char *key, const char *at, columns
     return 0;
 }
 
-/* Pass on the sentence of a fit with file and line. */
+/* Pass on the message of a fit with file and line. */
 int mend_plan_pass_on(reader *reader, const char *key, int code)
 {
     char why[400];

@@ -1,19 +1,17 @@
 /* Algorithm 1 of the paper.
  *
- *  1. guess the run's time T as that of the work alone, on all cores;
- *  2. mu_i(N) = b_i N failures are expected of level i, with b_i from T, and from here on they do
- *     not depend on T;
- *  3. find the x_i and N that make formula 21 smallest (formulas 23 and 24);
- *  4. take formula 21 as the new T, and go back to 2 until mu and T stand still.
+ *  1. Guess the run's time T as that of the work alone, on all cores.
+ *  2. Expect mu_i(N) = b_i N failures of level i, with b_i from T. From here on they do not depend on T.
+ *  3. Find the x_i and N that minimise formula 21 (formulas 23 and 24).
+ *  4. Take formula 21 as the new T, and go back to 2 until mu and T no longer change.
  *
- * Step 3 solves (23) for the x_i inside a search for the root of (24) in N: the paper alternates
- * between the two, which ends at the same point. For fixed N the minimum over the x_i is a
- * geometric programme, so that the descent by coordinates finds the only one.
+ * Step 3 solves (23) for the x_i inside a search for the root of (24) in N. The paper alternates between the two,
+ * which ends at the same point. For fixed N the minimum over the x_i is a geometric program, so coordinate descent
+ * finds the only one.
  *
- * Step 4 is the paper's; it closes the gap by a factor h per pass, which takes for ever when h is
- * near 1. After PLAIN_PASSES, T = a / (1 - h) is taken instead: Newton's step for the same point.
- * The least T is a concave function of the T that was put in, so this cannot miss; while h is above
- * 1 the point is further up, and T is multiplied.
+ * Step 4 is the paper's. Each pass closes the gap by a factor h, which takes forever if h is close to 1. After
+ * PLAIN_PASSES we use T = a / (1 - h) instead: Newton's step for the same point. The least T is a concave function of
+ * the T that went in, so this cannot miss. While h is above 1 the point is further up, and we multiply T.
  */
 #include "search/algorithm1.h"
 
@@ -24,14 +22,13 @@ enum { PLAIN_PASSES = 60, MOST_PASSES = 500, MOST_SWEEPS = 5000, GRID = 40 };
 
 typedef struct pass {
     const mend_plan_model *model;
-    double per_core[MEND_PLAN_LEVELS]; /* b_i: failures of level i are b_i N */
-    /* Sections III-C and III-D of the paper differ: with one level and failures given for the
-     * whole run (formulas 7, 13; figure 3) a rollback does not contain half a checkpoint, in
-     * formula 18 it does. */
+    double per_core[MEND_PLAN_LEVELS]; /* b_i: level i has b_i N failures */
+    /* Sections III-C and III-D of the paper differ. With one level and failures given for the whole run (formulas 7,
+     * 13; figure 3) a rollback does not include half a checkpoint; in formula 18 it does. */
     double own_checkpoint;
 } pass;
 
-/* What formula 21 and its derivatives need at one N. */
+/* The terms of formula 21 and its derivatives at one N. */
 typedef struct point {
     int levels;
     double cores, work, work_slope;
@@ -68,7 +65,7 @@ static void set_point(point *p, const pass *pass, double cores)
     }
 }
 
-/* Formula 23, by x_i alone; at least one interval. */
+/* Formula 23, in x_i alone; at least one interval. */
 static double best_interval(const point *p, int i)
 {
     double below = p->work, above = 1;
@@ -79,7 +76,7 @@ static double best_interval(const point *p, int i)
     return fmax(1, sqrt(p->mu[i] * below / (2 * p->c[i] * above)));
 }
 
-/* Formula 25 to start with, then formula 23 level by level until nothing moves. */
+/* Start with formula 25, then apply formula 23 level by level until nothing changes. */
 static void solve_intervals(point *p)
 {
     for (int i = 0; i < p->levels; i++)
@@ -96,7 +93,7 @@ static void solve_intervals(point *p)
     }
 }
 
-/* What a failure of level i costs: formula 18 and the restart. */
+/* The cost of a failure of level i: formula 18 and the restart. */
 static double failure_cost(const point *p, const pass *pass, int i)
 {
     double lost = p->work + pass->own_checkpoint * p->c[i] * p->x[i];
@@ -135,7 +132,7 @@ static double slope_at(const pass *pass, double cores, point *p)
     return slope_by_cores(p, pass);
 }
 
-/* Root of formula 24 between `low` (slope below 0) and `high` (slope above 0). */
+/* The root of formula 24 between `low` (slope below 0) and `high` (slope above 0). */
 static void bisect_cores(const pass *pass, double low, double high, point *p)
 {
     for (int i = 0; i < 200 && high - low > 1e-15 * high; i++) {
@@ -150,8 +147,8 @@ static void bisect_cores(const pass *pass, double low, double high, point *p)
     slope_at(pass, low, p);
 }
 
-/* Step 3 of the algorithm with N free. A grid finds the valley, for with tables and powers of N
- * there may be several. */
+/* Step 3 of the algorithm with N free. A grid finds the valley, because with tables and powers of N there may be
+ * several. */
 static void solve_cores(const pass *pass, point *p)
 {
     double low = pass->model->min_cores, high = pass->model->max_cores;
@@ -174,7 +171,7 @@ static void solve_cores(const pass *pass, point *p)
     bisect_cores(pass, low, high, p);
 }
 
-/* h: the share of the time that failures given per second take. */
+/* h: the share of the time that goes to failures given per second. */
 static double failure_share(const point *p, const pass *pass)
 {
     double share = 0;
@@ -203,7 +200,7 @@ void mend_plan_algorithm1(const mend_plan_model *model, int once, algorithm1 *re
         result->passes++;
         if (once)
             break;
-        /* mu is proportional to T, so one test serves both */
+        /* mu is proportional to T, so one test serves both. */
         result->converged = fabs(next - seconds) <= 1e-12 * next;
         if (result->passes >= PLAIN_PASSES)
             next = share < 1 ? (next - share * seconds) / (1 - share) : 4 * next;
@@ -217,7 +214,7 @@ double mend_plan_formula6(const mend_plan_model *model, double cores, const doub
 {
     pass pass;
     point p;
-    set_pass(&pass, model, 0); /* mu of the levels given for the whole run only */
+    set_pass(&pass, model, 0); /* mu only of levels given for the whole run */
     set_point(&p, &pass, cores);
     memcpy(p.x, intervals, (size_t)p.levels * sizeof *p.x);
     double share = failure_share(&p, &pass);

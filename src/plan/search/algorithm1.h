@@ -15,7 +15,7 @@ typedef struct algorithm1 {
 /* `once`: stop after the first pass. The caller has checked the model and its load. */
 void mend_plan_algorithm1(const mend_plan_model *model, int once, algorithm1 *result);
 
-/* The first-order time a / (1 - h) of formula 6, generalised; infinity when h >= 1. */
+/* The first-order time a / (1 - h) of formula 6, generalised; infinity if h >= 1. */
 double mend_plan_formula6(const mend_plan_model *model, double cores, const double *intervals);
 
 #endif

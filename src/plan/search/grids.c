@@ -1,18 +1,18 @@
-/* Every level on a grid of its own: the search that gives up whole multiples.
+/* A search that drops whole multiples and gives every level its own grid.
  *
- * It begins at a nested pattern, where levels are tied: each falls together with the next higher one.
- * One step changes the number of intervals of one level, or of one and all below it, so that these
- * keep their ties; ties one level to a higher one again; writes a level before another, or not; or
- * changes the cores. What is best has often both: levels 2 and 3 tied, level 4 on its own.
+ * It starts from a nested pattern, where levels are tied: each coincides with the next higher one. One step changes
+ * the number of intervals of one level, or of one and all below it, so that these keep their ties; or ties a level to
+ * a higher one again; or writes a level before another, or stops doing so; or changes the cores. The best pattern
+ * often mixes both: levels 2 and 3 tied, level 4 on its own.
  *
- * Looking at a pattern takes time in proportion to its checkpoints. The walk is bounded; whoever has
- * millions of checkpoints has little to gain here.
+ * Evaluating a pattern takes time in proportion to its checkpoints. The total is bounded; a plan with millions of
+ * checkpoints has little to gain here.
  */
 #include <math.h>
 
 #include "search/search.h"
 
-static const double most_walked = 1.5e7; /* of all patterns that are looked at for one plan */
+static const double most_walked = 1.5e7; /* checkpoints of all patterns evaluated for one plan */
 
 static void loosen(const mend_plan_model *model, candidate *candidate)
 {
@@ -55,7 +55,7 @@ static int scale_either_way(search *search, candidate *best, unsigned mask, doub
     return scale(search, best, mask, 1 + share) || scale(search, best, mask, 1 / (1 + share));
 }
 
-/* Make the intervals of a level, and of those below it, whole multiples of a higher one's. */
+/* Make the intervals of a level, and of those below it, whole multiples of a higher level's. */
 static int tie(search *search, candidate *best, int level, int to)
 {
     const double *intervals = best->pattern.intervals;
@@ -123,6 +123,6 @@ void mend_plan_search_grids(search *search, candidate *best)
     for (double share = 0.2; share > 5e-4 && search->walked < budget;)
         if (!sweep(search, &grids, share))
             share /= 2;
-    if (grids.value < best->value * (1 - 1e-6)) /* nested plans are simpler to follow */
+    if (grids.value < best->value * (1 - 1e-6)) /* nested plans are easier to follow */
         *best = grids;
 }

@@ -1,4 +1,4 @@
-/* Plans by every method, and what to expect of them. */
+/* Plans by every method, and their expected outcome. */
 #include <math.h>
 #include <string.h>
 
@@ -88,7 +88,7 @@ double mend_plan_first_order(const mend_plan_model *model, const mend_plan *plan
 {
     mend_plan_model reduced;
     double intervals[MEND_PLAN_LEVELS];
-    unsigned mask = 1u << (model->levels - 1); /* failures beyond all used levels need a place */
+    unsigned mask = 1u << (model->levels - 1); /* a place for failures beyond all used levels */
     int count = 0;
     for (int i = 0; i < model->levels; i++)
         if (plan->intervals[i] > 1)
@@ -107,7 +107,7 @@ static void make_classic(const mend_plan_model *model, mend_plan *plan)
     int top = model->levels - 1;
     plan->cores = mend_plan_most_cores(model);
     mend_plan_site(model, plan->cores, &site);
-    if (mend_plan_has_totals(model)) /* the failures of the whole run, spread over the work */
+    if (mend_plan_has_totals(model)) /* spread the whole run's failures over the work */
         mend_plan_site_rates(&site, model, site.work);
     if (site.all_rates > 0) {
         double mtbf = 1 / site.all_rates, cost = site.checkpoint[top];
@@ -158,7 +158,7 @@ static void take_pattern(const mend_plan_model *model, const candidate *best, me
     }
 }
 
-/* Failures may come so fast that every plan takes for ever, or as good as. */
+/* Failures may come so fast that every plan takes forever, or nearly so. */
 static int check_progress(const mend_plan_model *model, const candidate *best, double seconds)
 {
     double work = model->work / mend_plan_speedup_at(&model->speedup, best->cores);
@@ -221,8 +221,8 @@ static int check_request(const mend_plan_model *model, const mend_plan_request *
     return 0;
 }
 
-/* Grids of so many checkpoints cannot be evaluated: take the nested plan next to them. The figures are
- * those of the plan that is given back. */
+/* Grids with this many checkpoints cannot be evaluated: take the nearest nested plan. The figures are those of the
+ * plan that we return. */
 static void nest_if_long(const mend_plan_model *model, mend_plan *plan)
 {
     double sum = 0, intervals = 1;
@@ -235,7 +235,7 @@ static void nest_if_long(const mend_plan_model *model, mend_plan *plan)
     for (int i = 0; i < model->levels; i++)
         plan->intervals[i] = 1;
     for (int g = ladder.used - 1; g >= 0; g--) {
-        /* no more than a double counts */
+        /* No more than a double can count. */
         intervals *= fmax(1, fmin(ladder.count[g], floor(0x1p50 / intervals)));
         plan->intervals[ladder.level[g]] = intervals;
     }

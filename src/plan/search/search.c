@@ -1,14 +1,14 @@
-/* Search for the best pattern with the exact evaluator.
+/* Searches for the best pattern with the exact evaluator.
  *
- *  1. for every subset of the levels and a grid of core counts (algorithm 1's own among them),
- *     algorithm 1 gives the intervals, rounded to whole, nested counts, once with every lower level
- *     written before a higher one, and once with none;
- *  2. the best starts are improved by a search that steps one count, two counts that keep their
- *     product, the cores, or one level that is written before another, with steps that shrink;
- *  3. the best few of these, and algorithm 1's own intervals, give up whole multiples (grids.c);
- *  4. cores are made whole.
+ *  1. For every subset of the levels and a grid of core counts (including algorithm 1's own), algorithm 1 gives the
+ *     intervals. We round them to whole, nested counts, once with every lower level written before a higher one, and
+ *     once with none.
+ *  2. A search with shrinking steps improves the best starts. It steps one count, two counts that keep their product,
+ *     the cores, or one level that is written before another.
+ *  3. The best few of these, and algorithm 1's own intervals, drop whole multiples (grids.c).
+ *  4. Cores become whole numbers.
  *
- * Algorithm 1 on all levels is one of the starts: the result is never worse than that.
+ * Algorithm 1 on all levels is one of the starts, so the result is never worse than that.
  */
 #include "search/search.h"
 
@@ -38,8 +38,8 @@ void mend_plan_reduce(const mend_plan_model *model, unsigned mask, mend_plan_mod
     }
 }
 
-/* A level that is never written is not used: the highest when it has one interval, any other when
- * it falls together with the next one and is not written before any. */
+/* Remove levels that are never written: the highest if it has one interval, any other if it coincides with the next
+ * one and is not written before any. */
 static void tidy(ladder *ladder)
 {
     for (int g = ladder->used - 1; g >= 0; g--) {
@@ -60,7 +60,7 @@ static void tidy(ladder *ladder)
     }
 }
 
-/* From the top: whole multiples of the level above. */
+/* Whole multiples of the level above, from the top down. */
 static void nest(int levels, const double *intervals, ladder *ladder)
 {
     double above = 1;
@@ -111,8 +111,7 @@ int mend_plan_search_keep(search *search, candidate *best, candidate *other)
     return 1;
 }
 
-/* Energy is saved where its price differs from that of work: let algorithm 1 see times at the price
- * of work. */
+/* Saving energy depends on its price relative to that of work: let algorithm 1 see times at the price of work. */
 static void price(const search *search, mend_plan_model *model)
 {
     if (search->objective != MEND_PLAN_ENERGY || !(model->watts_compute > 0))
@@ -127,7 +126,7 @@ static void price(const search *search, mend_plan_model *model)
     }
 }
 
-/* Where failures come so fast that even algorithm 1's intervals take for ever: shorter ones. */
+/* If failures come so fast that even algorithm 1's intervals take forever, use shorter ones. */
 static void shorten(search *search, candidate *start)
 {
     ladder *ladder = &start->pattern.ladder;
@@ -139,7 +138,7 @@ static void shorten(search *search, candidate *start)
     }
 }
 
-/* Algorithm 1 on the reduced model, nested: one start for a subset. */
+/* One start for a subset: algorithm 1 on the reduced model, nested. */
 static void try_start(search *search, const mend_plan_model *reduced, const int *levels,
                       int write_first, candidate *best)
 {
@@ -190,7 +189,7 @@ static void start_subset(search *search, unsigned mask, int write_first, double 
     }
 }
 
-/* One count up or down; optionally the next one the other way, so that their product stays. */
+/* Step one count up or down; optionally the next one the other way, so that their product stays. */
 static int step_count(search *search, candidate *best, int g, double step, int balance)
 {
     candidate other = *best;
@@ -214,8 +213,8 @@ static int step_cores(search *search, candidate *best, double factor)
     return other.cores != best->cores && mend_plan_search_keep(search, best, &other);
 }
 
-/* The last interval needs no checkpoint, and is best as long as another with its checkpoint. In a run
- * of many intervals that does not matter, and a simple plan is worth more. */
+/* The last interval needs no checkpoint, so its best length is that of another interval plus its checkpoint. In a run
+ * of many intervals that makes no difference, and a simple plan is better. */
 static int step_last(search *search, candidate *best, double factor)
 {
     candidate other = *best;
@@ -245,7 +244,7 @@ static int flip_first(search *search, candidate *best)
 
 static void polish(search *search, candidate *best)
 {
-    double share = 0.25; /* of a count or of the cores */
+    double share = 0.25; /* of a count, or of the cores */
     int is_free = search->model->cores == 0;
     while (share > (is_free ? 1e-7 : 1e-5)) {
         int better = 0, whole = 0;
@@ -279,7 +278,7 @@ static void make_cores_whole(search *search, candidate *best)
     down.cores = unit * fmax(ceil(model->min_cores / unit), floor(best->cores / unit));
     up.cores = unit * fmin(floor(model->max_cores / unit), ceil(best->cores / unit));
     if (down.cores > model->max_cores || up.cores < model->min_cores || up.cores < unit)
-        return; /* no whole number between the bounds */
+        return; /* there is no whole number between the bounds */
     *best =
         mend_plan_search_value(search, &down) <= mend_plan_search_value(search, &up) ? down : up;
 }

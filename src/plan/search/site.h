@@ -1,5 +1,4 @@
-/* A model seen at one number of cores: what algorithm 1, the exact evaluator, the search and the
- * simulator all compute with. */
+/* A model at one number of cores: the basis of algorithm 1, the exact evaluator, the search and the simulator. */
 #ifndef PLAN_SITE_H
 #define PLAN_SITE_H
 
@@ -12,24 +11,24 @@ typedef struct site {
     int levels;
     double checkpoint[MEND_PLAN_LEVELS], recovery[MEND_PLAN_LEVELS];
     double rate[MEND_PLAN_LEVELS];  /* failures per second */
-    double total[MEND_PLAN_LEVELS]; /* failures over the whole run, where given so */
+    double total[MEND_PLAN_LEVELS]; /* failures over the whole run, where given that way */
     double all_rates;               /* sum of rate */
 } site;
 
-/* `rate` holds the levels given per second only; see site_with_total. */
+/* `rate` has only the levels given per second; see mend_plan_site_rates. */
 void mend_plan_site(const mend_plan_model *model, double cores, site *site);
 
-/* Levels whose failures are given for the whole run fail at total / seconds. */
+/* Levels whose failures are given for the whole run fail at a rate of total / seconds. */
 void mend_plan_site_rates(site *site, const mend_plan_model *model, double seconds);
 
-/* Derivatives by the number of cores. */
+/* Derivatives with respect to the number of cores. */
 double mend_plan_cost_slope(const mend_plan_cost *cost, double cores);
 double mend_plan_speedup_slope(const mend_plan_speedup *speedup, double cores);
 
-/* Are failures of any level given for the whole run? */
+/* Does any level give its failures for the whole run? */
 int mend_plan_has_totals(const mend_plan_model *model);
 
-/* The largest number of cores that may be used. */
+/* The largest number of cores that the plan may use. */
 double mend_plan_most_cores(const mend_plan_model *model);
 
 #endif

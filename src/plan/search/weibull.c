@@ -1,12 +1,12 @@
 /* Plans for failures that are not exponential.
  *
- * The exact evaluator needs failures without memory. For others the plan for exponential failures with
- * the same means is the start, and the simulator judges changes of it:
- *  1. as many runs as make some 50,000 failures, always from the same seed: two plans see the same
- *     failures, so that their difference is known much better than either of them;
- *  2. all intervals, then those of each level, are made longer or shorter, by a half, a quarter, an
- *     eighth; a change is kept when its gain is more than two standard errors of the difference;
- *  3. what is expected comes from other failures (another seed): those of step 2 flatter the plan.
+ * The exact evaluator needs memoryless failures. For others we start from the plan for exponential failures with the
+ * same means, and the simulator judges changes to it:
+ *  1. Simulate as many runs as give some 50,000 failures, always from the same seed. Two plans then see the same
+ *     failures, so we know their difference much better than either of them.
+ *  2. Make all intervals, then those of each level, longer or shorter by a half, a quarter, an eighth. Keep a change
+ *     if it gains more than two standard errors of the difference.
+ *  3. Take the expected outcome from other failures (another seed): those of step 2 flatter the plan.
  * The cores stay as they are.
  */
 #include "search/weibull.h"
@@ -25,7 +25,7 @@ typedef struct judge {
     mend_plan_objective objective;
     int runs;
     double *best, *other; /* the times of all runs */
-    double value;         /* of the best */
+    double value;         /* that of the best */
 } judge;
 
 static int simulate(const judge *judge, const mend_plan *plan, uint64_t seed, double *seconds,
@@ -35,13 +35,13 @@ static int simulate(const judge *judge, const mend_plan *plan, uint64_t seed, do
     return mend_plan_simulate(judge->model, plan, &trial, sample);
 }
 
-/* Take the other plan when it is clearly better. */
+/* Take the other plan if it is clearly better. */
 static int keep_better(judge *judge, mend_plan *best, const mend_plan *other)
 {
     mend_plan_sample sample;
     double sum = 0, squares = 0;
     if (simulate(judge, other, SEED, judge->other, &sample))
-        return 0; /* too slow to come to an end, or no plan at all */
+        return 0; /* too slow to end, or not a plan at all */
     double value = mend_plan_value(judge->objective, other->cores, &sample.mean);
     for (int i = 0; i < judge->runs; i++) {
         double gain = judge->best[i] - judge->other[i];
@@ -62,8 +62,8 @@ static int keep_better(judge *judge, mend_plan *best, const mend_plan *other)
     return 1;
 }
 
-/* Scale the intervals of the levels in `mask`. Those of nested plans stay whole multiples: each level's
- * ratio to the next higher one is kept if both or none of them are scaled, else rounded. */
+/* Scale the intervals of the levels in `mask`. Those of nested plans stay whole multiples: a level keeps its ratio to
+ * the next higher one if both or neither are scaled; otherwise the ratio is rounded. */
 static void scale(const mend_plan_model *model, unsigned mask, double factor, mend_plan *plan)
 {
     double above = 1, before = 1;

@@ -32,7 +32,7 @@ static int allocate(course *course, double positions)
     return 0;
 }
 
-/* What is written at the end of interval `index` of a nested pattern. */
+/* The levels written at the end of interval `index` of a nested pattern. */
 static unsigned nested_written(const ladder *ladder, double index)
 {
     unsigned written = 0;
@@ -58,7 +58,7 @@ static void add(course *course, double work, unsigned written, double checkpoint
     course->written[at] = (uint8_t)written;
 }
 
-/* Levels that are written at one point commit one by one: a position each. */
+/* Levels that are written at one point commit one by one, and each has its own position. */
 static void add_point(course *course, double work, unsigned due)
 {
     unsigned written = 0;
@@ -108,7 +108,7 @@ int mend_plan_course_make(course *course, const site *site, const pattern *patte
         for (int g = pattern->ladder.used - 1; g >= 0; g--) {
             double above = intervals;
             intervals *= pattern->ladder.count[g];
-            /* at most its own and those that come before it */
+            /* At most its own, and those written before it. */
             positions += intervals + above * __builtin_popcount(pattern->ladder.first[g]);
         }
     else

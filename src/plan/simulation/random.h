@@ -1,5 +1,5 @@
-/* Random numbers that are the same on every machine: xoshiro256** (Blackman and Vigna), seeded by
- * splitmix64, one stream per run. */
+/* Random numbers that are the same on every machine: xoshiro256** (Blackman and Vigna), seeded by splitmix64, one
+ * stream per run. */
 #ifndef PLAN_RANDOM_H
 #define PLAN_RANDOM_H
 
@@ -34,7 +34,7 @@ static inline uint64_t random_bits(generator *generator)
     return out;
 }
 
-/* Between 0 (never reached) and 1 (reached). */
+/* In (0, 1]: never 0, possibly 1. */
 static inline double random_unit(generator *generator)
 {
     return (double)((random_bits(generator) >> 11) + 1) * 0x1p-53;

@@ -1,12 +1,12 @@
-/* The simulator: a plan played out against random or recorded failures, event by event.
+/* The simulator: it plays a plan against random or recorded failures, event by event.
  *
  * One run:
- *  1. work on to the next failure, or to the end of the run;
- *  2. a failure of level i: go back to the newest checkpoint of level i or higher;
- *  3. allocation and recovery; a failure of level k within them makes the recovery start again,
- *     further back when k is above the level that is read;
- *  4. go on with 1.
- * It shares the layout of the plan with the exact evaluator, and nothing of its mathematics.
+ *  1. Work until the next failure, or to the end of the run.
+ *  2. After a failure of level i, go back to the newest checkpoint of level i or higher.
+ *  3. Wait for the allocation and recover. A failure of level k meanwhile starts the recovery again, from further
+ *     back if k is above the level being read.
+ *  4. Continue with 1.
+ * The simulator shares the layout of the plan with the exact evaluator, and none of its mathematics.
  */
 #include <math.h>
 #include <string.h>
@@ -27,9 +27,9 @@ typedef struct run {
     int level;           /* of the next failure */
     int32_t position;
     double count;                              /* failures so far */
-    double working, writing, waiting, reading; /* seconds, lost ones too */
-    /* Seconds of the checkpoints that count, by level, and as they were at the newest checkpoint of
-     * each level or higher; needed only with jitter. */
+    double working, writing, waiting, reading; /* seconds, including lost ones */
+    /* Seconds of the checkpoints that count, by level, and their state at the newest checkpoint of each level or
+     * higher; only needed with jitter. */
     double kept[MEND_PLAN_LEVELS];
     double kept_at[MEND_PLAN_LEVELS][MEND_PLAN_LEVELS];
 } run;
@@ -39,7 +39,7 @@ static void next_failure(run *run)
     run->failure = mend_plan_failures_next(run->failures, &run->level);
 }
 
-/* Spend time on something; 0 when a failure cuts it short. */
+/* Spend time on something; 0: a failure cut it short. */
 static int spend(run *run, double seconds, double *account)
 {
     double end = run->now + seconds;
@@ -58,7 +58,7 @@ static double jittered(run *run, double seconds)
     return seconds * (1 + run->jitter * (2 * random_unit(&run->failures->generator) - 1));
 }
 
-/* The failure that is due now; returns its level. */
+/* The failure that is due happens; returns its level. */
 static int strike(run *run)
 {
     int level = run->level;
@@ -86,8 +86,7 @@ static void recover(run *run)
         memcpy(run->kept_at[i], run->kept, sizeof run->kept);
 }
 
-/* Without jitter the time to every position is known: jump to the failure. Returns 1 at the end of
- * the run. */
+/* Without jitter we know the time to every position, so jump to the failure. Returns 1 at the end of the run. */
 static int jump(run *run)
 {
     const course *c = run->course;
@@ -96,7 +95,7 @@ static int jump(run *run)
     if (c->seconds[high] - begin <= until) {
         low = high;
     } else {
-        while (high - low > 1) { /* `low` is reached, `high` is not */
+        while (high - low > 1) { /* reached up to `low`, not up to `high` */
             int32_t middle = low + (high - low) / 2;
             if (c->seconds[middle] - begin <= until)
                 low = middle;
@@ -116,7 +115,7 @@ static int jump(run *run)
     return 0;
 }
 
-/* With jitter: one interval at a time. Returns 0 when a failure cut it short. */
+/* With jitter: one interval at a time. Returns 0 if a failure cut it short. */
 static int step(run *run)
 {
     const course *c = run->course;
@@ -136,7 +135,7 @@ static int step(run *run)
     return 1;
 }
 
-/* Returns 0 when the run does not come to its end. */
+/* Returns 0 if the run does not end. */
 static int play(run *run)
 {
     next_failure(run);

@@ -1,23 +1,22 @@
 /* Copy on write without fork, by userfaultfd.
  *
- * Inside the save call the whole pages of all regions are registered and write-protected; edges and
- * small regions are copied at once. Then, in a thread of its own (not the engine's, which may be
- * writing an older version):
- *   1. if somebody waits in a page fault: copy the piece around it, unless that was done, and lift
- *      its protection, which wakes the waiter;
- *   2. otherwise copy the next stretch in order and lift its protection;
- *   3. when all is copied: unregister, tell the engine.
- * The thread allocates nothing, takes no lock and prints nothing between 1 and 3: whoever it would
- * wait for might itself wait in a page fault.
+ * The save call registers and write-protects the whole pages of all regions, and copies edges and small regions at
+ * once. A thread of its own does the rest (not the engine's, which may be writing an older version):
+ *   1. If somebody waits in a page fault, copy the piece around it, unless that is done, and lift its protection,
+ *      which wakes the waiter.
+ *   2. Otherwise copy the next stretch in order and lift its protection.
+ *   3. When everything is copied, unregister the pages and tell the engine.
+ * Between 1 and 3 the thread allocates nothing, takes no lock and prints nothing: whoever it would wait for might
+ * itself wait in a page fault.
  *
- * The application may unmap, move or give back memory in that time, although it must not. Memory is
- * therefore read by a system call that fails instead of a load that kills, and lifting the
- * protection fails where a mapping is not the one that was protected; the kernel reports memory that
- * is given back (MADV_DONTNEED). Each of these fails the save: a version is never made of other data.
+ * The application must not unmap, move or give back memory meanwhile, but it may do so anyway. So the thread reads
+ * memory with a system call, which fails where a load would kill. Lifting the protection fails if another mapping has
+ * replaced the protected one, and the kernel reports memory that is given back (MADV_DONTNEED). Each of these fails
+ * the save: a version never contains other data.
  *
- * Faults inside system calls (a read() or an MPI message into a protected page) must be handled
- * too: UFFD_USER_MODE_ONLY, which any process may have, would turn them into EFAULT. Where the
- * kernel refuses more than that, the store copies as always and tells (store.cow_refused).
+ * Faults inside system calls (a read() or an MPI message into a protected page) need handling, too:
+ * UFFD_USER_MODE_ONLY, which every process may use, would turn them into EFAULT. Where the kernel allows no more than
+ * that, the store copies as usual and reports it (store.cow_refused).
  */
 #include "copies/cow.h"
 #include "copies/device.h"
@@ -35,8 +34,8 @@
 #include <unistd.h>
 
 #define SMALL   ((size_t)16 * PAGE)
-#define PIECE   ((size_t)16 * PAGE)  /* copied at once for one who waits */
-#define STRETCH ((size_t)512 * PAGE) /* released at once: a huge page stays one */
+#define PIECE   ((size_t)16 * PAGE)  /* copied in one go for a waiter */
+#define STRETCH ((size_t)512 * PAGE) /* released in one go: keeps a huge page whole */
 
 struct range {
     uintptr_t start, end; /* whole pages */
@@ -48,7 +47,7 @@ struct cow {
     int uffd;
     pthread_t thread;
     bool running, stop;
-    bool refused, told; /* never again for this store; an event was sent */
+    bool refused, told; /* never again for this store; the event was sent */
     bool busy;          /* guarded by the store's lock, as are running and stop */
     bool failed;
     struct range *ranges; /* disjoint, ascending */
@@ -122,7 +121,7 @@ static int protect(const struct cow *c, uintptr_t start, uintptr_t end, bool on)
 
 static void serve(struct cow *c);
 
-/* Fails if another mapping has replaced the protected one. */
+/* Sets `failed` if another mapping has replaced the protected one. */
 static void lift(struct cow *c, uintptr_t start, uintptr_t end)
 {
     while (protect(c, start, end, false) != 0) {
@@ -140,7 +139,7 @@ static bool copy_bytes(uint8_t *to, uintptr_t from, size_t bytes)
     return process_vm_readv(getpid(), &into, 1, &out, 1, 0) == (ssize_t)bytes;
 }
 
-/* One piece, if nobody has copied it. */
+/* Copy a piece, unless that is done. */
 static void copy_piece(struct cow *c, struct range *r, size_t piece)
 {
     size_t at = piece * PIECE, bytes = r->end - r->start - at;
@@ -177,7 +176,7 @@ static void serve_fault(struct cow *c, uintptr_t address)
     lift(c, start, start + PIECE < r->end ? start + PIECE : r->end);
 }
 
-/* Pages are about to be given back: was all of it copied? */
+/* Pages are about to be given back: have we copied all of them? */
 static void serve_removal(struct cow *c, uintptr_t start, uintptr_t end)
 {
     for (int i = 0; i < c->count; i++) {
@@ -207,7 +206,7 @@ static void copy_range(struct cow *c, struct range *r)
         uintptr_t end = (at / STRETCH + 1) * STRETCH;
         if (end > r->end)
             end = r->end;
-        /* pieces are counted from the range's start: a stretch may end inside one */
+        /* Pieces count from the range's start, so a stretch may end inside one. */
         for (size_t p = (at - r->start) / PIECE; p * PIECE < end - r->start; p++) {
             copy_piece(c, r, p);
             if (p % 4 == 3)
@@ -218,14 +217,14 @@ static void copy_range(struct cow *c, struct range *r)
     }
 }
 
-/* Nothing may stay protected. If another kind of mapping lies in a range now, the kernel refuses to
- * unregister any of it: then the whole descriptor goes, and with it all protection. */
+/* Nothing may stay protected. If a range now contains another kind of mapping, the kernel refuses to unregister any
+ * of it. Then we close the whole descriptor, which ends all protection. */
 static void end_copy(struct cow *c)
 {
     int failed = 0;
     for (int i = 0; i < c->count; i++)
         failed |= unwatch(c, &c->ranges[i]);
-    serve(c); /* whoever waits to be heard of a removal */
+    serve(c); /* somebody may wait until we read of a removal */
     if (!failed)
         return;
     close(c->uffd);
@@ -290,7 +289,7 @@ static int compare_ranges(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-/* The ranges of this save, with room for their pieces; false: they overlap, or no memory. */
+/* The ranges of this save, with room for their pieces. False: they overlap, or no memory. */
 static bool make_ranges(mend_store *store, struct cow *c, struct slot *slot,
                         const mend_image_head *head, int registered, const struct drain *drain)
 {

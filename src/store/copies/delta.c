@@ -1,15 +1,16 @@
 /* Incremental images: which pages changed since the last file of a kind.
  *
- * Every save finds the pages that changed since the save before it: by hashes or comparison in the
- * background, or by the kernel's write tracking inside the save call (pages.c). They are added to
- * one set per kind of file (own, global), because levels have different intervals: the set of a
- * kind is what changed since its last committed file. A delta is written if its base has reached at
- * least the levels that it is for, so that whoever has the delta has the base. Chains are bounded:
- * the newest file is merged with its bases when the engine is idle (merge.c); if it never is, the
- * version after the longest chain is written whole, from the copy in memory, and what it replaces
- * is pruned when it is committed. When more than half of the pages change, a delta is no
- * gain: the version is written whole, and looking for changes pauses for a few saves (twice as many
- * each time).
+ * Every save finds the pages that changed since the save before it: by hashes or comparison in the background, or by
+ * the kernel's write tracking inside the save call (pages.c). It adds them to one set for each kind of file (own,
+ * global), because levels have different intervals. The set of a kind has what changed since its last committed file.
+ *
+ * We write a delta only if its base has reached at least the levels that the delta is for, so that whoever has the
+ * delta has the base. Chains are bounded: when the engine is idle, it merges the newest file with its bases
+ * (merge.c). If it is never idle, the version after the longest chain is written whole, from the copy in memory, and
+ * its commit prunes what it replaces.
+ *
+ * If more than half of the pages change, a delta gains nothing. Then we write the version whole, and stop looking for
+ * changes for a few saves (twice as many each time).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +55,8 @@ static uint64_t count_bits(const uint64_t *bits, uint64_t n)
     return sum;
 }
 
-/* By hash: 128 bits a page, so that "unchanged" is never wrong in practice (64 would be 1 in 10^10
- * over a long run). */
+/* By hash: 128 bits for each page, so that "unchanged" is never wrong in practice (64 bits would give 1 in 10^10 over
+ * a long run). */
 static uint64_t *by_hash(mend_store *store, const struct job *job)
 {
     uint64_t stream = job->slot->head.stream_bytes, n = page_count(stream);
@@ -78,7 +79,7 @@ static uint64_t *by_hash(mend_store *store, const struct job *job)
         job->slot->device_serial == job->serial ? job->slot->device_sums : NULL;
     for (uint64_t p = 0; p < n; p++) {
         XXH128_hash_t h;
-        if (sums && (sums[p].low || sums[p].high)) /* the device has done it */
+        if (sums && (sums[p].low || sums[p].high)) /* the device has summed it */
             h = (XXH128_hash_t){.low64 = sums[p].low, .high64 = sums[p].high};
         else
             h = XXH3_128bits(job->slot->memory + p * PAGE, page_bytes(stream, p));
@@ -117,8 +118,8 @@ static uint64_t *by_comparison(mend_store *store, const struct job *job)
     return changed;
 }
 
-/* Is it worth looking? If everything changes anyway, look only now and then. Pages that were not
- * looked at count as changed. */
+/* Is it worth looking? If everything changes anyway, look only from time to time. Pages we did not look at count as
+ * changed. */
 static bool look_now(mend_store *store)
 {
     if (store->pause_left > 0) {
@@ -160,7 +161,7 @@ void delta_note(mend_store *store, struct job *job)
 {
     uint64_t pages = page_count(job->slot->head.stream_bytes);
     bool first;
-    /* the kernel does not see what a device writes */
+    /* The kernel does not see what a device writes. */
     bool hash = store->options.delta == MEND_DELTA_HASH ||
                 (store->options.delta == MEND_DELTA_PAGES && job->mine);
 
@@ -196,7 +197,7 @@ bool delta_choose(mend_store *store, struct job *job, enum base_kind kind)
     return count_bits(base->changed, pages) * 2 <= pages;
 }
 
-/* The job's file is the base of the next one. */
+/* The job's file becomes the base of the next one. */
 void delta_committed(mend_store *store, struct job *job, enum base_kind kind, unsigned levels,
                      bool was_delta)
 {

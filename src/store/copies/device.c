@@ -1,24 +1,22 @@
-/* Regions in the memory of GPUs.
+/* Regions in GPU memory.
  *
  * A save of them:
- *   1. inside the call, before all agree: the driver tells which regions are on a device; room for a
- *      snapshot of them is allocated there, or kept from the save before;
- *   2. the application's queued work is waited for, in all streams of the context or in the one that
- *      mend_store_device_stream() named;
- *   3. the regions are copied into the snapshot, inside the device, and the call returns;
- *   4. in the engine: the snapshot is copied into the slot, which is pinned when it is used for the
- *      first time, so that the bus writes to it directly. From there on the slot is like any other:
- *      levels and files know nothing of devices.
- * Without room for a snapshot 4 takes place instead of 3, inside the call.
+ *   1. Inside the call, before all agree, the driver says which regions are on a device. We allocate room for a
+ *      snapshot of them there, or keep that of the previous save.
+ *   2. We wait for the application's queued work, in all streams of the context or in the one that
+ *      mend_store_device_stream() named.
+ *   3. We copy the regions into the snapshot, inside the device, and the call returns.
+ *   4. The engine copies the snapshot into the slot. It pins the slot at first use, so that the bus writes to it
+ *      directly. From there on the slot is like any other: levels and files know nothing of devices.
+ * Without room for a snapshot, 4 replaces 3, inside the call.
  *
- * With delta on, 3 is done by a kernel of ours that sums the pages on their way and finds those that
- * differ from what the slot holds of an older version; only they cross the bus in 4 (device_look.c).
- * The sums also stand for hashes in delta.c. They are kept with the slot, and are valid for it alone:
- * `device_serial` is 0 from the moment that anything else writes to the slot until a drain has
- * succeeded.
+ * With delta on, a kernel of ours does 3: it sums the pages as it copies them, and finds those that differ from what
+ * the slot holds of an older version. Only these cross the bus in 4 (device_look.c). The sums also serve as hashes in
+ * delta.c. They belong to the slot, and are valid for it alone: `device_serial` is 0 from the moment that anything
+ * else writes to the slot until a drain has succeeded.
  *
- * A failure of the driver in 1 to 3 fails the save on all ranks; in 4 it fails the version: the
- * engine agrees with the other ranks before the first level (finish_copy in engine.c).
+ * A driver failure in 1 to 3 fails the save on all ranks. In 4 it fails the version: the engine agrees with the other
+ * ranks before the first level (finish_copy in engine.c).
  */
 #include "copies/device_inside.h"
 
@@ -28,7 +26,7 @@
 
 #include <base/config.h>
 
-#define HEADROOM 32 /* a snapshot leaves this part of the device's memory alone */
+#define HEADROOM 32 /* a snapshot leaves this fraction of the device's memory free */
 
 /* ---- contexts and memory --------------------------------------------------------------------- */
 
@@ -37,17 +35,15 @@ int device_pool(mend_store *store, const mend_device_place *place, int *number)
     struct gpu *g = store->gpu;
     if (!g && !(g = store->gpu = calloc(1, sizeof *g)))
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a device");
+    /* all at once: the engine may be using one of them */
+    if (!g->pools && !(g->pools = calloc(POOLS, sizeof *g->pools)))
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a device");
     for (*number = 0; *number < g->count; ++*number)
         if (mend_device_is(g->pools[*number].device, place))
             return 0;
     if (g->count == POOLS)
         return mend_fail(MEND_ERR_UNSUPPORTED, "more than %d contexts of devices", POOLS);
-    struct pool *pools = realloc(g->pools, ((size_t)g->count + 1) * sizeof *pools);
-    if (!pools)
-        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a device");
-    g->pools = pools;
-    pools[g->count] = (struct pool){0};
-    int rc = mend_device_open(place, &pools[g->count].device);
+    int rc = mend_device_open(place, &g->pools[g->count].device);
     if (rc == 0)
         g->count++;
     return rc;
@@ -60,7 +56,7 @@ int device_within(int rc, const char *what, const struct piece *p, const mend_st
               : 0;
 }
 
-/* A snapshot keeps the places within pages, so that pages of the stream are pages on the device. */
+/* A snapshot keeps offsets within pages, so that pages of the stream are pages on the device. */
 static size_t place_in(size_t end, uint64_t offset)
 {
     return (end + PAGE - 1) / PAGE * PAGE + (size_t)(offset % PAGE);
@@ -72,10 +68,10 @@ static size_t snapshot_bytes(const struct drain *d, int pool)
     for (int i = 0; i < d->count; i++)
         if (d->pieces[i].pool == pool)
             end = place_in(end, d->pieces[i].offset) + d->pieces[i].bytes;
-    return end + PAGE; /* the driver's memory need not begin at a page */
+    return end + PAGE; /* the driver's memory need not start at a page */
 }
 
-/* 0 also if there is no room: then pool->room is too small. */
+/* Also 0 if there is no room: then pool->room is too small. */
 static int reserve(struct pool *pool, size_t bytes)
 {
     size_t left = 0, all = 0;

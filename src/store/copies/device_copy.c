@@ -1,14 +1,14 @@
-/* Between the memory of GPUs and copies in host memory: see device.c. */
+/* Copies between GPU memory and copies in host memory: see device.c. */
 #include "copies/device_inside.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define READ_AT ((size_t)8 << 20) /* a restore from a file reads so much at once */
+#define READ_AT ((size_t)8 << 20) /* how much a restore from a file reads at a time */
 
 /* ---- into the slot --------------------------------------------------------------------------- */
 
-/* What one drain needs to know of the slot. */
+/* What one drain needs to know about the slot. */
 struct into {
     mend_store *store;
     struct slot *slot;
@@ -46,7 +46,7 @@ static int fetch(struct into *into, const struct pool *pool, bool pinned, uint64
                   : mend_device_fetch_slowly(pool->device, to, from, bytes);
 }
 
-/* The listed pages, and the region's edges, which are no whole pages. */
+/* Copy the listed pages, and the region's edges, which are not whole pages. */
 static int gather(struct into *into, const struct pool *pool, const struct piece *p, bool pinned,
                   const uint64_t *list, uint64_t count)
 {
@@ -69,18 +69,23 @@ static int move_piece(struct into *into, struct drain *d, const struct piece *p)
 
     bool pinned = pin(into->store, pool, into->slot);
     int rc = look_changes(into->store, d, p, into->slot, &list, &count, &into->moved);
-    if (rc == 0 && list)
+    bool all = rc == 0 && !list;
+    if (rc == MEND_ERR_NO_MEMORY &&
+        list) { /* the slot's sums lack the new ones: no delta may use them */
+        d->summed = false;
+        all = true;
+    } else if (rc == 0 && list) {
         rc = gather(into, pool, p, pinned, list, count);
-    if (rc == MEND_ERR_NO_MEMORY && list) /* on the device, to gather in: copy all */
-        rc = 0, count = UINT64_MAX;
-    if (rc == 0 && (!list || count == UINT64_MAX))
+        all = rc == MEND_ERR_NO_MEMORY; /* no room to gather in */
+    }
+    if (all)
         rc = fetch(into, pool, pinned, p->from, p->offset, p->bytes);
     rc = mend_device_end(pool->device, rc); /* in any case: nothing may arrive later */
     free(list);
     return device_within(rc, "copy to the host", p, into->store);
 }
 
-/* All pieces that the drain (or, direct, the save itself) moves. */
+/* Move all pieces of the drain (or, direct, of the save itself). */
 static int move_pieces(mend_store *store, struct drain *d, struct slot *slot, bool direct,
                        uint64_t *moved)
 {
@@ -113,7 +118,7 @@ int device_snapshot_end(mend_store *store, struct drain *d, struct slot *slot, i
 {
     uint64_t moved = 0;
     int begun = rc;
-    for (int n = 0; n < POOLS; n++) /* all: nothing is under way then */
+    for (int n = 0; n < POOLS; n++) /* all of them, so that nothing is in progress */
         if (d->pools >> n & 1)
             rc = mend_device_end(store->gpu->pools[n].device, rc);
     if (rc && !begun)

@@ -1,23 +1,23 @@
-/* Which pages of the regions on devices have changed.
+/* Finds the changed pages of regions on devices.
  *
- * One pass of a kernel over a region copies it into the snapshot, sums its pages and compares the sums
- * with those of what the slot holds, which are kept in a table on the device (16 bytes a page). It
- * leaves the new sums in the table, and a list of the pages that differ. The drain reads the list: what
- * it takes, on the device, on the bus and on the host, is in proportion to what changed.
+ * In one pass over a region, a kernel copies it into the snapshot, sums its pages and compares the sums with those of
+ * what the slot holds. These are in a table on the device (16 bytes for each page). The kernel leaves the new sums in
+ * the table, and a list of the pages that differ. The drain reads the list, so its cost, on the device, on the bus
+ * and on the host, is in proportion to what changed.
  *
- * The table is written before the slot is. It counts for nothing unless the drain succeeds
- * (slot->device_serial), and then all of it counts. */
+ * The kernel writes the table before the drain writes the slot. The table counts for nothing unless the drain
+ * succeeds (slot->device_serial), and then all of it counts. */
 #include "copies/device_inside.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-#define SMALL ((size_t)16 * PAGE) /* no sums for less: it is copied */
+#define SMALL ((size_t)16 * PAGE) /* no sums below this size: just copy */
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-/* More than half of the pages are not listed: then all is copied. */
+/* If more than half of the pages differ, we list none and copy everything. */
 static uint64_t most_of(const struct piece *p)
 {
     return (p->end - p->first) / 2;
@@ -61,7 +61,7 @@ static int lists_reserve(struct pool *pool, size_t bytes)
     return rc;
 }
 
-/* In the memory for lists: the new sums of all pieces, the numbers of the pages, the counts. */
+/* Lay out the memory for lists: the new sums of all pieces, the numbers of the pages, the counts. */
 static int place_in_pool(mend_store *store, struct drain *d, struct slot *slot, int number)
 {
     struct pool *pool = &store->gpu->pools[number];
@@ -103,7 +103,7 @@ static int place_in_pool(mend_store *store, struct drain *d, struct slot *slot, 
     return rc ? rc : mend_device_zero(pool->device, found - count * 8, count * 8);
 }
 
-/* No sums on this device, this time or for ever. */
+/* No sums on this device, this time or ever. */
 static void do_without(mend_store *store, struct drain *d, int number, const char *why)
 {
     device_tell_once(store, why);
@@ -126,7 +126,7 @@ static int tables_reserve(struct slot *slot, int count)
     return 0;
 }
 
-/* One number for what is summed and where. If it differs, the tables belong to something else. */
+/* A number for what is summed and where. If it differs, the tables belong to something else. */
 static uint64_t key_of(const struct drain *d)
 {
     uint64_t key = 1;
@@ -225,8 +225,8 @@ static int fetch_listed(mend_device *device, const struct piece *p, struct slot 
     return rc;
 }
 
-/* The host's sums of all pages, 0 where the device makes none: those of the slot's last version if
- * they are to be brought up to date. NULL: no memory. */
+/* The host's sums of all pages, 0 where the device makes none. If they are to be updated, they start as those of the
+ * slot's last version. NULL: no memory. */
 static mend_device_sum *host_sums(struct drain *d, struct slot *slot)
 {
     if (!d->known && !d->begun) {

@@ -1,16 +1,16 @@
-/* A restore from our own memory into that of GPUs.
+/* A restore from our own memory into GPU memory.
  *
- * Nothing of the application's data may change before every block is verified, on all ranks. The host
- * takes as long to verify as the bus to copy, so both are done at once:
- *   1. the data begins its way into the memory of the snapshots, which is ours;
- *   2. the host verifies, by several threads;
- *   3. when all ranks agree, the data is copied to its place, inside the device.
- * Without room for a snapshot the data crosses the bus after 2. */
+ * None of the application's data may change before every block is verified, on all ranks. Verifying on the host takes
+ * as long as copying over the bus, so we do both at once:
+ *   1. Start copying the data into the snapshots' memory, which is ours.
+ *   2. Verify it on the host, with several threads.
+ *   3. When all ranks agree, copy the data into place, inside the device.
+ * Without room for a snapshot, the data crosses the bus after 2. */
 #include "copies/device_inside.h"
 
 #include <stdlib.h>
 
-#define WORTH ((size_t)1 << 20) /* bytes; less is quick in any way */
+#define WORTH ((size_t)1 << 20) /* bytes; less is fast either way */
 
 void device_ahead(mend_store *store, bool on)
 {
@@ -18,7 +18,7 @@ void device_ahead(mend_store *store, bool on)
         store->gpu->ahead = on;
 }
 
-/* The registered regions on devices that the slot has. */
+/* Add the registered device regions that the slot has. */
 static int add_pieces(mend_store *store, const struct slot *slot, struct drain *d)
 {
     int rc = 0;
@@ -47,7 +47,7 @@ static int begin(mend_store *store, const struct slot *slot, const struct drain 
     return rc;
 }
 
-/* 0 and pieces: they are on their way. */
+/* 0 and pieces: they are in transit. */
 static int stage(mend_store *store, const struct slot *slot, struct drain *d)
 {
     d->pieces = calloc(slot->head.region_count + 1, sizeof *d->pieces);
@@ -60,7 +60,7 @@ static int stage(mend_store *store, const struct slot *slot, struct drain *d)
     return rc ? rc : begin(store, slot, d);
 }
 
-/* A failure here is no error: the usual way will fail, too, and report it. */
+/* A failure here is no error: the usual path will fail, too, and report it. */
 void device_stage(mend_store *store, struct slot *slot, struct drain **staged)
 {
     if (!store->gpu || !store->gpu->ahead || !slot->pinned || slot->head.rank != store->rank)
@@ -91,7 +91,7 @@ void device_unstage(mend_store *store, struct drain *d)
         return;
     for (int n = 0; n < POOLS; n++)
         if (d->pools >> n & 1)
-            mend_device_end(store->gpu->pools[n].device, MEND_ERR_STATE); /* it waits, no more */
+            mend_device_end(store->gpu->pools[n].device, MEND_ERR_STATE); /* only to wait */
     pthread_mutex_lock(&store->lock);
     device_release(store, d);
     pthread_mutex_unlock(&store->lock);

@@ -1,10 +1,9 @@
-/* Write tracking by the kernel: userfaultfd in asynchronous write-protect mode, read by
- * PAGEMAP_SCAN.
+/* Write tracking by the kernel: userfaultfd in asynchronous write-protect mode, read by PAGEMAP_SCAN.
  *
- * A page is clean only if it is present and still write-protected: what was never touched, given
- * back (MADV_DONTNEED) or mapped anew counts as changed. Pages that a region covers only in part
- * count as changed too, and so do small regions: they may share a page with anything. mprotect is
- * not used: system calls into protected memory fail.
+ * A page is clean only if it is present and still write-protected. One that was never touched, was given back
+ * (MADV_DONTNEED) or was mapped again counts as changed. So do pages that a region covers only in part, and small
+ * regions: they may share a page with anything. We do not use mprotect: system calls into protected memory would
+ * fail.
  */
 #include "copies/pages.h"
 
@@ -27,11 +26,11 @@ struct seen {
 
 struct pages {
     int uffd, pagemap;
-    bool armed; /* everything is write-protected since the last save */
+    bool armed; /* everything has been write-protected since the last save */
     int pause, pause_left;
     struct mend_range *ranges; /* disjoint, ascending */
     int range_count;
-    struct seen *regions; /* what the ranges were made from */
+    struct seen *regions; /* the regions behind the ranges */
     int region_count;
     uint64_t serial;
 };
@@ -71,7 +70,7 @@ static bool same_regions(const mend_store *store, const struct pages *p)
     return true;
 }
 
-/* Regions may overlap: each page is watched, and asked about, once. */
+/* Regions may overlap, but we watch and query each page once. */
 static bool watch_regions(mend_store *store, struct pages *p)
 {
     size_t n = (size_t)store->region_count + 1;
@@ -100,7 +99,7 @@ static bool watch_regions(mend_store *store, struct pages *p)
         }
     }
     for (int i = 0; i < merged; i++)
-        if (mend_track_watch(p->uffd, &ranges[i])) { /* some kinds of mappings cannot be watched */
+        if (mend_track_watch(p->uffd, &ranges[i])) { /* some mappings cannot be watched */
             p->range_count = i;
             forget_ranges(p);
             return false;
@@ -125,7 +124,7 @@ struct marking {
     uint64_t *bits;
 };
 
-/* A run of changed pages, in the numbering of the stream, for every region that it touches. */
+/* Mark a run of changed pages, in the stream's numbering, for every region that it touches. */
 static int mark_run(void *context, uintptr_t start, uintptr_t end, unsigned is)
 {
     (void)is;
@@ -142,7 +141,7 @@ static int mark_run(void *context, uintptr_t start, uintptr_t end, unsigned is)
     return 0;
 }
 
-/* Edges and small regions, which are not watched. */
+/* Mark edges and small regions, which we do not watch. */
 static void mark_unwatched(struct marking *m)
 {
     for (uint32_t i = 0; i < m->head->region_count; i++) {
@@ -191,7 +190,7 @@ static struct pages *make_pages(mend_store *store)
     return p;
 }
 
-/* Protect everything; from now on changes are seen. */
+/* Protect everything, so that changes show from now on. */
 static bool arm(struct pages *p)
 {
     for (int i = 0; i < p->range_count; i++)
@@ -203,8 +202,7 @@ static bool arm(struct pages *p)
     return true;
 }
 
-/* Nearly everything changes: tracking costs more than it gains. Pause for some saves, longer each
- * time. */
+/* Nearly everything changes, so tracking costs more than it gains. Pause for some saves, longer each time. */
 static void give_up_for_now(struct pages *p)
 {
     for (int i = 0; i < p->range_count; i++)
@@ -224,7 +222,7 @@ static uint64_t count_bits(const uint64_t *bits, size_t words)
     return sum;
 }
 
-/* A save that has other regions than the registered ones, or streams, is not tracked. */
+/* We do not track a save with streams, or with other regions than the registered ones. */
 static bool whole_store(mend_store *store, const mend_image_head *head)
 {
     if (head->region_count != (uint32_t)store->region_count)
@@ -257,7 +255,7 @@ uint64_t *pages_take(mend_store *store, const mend_image_head *head)
     int failed = m.bits == NULL;
     for (int i = 0; !failed && i < p->range_count; i++)
         failed = mend_track_changed(p->pagemap, &p->ranges[i], mark_run, &m);
-    if (failed) { /* a mapping was replaced: start again */
+    if (failed) { /* a mapping was replaced: start over */
         free(m.bits);
         forget_ranges(p);
         all_stale(store);

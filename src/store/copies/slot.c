@@ -8,7 +8,7 @@
 
 #define HUGE_PAGE   ((size_t)2 << 20)
 #define VERIFIERS   16
-#define VERIFY_EACH ((uint64_t)16 << 20) /* bytes that are worth a thread */
+#define VERIFY_EACH ((uint64_t)16 << 20) /* bytes that justify a thread */
 
 static void count_memory(mend_store *store, size_t more, size_t less)
 {
@@ -18,8 +18,8 @@ static void count_memory(mend_store *store, size_t more, size_t less)
         store->stats.memory_peak = store->stats.memory;
 }
 
-/* Room for `bytes`, touched: the copy inside a save call must not meet fresh pages, which cost
- * eight times the copy. The old mapping goes first, so that the peak is not the sum of both. */
+/* Make room for `bytes`, and touch it: the copy inside a save call must not meet fresh pages, which cost eight times
+ * the copy. Unmap the old room first, so that the peak is not the sum of both. */
 int slot_reserve(mend_store *store, struct slot *slot, size_t bytes)
 {
     if (bytes <= slot->room)
@@ -50,9 +50,9 @@ int slot_reserve(mend_store *store, struct slot *slot, size_t bytes)
     return 0;
 }
 
-/* Two copies of two versions are four times the data. They are needed while only memory has a
- * version: the old one must not go before the new one exists. Once a level that survives the same
- * losses has one, the pair is reused at once, and twice the data is enough. */
+/* Two copies of two versions take four times the data. We need them while only memory has a version: the old one must
+ * not go before the new one exists. Once a level that survives the same losses has a version, we reuse the pair at
+ * once, and twice the data is enough. */
 bool slots_tight(const mend_store *store)
 {
     unsigned others = MEND_LEVELS_ALL & ~MEND_LEVEL_BIT(MEND_LEVEL_MEMORY);
@@ -60,7 +60,7 @@ bool slots_tight(const mend_store *store)
     case MEND_MEMORY_SAFE: return false;
     case MEND_MEMORY_TIGHT: return known_any(store, others);
     default:
-        if (store->placement.partner_apart) /* a node's loss takes its local files along */
+        if (store->placement.partner_apart) /* losing a node takes its local files along */
             others &= ~MEND_LEVEL_BIT(MEND_LEVEL_LOCAL);
         return known_any(store, others);
     }
@@ -96,7 +96,7 @@ void slot_free(mend_store *store, struct slot *slot)
     slot_forget(slot);
     count_memory(store, 0, slot->room);
     if (slot->poisoned)
-        return; /* left to the message that may still arrive */
+        return; /* leave it to the message that may still arrive */
     device_unpin_slot(store, slot);
     if (slot->room)
         munmap(slot->memory, slot->room);
@@ -116,7 +116,7 @@ static size_t block_length(const mend_image_head *head, uint64_t block)
     return left < head->block ? (size_t)left : head->block;
 }
 
-/* The sums of a copy, to be attached to it by the caller; NULL: no memory. */
+/* The sums of a copy, for the caller to attach to it; NULL: no memory. */
 uint64_t *slot_sums(const struct slot *slot)
 {
     uint64_t n = blocks_of(&slot->head);
@@ -127,8 +127,8 @@ uint64_t *slot_sums(const struct slot *slot)
     return sums;
 }
 
-/* Sums now if the engine has not done so yet, and one number for all of them: two copies of one part
- * that differ cannot both be right. Called without the lock; the engine may be summing it as well. */
+/* Sum the copy now if the engine has not done so, and make one number of all sums: two copies of one part that differ
+ * cannot both be right. Call it without the lock; the engine may be summing the copy as well. */
 int slot_digest(mend_store *store, struct slot *slot, uint64_t *digest)
 {
     uint64_t n = blocks_of(&slot->head);
@@ -151,7 +151,7 @@ int slot_digest(mend_store *store, struct slot *slot, uint64_t *digest)
 /* A stretch of the blocks of one copy, for one thread. */
 struct stretch {
     const struct slot *slot;
-    uint64_t from, to, bad; /* bad: the first that differs; to: none */
+    uint64_t from, to, bad; /* bad: the first that differs; equal to `to`: none */
     pthread_t thread;
     bool running;
 };
@@ -168,7 +168,7 @@ static void *verify_stretch(void *argument)
     return NULL;
 }
 
-/* Cores that this process may use; a copy that is not large is not worth a thread. */
+/* The cores that this process may use; a small copy does not justify a thread. */
 static int verifiers(const mend_image_head *head)
 {
     cpu_set_t set;
@@ -178,7 +178,7 @@ static int verifiers(const mend_image_head *head)
     return wanted < 1 ? 1 : wanted < (uint64_t)most ? (int)wanted : most;
 }
 
-/* Inside a restore, for which everybody waits: use several threads. */
+/* Everybody waits for a restore, so use several threads. */
 int slot_verify(const struct slot *slot)
 {
     struct stretch w[VERIFIERS];
@@ -186,7 +186,7 @@ int slot_verify(const struct slot *slot)
     int count = verifiers(&slot->head);
     sigset_t all, old;
 
-    sigfillset(&all); /* the application's signals are not for these threads */
+    sigfillset(&all); /* these threads must not take the application's signals */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     for (int i = 0; i < count; i++) {
         w[i] = (struct stretch){

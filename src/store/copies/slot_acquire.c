@@ -8,8 +8,8 @@ static bool memory_level(const mend_store *store)
     return store->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY);
 }
 
-/* A slot that nobody reads and whose version the memory level need not keep; or, if memory is tight,
- * any that nobody reads. */
+/* A slot that nobody reads and whose version the memory level need not keep; or, if memory is tight, any slot that
+ * nobody reads. */
 static struct slot *free_slot(mend_store *store)
 {
     for (int pass = 0; pass < 2; pass++)
@@ -23,8 +23,7 @@ static struct slot *free_slot(mend_store *store)
     return NULL;
 }
 
-/* How many copies this store may have: those that the memory level keeps, and those for saves under
- * way. */
+/* How many copies this store may have: those that the memory level keeps, and those for saves in progress. */
 static int slot_limit(const mend_store *store)
 {
     int kept = memory_level(store) ? store->options.level[MEND_LEVEL_MEMORY].keep : 0;
@@ -47,7 +46,7 @@ int slot_acquire(mend_store *store, size_t bytes, struct slot **out)
             rc = slot_add(store, &store->own, out);
             break;
         }
-        if (!store->pending) /* all are kept, and no save under way will free one */
+        if (!store->pending) /* all are kept, and no save in progress will free one */
             rc = slot_add(store, &store->own, out);
         else if (pthread_cond_timedwait(&store->changed, &store->lock, &end))
             rc = mend_fail(MEND_ERR_BUSY,
@@ -59,7 +58,7 @@ int slot_acquire(mend_store *store, size_t bytes, struct slot **out)
     if (rc == 0) {
         (*out)->users++;
         if (bytes > (*out)->room) {
-            slot_forget(*out); /* its memory goes, so the version is gone */
+            slot_forget(*out); /* unmapping its memory loses the version */
             rc = slot_reserve(store, *out, bytes);
         }
         if (rc)

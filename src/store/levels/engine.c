@@ -1,5 +1,5 @@
-/* The background engine: one thread per store that takes saves from a queue, in order, and carries
- * each to its levels. The same order on every rank: saves are collective. */
+/* The background engine: one thread for each store takes saves from a queue, in order, and carries each to its
+ * levels. The order is the same on every rank, because saves are collective. */
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static const struct level_ops *const levels[MEND_LEVEL_COUNT] = {
     [MEND_LEVEL_GLOBAL] = &level_global,
 };
 
-/* All ranks' worst code: 0 if all succeeded. */
+/* The worst code of all ranks: 0 if all succeeded. */
 static int agree(mend_store *store, int rc)
 {
     int64_t worst = rc;
@@ -28,17 +28,15 @@ static int agree(mend_store *store, int rc)
 }
 
 /* Commit of one version at one level:
- *   0. a version that 5 will remove goes already, if the caller of the save has said that nobody needs it;
- *   1. every rank does its local work (writes its file);
- *   2. all agree that it is done: otherwise nobody goes on with this level;
- *   3. copies or parity are exchanged and written;
- *   4. all agree again. This is the commit: whoever learns of it knows that every part is complete
- *      and durable;
- *   5. what the level need not keep any more is removed.
- * A death before 4: some parts may be missing; the previous version is untouched, and is found by
- * whoever asks next. A death inside 4: some ranks may not learn of it, but all parts are complete;
- * both versions can be restored. A death in 5: files that are left over are removed by the next
- * prune. */
+ *   0. Remove a version that 5 would remove, if the caller of the save has said that nobody needs it.
+ *   1. Every rank does its local work (writes its file).
+ *   2. All agree that it is done; otherwise nobody continues with this level.
+ *   3. Exchange and write copies or parity.
+ *   4. All agree again. This is the commit: a rank that learns of it knows that every part is complete and durable.
+ *   5. Remove what the level need not keep any more.
+ * If a process dies before 4, some parts may be missing; the previous version is untouched, and the next query finds
+ * it. If one dies inside 4, some ranks may not learn of the commit, but all parts are complete, and both versions can
+ * be restored. If one dies in 5, the next prune removes the files left over. */
 static int run_level(mend_store *store, struct job *job, mend_level level)
 {
     const struct level_ops *ops = levels[level];
@@ -89,9 +87,8 @@ static void note_result(mend_store *store, struct job *job, mend_level level, in
     pthread_mutex_unlock(&store->lock);
 }
 
-/* Before the first heavy work of a job all ranks have made their copies: on a node with few cores
- * the engine of one would slow down the copy of another. The memory level begins with messages of
- * its own. */
+/* Before the first heavy work of a job, wait until all ranks have made their copies: on a node with few cores the
+ * engine of one rank would slow down the copy of another. The memory level starts with messages of its own. */
 static int before_files(mend_store *store, struct job *job)
 {
     int rc = 0;
@@ -102,7 +99,7 @@ static int before_files(mend_store *store, struct job *job)
     return rc;
 }
 
-/* A copy that is made behind the application's back must be complete, on every rank. */
+/* A copy made in the background must be complete, on every rank. */
 static int finish_copy(mend_store *store, struct job *job)
 {
     if ((!store->options.copy_on_write && !job->device) || job->rebuild)
@@ -112,7 +109,7 @@ static int finish_copy(mend_store *store, struct job *job)
         mine = device_drain(store, job->drain, job->slot, job->serial, job->version);
     pthread_mutex_lock(&store->lock);
     snprintf(store->why, sizeof store->why, "%s", mine ? mend_error_text() : "");
-    device_release(store, job->drain); /* the next save may begin */
+    device_release(store, job->drain); /* the next save may start */
     job->drain = NULL;
     pthread_mutex_unlock(&store->lock);
     if (mine)
@@ -124,7 +121,7 @@ static int finish_copy(mend_store *store, struct job *job)
     return agree(store, mine);
 }
 
-/* Is there a chain to merge? That of a partner's copy is known to its file only. */
+/* Is there a chain to merge? Only the file of a partner's copy tells the length of its chain. */
 static void note_chains(mend_store *store, const struct job *job)
 {
     bool copies =
@@ -168,8 +165,8 @@ static void run_job(mend_store *store, struct job *job)
         if (rc == 0)
             prune_level(store, (mend_level)level);
     }
-    /* what the kernel saw to change must not be forgotten; hashes and copies stay those of the last
-     * save that they were made for */
+    /* Do not forget the changes that the kernel saw. Hashes and copies stay those of the last save that they were
+     * made for. */
     if (!noted && !job->rebuild && job->changed)
         delta_note(store, job);
     unsigned own = job->reached & LEVELS_OWN_FILE;
@@ -180,7 +177,7 @@ static void run_job(mend_store *store, struct job *job)
         delta_committed(store, job, BASE_GLOBAL, global, job->global_delta);
     note_chains(store, job);
     store->stats.seconds_background += mend_now() - start;
-    if (store->running) /* else it was part of the call, and is counted there */
+    if (store->running) /* otherwise it is part of the call, and counted there */
         store->stats.cpu_background += cpu_of_thread() - cpu;
 }
 
@@ -200,7 +197,7 @@ void job_free(mend_store *store, struct job *job)
     free(job);
 }
 
-/* Take the next job, run it, report it. Called with the lock held, returns with it held. */
+/* Take the next job, run it, report it. Call it with the lock held; returns with it held. */
 static void step(mend_store *store)
 {
     struct job *job = store->queue;
@@ -230,7 +227,7 @@ static struct slot *unsummed(const struct slots *slots)
     return NULL;
 }
 
-/* A copy that the memory level keeps and that has no sums yet. Called with the lock held. */
+/* A copy that the memory level keeps and that has no sums yet. Call it with the lock held. */
 static struct slot *to_be_summed(const mend_store *store)
 {
     if (!(store->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)))
@@ -239,8 +236,8 @@ static struct slot *to_be_summed(const mend_store *store)
     return slot ? slot : unsummed(&store->held);
 }
 
-/* Copies are summed when nothing else is to be done, so that a bit that falls over later is
- * noticed. Called with the lock held, returns with it held; false: nothing could be done. */
+/* Sum copies when there is nothing else to do, so that a bit that flips later is noticed. Call it with the lock held;
+ * returns with it held. False: nothing was done. */
 static bool sum_one(mend_store *store)
 {
     struct slot *slot = to_be_summed(store);
@@ -259,7 +256,7 @@ static bool sum_one(mend_store *store)
     return slot->sums != NULL;
 }
 
-/* Called with the lock held, returns with it held. */
+/* Call it with the lock held; returns with it held. */
 static void merge_now(mend_store *store)
 {
     store->merge_due = false;
@@ -272,8 +269,8 @@ static void merge_now(mend_store *store)
     pthread_cond_broadcast(&store->changed);
 }
 
-/* With nothing queued: sleep; sum and merge when it has been quiet for a moment (right after a
- * commit the application's threads are on their way out of a wait). Called with the lock held. */
+/* Nothing is queued: sleep. Sum and merge when it has been quiet for a moment (right after a commit, the
+ * application's threads are just leaving a wait). Call it with the lock held. */
 static void idle(mend_store *store)
 {
     struct timespec end;
@@ -311,8 +308,8 @@ void engine_release(mend_store *store)
     pthread_mutex_unlock(&store->lock);
 }
 
-/* Waking up does not take the core from the application's thread that is still copying or about to
- * compute; once both run, they share. */
+/* When this thread wakes up, it must not take the core from an application thread that is still copying or about to
+ * compute. Once both run, they share the core. */
 static void be_background(void)
 {
     struct sched_param none = {0};
@@ -343,7 +340,7 @@ int engine_start(mend_store *store)
     if (!store->threaded || store->running)
         return 0;
     store->stop = false;
-    sigfillset(&all); /* the application's signals are not for this thread */
+    sigfillset(&all); /* this thread must not take the application's signals */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     int error = pthread_create(&store->thread, NULL, engine_main, store);
     pthread_sigmask(SIG_SETMASK, &old, NULL);

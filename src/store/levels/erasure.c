@@ -1,5 +1,4 @@
-/* Level erasure: the own file, and a share of the parity of a group of ranks on different failure
- * domains. */
+/* Level erasure: the own file, and a share of the parity of a group of ranks on different failure domains. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,7 @@
 
 enum { TAG_LENGTHS = 41, TAG_CHUNK, TAG_PIECE };
 
-#define STEP ((size_t)256 << 10) /* bytes of each chunk that are under way at once */
+#define STEP ((size_t)256 << 10) /* bytes of each chunk in transit at a time */
 
 _Static_assert(sizeof(mend_parity_group) <= PAGE, "the meta data is one page of the stream");
 
@@ -44,7 +43,7 @@ struct encoder {
     uint64_t *lengths; /* of the members' files */
     mend_source file;
     mend_code *code;
-    uint8_t *image;    /* meta page, then the parity: what will be written */
+    uint8_t *image;    /* a meta page, then the parity: what we write */
     uint8_t *out, *in; /* k steps to send, m x k steps to receive */
     int error;
     bool poisoned;
@@ -94,7 +93,7 @@ static int make_room(struct encoder *e)
     return mend_code_new(g->size - g->parity, g->parity, &e->code);
 }
 
-/* Bytes [at, at+n) of chunk c of a file, zeros beyond its end. */
+/* Read bytes [at, at+n) of chunk c of a file, zeros beyond its end. */
 static int read_chunk(mend_source *file, uint64_t chunk_bytes, int c, uint64_t at, uint8_t *to,
                       size_t n)
 {
@@ -105,8 +104,8 @@ static int read_chunk(mend_source *file, uint64_t chunk_bytes, int c, uint64_t a
     return there ? file->read(file->context, from, to, there) : 0;
 }
 
-/* One step of every stripe at once: send my chunk's piece to the stripe's parity holders, receive
- * what I hold parity of. */
+/* One step of every stripe at once: send a piece of my chunk to the stripe's parity holders, and receive the pieces
+ * that I hold parity of. */
 static int encode_step(struct encoder *e, uint64_t at, size_t n)
 {
     const struct group *g = e->group;
@@ -180,10 +179,10 @@ static int write_parity(struct encoder *e, struct job *job)
 }
 
 /* Protocol:
- *   1. lengths are shared within the group: the chunk's length follows;
- *   2. all agree that they have the memory;
- *   3. steps: pieces to the parity holders;
- *   4. parity is written.
+ *   1. The group shares the lengths of its files; the chunk's length follows from them.
+ *   2. All agree that they have the memory.
+ *   3. In steps, send pieces to the parity holders.
+ *   4. Write the parity.
  * A local error after 2 does not stop the steps, so that the group can finish; it fails the commit. */
 static int erasure_exchange(mend_store *store, struct job *job)
 {

@@ -1,4 +1,4 @@
-/* Images as files, written by the background engine: throttled, counted, cancelled. */
+/* Images as files, written by the background engine: throttled, counted, and cancellable. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +18,8 @@ int file_path(const char *folder, const mend_file *file, char path[PATH_ROOM])
     return 0;
 }
 
-/* A bucket that fills at options.bandwidth: sleep for the time by which the writer is ahead, in
- * naps that a cancel can end. */
+/* A bucket that fills at options.bandwidth: sleep for as long as the writer is ahead of it, in naps that a cancel can
+ * end. */
 int throttle(mend_store *store, size_t bytes)
 {
     atomic_fetch_add(&store->bytes_done, bytes);
@@ -77,8 +77,8 @@ static int faulty(enum mend_file_kind kind)
     return 0;
 }
 
-/* Write the job's slot as one image: whole, or what changed since the base. Under a temporary name,
- * made durable, then renamed: a death leaves nothing or all of it. */
+/* Write the job's slot as one image: whole, or what changed since the base. The file has a temporary name until it is
+ * durable; then we rename it. So a death leaves nothing or all of it. */
 int file_write_image(mend_store *store, struct job *job, const char *folder,
                      enum mend_file_kind kind, enum base_kind base, int compress)
 {
@@ -115,9 +115,8 @@ int file_write_image(mend_store *store, struct job *job, const char *folder,
     return mend_io_replace_commit(&replacement);
 }
 
-/* The own image, which the levels local, partner and erasure share, is written once per save. A
- * rebuild finds it there already, if it survived; a delta is then merged with its base into a whole
- * one. */
+/* Write the own image, which the levels local, partner and erasure share, once for each save. A rebuild may find it
+ * there, if it survived. If it is a delta, a whole image replaces it. */
 int file_write_own(mend_store *store, struct job *job)
 {
     if (job->own_done)

@@ -1,4 +1,4 @@
-/* Level global: a file on the shared file system: one per rank, or bundles of many ranks' images. */
+/* Level global: files on the shared file system, one for each rank, or bundles of many ranks' images. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static int write_my_image(struct bundle *b, struct job *job)
     return rc;
 }
 
-/* The first rank of a bundle adds the index and gives it its name. */
+/* The first rank of a bundle adds the index and renames the file. */
 static int finish_bundle(struct bundle *b, struct job *job)
 {
     int n = b->last - b->first;
@@ -117,7 +117,7 @@ static int create_bundle(struct bundle *b)
     return fd < 0 ? fd : mend_io_close(fd, b->temporary);
 }
 
-/* Everybody's code and one number: 0 only if all are fine. */
+/* Agree on all codes, and gather one number from each rank. 0 only if all succeeded. */
 static int all_fine(mend_store *store, int rc, uint64_t mine, uint64_t *all)
 {
     int64_t worst = rc;
@@ -128,12 +128,12 @@ static int all_fine(mend_store *store, int rc, uint64_t mine, uint64_t *all)
 }
 
 /* Protocol:
- *   1. lengths are gathered, so that everybody knows its place;
- *   2. the first rank creates the file under a temporary name;
- *   3. all write their images and make them durable;
- *   4. lengths are gathered again: all are there;
- *   5. the first rank writes the index, syncs, renames.
- * A death before the rename leaves a temporary file only. */
+ *   1. Gather lengths, so that every rank knows its place.
+ *   2. The first rank creates the file under a temporary name.
+ *   3. All write their images and make them durable.
+ *   4. Gather lengths again: all are there.
+ *   5. The first rank writes the index, syncs, renames.
+ * A death before the rename leaves only a temporary file. */
 static int global_exchange(mend_store *store, struct job *job)
 {
     struct bundle b = {.store = store, .fd = -1};

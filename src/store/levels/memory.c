@@ -19,8 +19,8 @@ static bool is_due(const mend_store *store, const struct slot *s)
     return due && s->head.version == due->version && s->head.save_id == due->id;
 }
 
-/* A held slot whose version need not be kept, or not for long; tight: the only copy is given up while
- * another level has a version. Called with the lock held. */
+/* A held slot whose version need not be kept, or not for long. If memory is tight, give up the only copy while
+ * another level has a version. Call it with the lock held. */
 static struct slot *free_held(const mend_store *store)
 {
     for (int pass = 0; pass < 3; pass++)
@@ -63,7 +63,7 @@ bool memory_steady(mend_store *store)
     return steady;
 }
 
-/* Message one: how much is to come. Both directions at once. */
+/* The first message: how much is to come. Both directions at once. */
 static int swap_sizes(mend_store *store, const struct sizes *mine, struct sizes *theirs)
 {
     bool poisoned = false;
@@ -105,8 +105,8 @@ static int adopt(struct incoming *in)
     return 0;
 }
 
-/* Head and data in both directions. Each holder sums its copy afterwards, when there is nothing
- * else to do (engine.c). */
+/* Exchange head and data in both directions. Each holder sums its copy later, when there is nothing else to do
+ * (engine.c). */
 static int swap_data(mend_store *store, const struct slot *own, const uint8_t *head,
                      size_t head_bytes, struct incoming *in, bool *poisoned)
 {
@@ -126,8 +126,8 @@ static int swap_data(mend_store *store, const struct slot *own, const uint8_t *h
     return rc ? rc : ended;
 }
 
-/* How much will come, and a place for it. Nobody sends what the other cannot take: all agree that
- * they are ready, unless they did so inside the save call (steady). */
+/* Learn how much will come, and make room for it. Nobody sends what the other cannot take: all agree that they are
+ * ready, unless they did so inside the save call (steady). */
 static int make_ready(mend_store *store, struct job *job, const struct sizes *mine, int rc,
                       struct incoming *in)
 {
@@ -144,7 +144,7 @@ static int make_ready(mend_store *store, struct job *job, const struct sizes *mi
         rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for the partner's header");
     if (job->steady) {
         if (rc)
-            net_break(store->net); /* too late to tell the others otherwise */
+            net_break(store->net); /* there is no other way to tell the others now */
         return rc;
     }
     int64_t ready = rc;

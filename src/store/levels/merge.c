@@ -1,14 +1,14 @@
-/* Merging chains of deltas, in the background, when the engine has nothing else to do.
+/* Merges chains of deltas, in the background, when the engine has nothing else to do.
  *
- * The newest file of a kind is replaced by a whole image of the same version and attempt:
- *   1. open the delta with all its bases, whose descriptors stay;
- *   2. write the whole image under a temporary name, every block checked as it is read;
- *   3. make it durable, rename it over the delta;
- *   4. what no kept version needs any more is pruned.
- * A death before the rename leaves the delta and its bases, after it the whole image: the same
- * bytes. No message is needed: every rank merges what lies in its own folder, its partner's copy
- * included. A merge that fails leaves everything as it was; the next commit of a delta tries again.
- * Should the engine never be idle, the version after the longest chain is written whole (delta.c).
+ * It replaces the newest file of a kind by a whole image of the same version and attempt:
+ *   1. Open the delta with all its bases, and keep their descriptors.
+ *   2. Write the whole image under a temporary name, checking every block as we read it.
+ *   3. Make it durable, and rename it over the delta.
+ *   4. Prune what no kept version needs any more.
+ * A death before the rename leaves the delta and its bases; after it, the whole image: the same bytes. This needs no
+ * messages: every rank merges what is in its own folder, including its partner's copy. A merge that fails leaves
+ * everything as it was, and the next commit of a delta tries again. If the engine is never idle, the version after
+ * the longest chain is written whole (delta.c).
  */
 #include "levels/merge.h"
 

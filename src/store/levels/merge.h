@@ -3,10 +3,10 @@
 
 #include "internal.h"
 
-/* Replace the newest files, if their chains are long, by whole ones. Called by the engine when it
- * is idle; leaves off soon when store->hurry is set. */
+/* Replace the newest files, if their chains are long, by whole ones. The engine calls this when it is idle. It stops
+ * soon after store->hurry is set. */
 void merge_all(mend_store *store);
-/* Chains of so many deltas are merged. */
+/* The length of a chain from which on we merge it. */
 int merge_from(const mend_store *store);
 
 #endif

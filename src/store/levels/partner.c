@@ -1,5 +1,4 @@
-/* Level partner: the own file, and a copy of it in the local folder of a rank on another failure
- * domain. */
+/* Level partner: the own file, and a copy of it in the local folder of a rank on another failure domain. */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,8 +9,8 @@ enum { TAG_LENGTH = 31, TAG_PIECE };
 
 #define PIECE ((size_t)4 << 20)
 
-/* Two files on their way at once: ours out, the peer's in, piece by piece. A local error does not
- * stop the exchange: the peer's file must still get out. */
+/* Exchanges two files at once, ours out and the peer's in, piece by piece. A local error does not stop the exchange:
+ * the peer still needs to send its file. */
 struct swap {
     mend_store *store;
     mend_source mine;
@@ -20,7 +19,7 @@ struct swap {
     uint64_t incoming;
     uint8_t *out, *in;
     uint64_t *lengths; /* [0] ours, [1] theirs */
-    int error;         /* first local one */
+    int error;         /* the first local one */
     bool poisoned;
 };
 
@@ -70,8 +69,7 @@ static int swap_piece(struct swap *s, uint64_t at)
     return 0;
 }
 
-/* What arrived must be an image of the rank and version that it should be: it is opened before it
- * counts. */
+/* Open what arrived before it counts: it must be the image of that rank and version. */
 static int check_copy(struct swap *s, const mend_file *file)
 {
     mend_image *image = NULL;

@@ -36,9 +36,9 @@ static struct seat *seat_ranks(const struct home *homes, int size, int *largest)
     return seats;
 }
 
-/* In the sorted ring, the partner is as many seats ahead as the largest domain has: two ranks of
- * one domain are less than that apart. Possible if no domain has more than half of the ranks;
- * otherwise as many as can be are apart. */
+/* In the sorted ring, the partner is as many seats ahead as the largest domain has ranks, because two ranks of one
+ * domain are less than that apart. This works if no domain has more than half of the ranks; otherwise as many as
+ * possible are apart. */
 void placement_partners(const struct home *homes, int size, int *partner, bool *apart)
 {
     int largest = 1;
@@ -60,8 +60,8 @@ out:
     free(seats);
 }
 
-/* With G groups, group j has the sorted seats j, j+G, j+2G, ...: members of one domain would be G
- * apart. So they are on different domains if no domain has more than G ranks. */
+/* With G groups, group j has the sorted seats j, j+G, j+2G, ... Ranks of one domain are adjacent, so they are in
+ * different groups if no domain has more than G ranks. */
 void placement_groups(const struct home *homes, int size, int k, int m, int rank,
                       struct group *group, bool *apart)
 {
@@ -118,8 +118,8 @@ int placement_make(struct placement *placement, struct home *homes, int rank, in
     return 0;
 }
 
-/* One row, without its comment: RANK DOMAIN, or nothing. Returns 1 if it is the rank's, 0 if not,
- * -1 if it has another form. */
+/* Read one row, without its comment: RANK DOMAIN, or nothing. Returns 1 if it is for this rank, 0 if not, -1 if it
+ * has another form. */
 static int read_row(const char *row, size_t length, int rank, char domain[DOMAIN_SIZE])
 {
     static const char blank[] = " \t\r";

@@ -1,4 +1,4 @@
-/* Collectives, from messages: MPI's own nonblocking ones report a death late, or as some other error. */
+/* Collectives made of messages: MPI's own nonblocking ones report a death late, or as another error. */
 #include "net/inside.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include <base/fail.h>
 
-/* One step: to one rank, from another, complete. */
+/* One step: send to one rank, receive from another, and complete both. */
 static int shift(struct net *net, enum lane lane, int to, const void *out, int from, void *in,
                  size_t bytes, bool *poisoned)
 {
@@ -17,9 +17,8 @@ static int shift(struct net *net, enum lane lane, int to, const void *out, int f
     return rc ? rc : ended;
 }
 
-/* Dissemination: in round d everybody hears from the rank 2^d below. As a minimum may be taken
- * twice, it works for any number of ranks. Buffers are on the heap: if a message cannot be ended,
- * they are left to it. */
+/* Dissemination: in round d each rank hears from the rank 2^d below. A minimum may count a value twice, so this works
+ * for any number of ranks. The buffers are on the heap: if a message cannot be ended, we leave them to it. */
 struct net_min {
     struct net *net;
     enum lane lane;
@@ -57,7 +56,7 @@ int net_min_begin(struct net *net, enum lane lane, const int64_t *values, int co
     size_t bytes = (size_t)count * sizeof *values;
     struct net_min *m = calloc(1, sizeof *m);
     int64_t *buffers = malloc(2 * bytes);
-    if (!m || !buffers) { /* no agreement is possible: leave, so the others do not wait */
+    if (!m || !buffers) { /* no agreement is possible: leave, so that the others do not wait */
         free(m);
         free(buffers);
         net_break(net);
@@ -126,8 +125,7 @@ int net_all_min(struct net *net, enum lane lane, int64_t *values, int count)
     return rc ? rc : net_min_end(m, values);
 }
 
-/* Bruck's algorithm: block i of the buffer is that of rank (me + i); the known blocks double each
- * round. */
+/* Bruck's algorithm: block i of the buffer is that of rank (me + i). Each round doubles the known blocks. */
 int net_gather(struct net *net, enum lane lane, const void *mine, size_t bytes, void *all)
 {
     if (net->alone) {

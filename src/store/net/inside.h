@@ -1,4 +1,4 @@
-/* What the files of the net share. They are the only ones of this layer that call MPI. */
+/* Shared by the files of the net, the only ones of this layer besides store/open.c that call MPI. */
 #ifndef STORE_NET_INSIDE_H
 #define STORE_NET_INSIDE_H
 
@@ -23,11 +23,11 @@ struct net {
     struct requests posted[2];
 };
 
-/* MPI_Test, but not while another thread is inside an agreement. */
+/* MPI_Test, but never while another thread is inside an agreement. */
 int net_test(MPI_Request *request, int *flag);
 /* MEND_ERR_PEER_FAILED if the net is broken. */
 int net_check(struct net *net);
-/* The code for what MPI said; the net is broken after that. */
+/* Turn what MPI said into a code. The net is broken after that. */
 int net_failed(struct net *net, int mpi_code);
 
 #endif

@@ -1,4 +1,4 @@
-/* Messages: start them, test them until they are complete, give them up when a member is dead. */
+/* Messages: start them, test them until they are complete, and give them up when a member is dead. */
 #include "net/inside.h"
 
 #include <sched.h>
@@ -9,7 +9,7 @@
 #include <base/fail.h>
 #include <ulfm/gate.h>
 
-#define MESSAGE_MAX   ((size_t)64 << 20) /* longer posts are cut into messages of this */
+#define MESSAGE_MAX   ((size_t)64 << 20) /* longer posts become several messages of this size */
 #define DRAIN_SECONDS 5.0                /* how long requests may take to end after a revoke */
 
 bool net_broken(const struct net *net)
@@ -55,7 +55,7 @@ int net_test(MPI_Request *request, int *flag)
     return rc;
 }
 
-/* Does MPI know by now that a member is dead? */
+/* Does MPI know that a member is dead? */
 static bool member_dead(struct net *net, enum lane lane)
 {
     return mend_ulfm_is_revoked(net->comm[lane]) || mend_ulfm_failed(net->comm[lane], NULL) > 0;
@@ -86,8 +86,7 @@ int net_failed(struct net *net, int mpi_code)
     return mend_fail(MEND_ERR_MPI, "a message of the store failed: %.*s", length, text);
 }
 
-/* Between two tests: the caller's thread yields; the background thread sleeps longer and longer,
- * unless it is urgent. */
+/* Between two tests the caller's thread yields. The background thread sleeps longer and longer, unless it is urgent. */
 static void pause_between(const struct net *net, enum lane lane, unsigned turn)
 {
     if (turn < 64)
@@ -101,8 +100,7 @@ static void pause_between(const struct net *net, enum lane lane, unsigned turn)
     nanosleep(&nap, NULL);
 }
 
-/* After a revoke every request ends with an error, soon. False: it did not; its buffer is not ours
- * any more. */
+/* After a revoke every request soon ends with an error. False: one did not, and its buffer is no longer ours. */
 static bool drain(MPI_Request *list, int count)
 {
     double begin = mend_now();
@@ -116,11 +114,11 @@ static bool drain(MPI_Request *list, int count)
             if (rc == MPI_SUCCESS && !flag)
                 open++;
             else
-                list[i] = MPI_REQUEST_NULL; /* a failed request is not to be freed again */
+                list[i] = MPI_REQUEST_NULL; /* do not free a failed request again */
         }
         if (open == 0 || !mend_ulfm_built())
             return open == 0;
-        if (mend_now() > begin + DRAIN_SECONDS) { /* seconds that a recovery then lacks */
+        if (mend_now() > begin + DRAIN_SECONDS) { /* this delays a recovery by seconds */
             mend_event("store.undrained", ev_int("requests", open),
                        ev_real("seconds", mend_now() - begin));
             return false;

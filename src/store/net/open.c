@@ -1,4 +1,4 @@
-/* A net begins and ends. */
+/* Opening and closing a net. */
 #include "net/inside.h"
 
 #include <stdlib.h>
@@ -17,8 +17,7 @@ int net_alone(int rank, struct net **out)
     return 0;
 }
 
-/* Both lanes from comm, in order of the logical ranks. A failed split leaves a handle that must not
- * be touched. */
+/* Make both lanes from comm, in order of the logical ranks. A failed split leaves a handle that we must not touch. */
 static int make_lanes(struct net *net, MPI_Comm comm, int logical_rank)
 {
     int rc = MPI_Comm_split(comm, 0, logical_rank, &net->comm[CALL]);
@@ -36,11 +35,10 @@ static int make_lanes(struct net *net, MPI_Comm comm, int logical_rank)
 }
 
 /* Protocol of opening on comm:
- *   1. split comm twice. A death may make this fail on some ranks and succeed on others.
- *   2. whoever saw an error revokes comm; the others meet them in a reduction on comm, which then
- *      fails for all.
- *   3. all reduced: both lanes exist everywhere. A death from now on is seen on the lanes.
- * comm's error handler is set aside for that time: it may be one that jumps. */
+ *   1. Split comm twice. A death may make this fail on some ranks and succeed on others.
+ *   2. A rank that saw an error revokes comm. The others meet it in a reduction on comm, which then fails for all.
+ *   3. If the reduction succeeds, both lanes exist everywhere. A death from now on shows on the lanes.
+ * We replace comm's error handler for that time: it may be one that jumps. */
 static int agree_on_lanes(struct net *net, MPI_Comm comm, int rc)
 {
     int mine = -1, ok[2] = {rc == MPI_SUCCESS, 0}, all[2] = {0, 0};
@@ -57,7 +55,7 @@ static int agree_on_lanes(struct net *net, MPI_Comm comm, int rc)
             net_break(net);
         int class = MPI_SUCCESS, code = rc != MPI_SUCCESS ? rc : reduced;
         MPI_Error_class(code, &class);
-        /* a death inside a split may show as some other error: by now comm is revoked for it */
+        /* A death inside a split may show as another error; by now comm is revoked because of it. */
         if (mend_ulfm_built() &&
             (mend_ulfm_is_failure(code) || mend_ulfm_is_revoked(comm) || code == MPI_SUCCESS))
             return mend_fail(MEND_ERR_PEER_FAILED,
@@ -114,7 +112,7 @@ void net_close(struct net *net)
         return;
     if (!net->alone) {
         MPI_Finalized(&finalised);
-        /* a broken communicator is left alone: its context id must not be used again */
+        /* Leave a broken communicator alone: its context id must not be reused. */
         if (!finalised && !net_broken(net)) {
             MPI_Comm_free(&net->comm[CALL]);
             MPI_Comm_free(&net->comm[WORK]);

@@ -43,7 +43,7 @@ static int add_image(mend_store *store, struct list *list, mend_image *image, en
     if (strcmp(head->name, store->name) != 0)
         return 0;
     if (kind == IN_PARITY && parity_read_meta(image, &item))
-        return 0; /* damaged: as if it were not there */
+        return 0; /* damaged: as if it did not exist */
     return add(list, &item);
 }
 
@@ -70,8 +70,7 @@ static int list_memory(mend_store *store, struct list *list)
     return 0;
 }
 
-/* Of the files in a folder that several ranks share, each is listed by one of them; own ones by
- * their owner too. */
+/* If several ranks share a folder, one of them lists each file; its owner lists it, too. */
 static bool to_be_listed(const mend_store *store, const mend_file *f)
 {
     if (store->alone)
@@ -130,7 +129,7 @@ static int list_folder(mend_store *store, const char *folder, struct list *list)
     mend_file *files = NULL;
     int count = 0, rc = folder ? mend_folder_list(folder, &files, &count) : 0;
 
-    if (rc) { /* a folder that cannot be read holds nothing for us now; the reason is reported */
+    if (rc) { /* an unreadable folder holds nothing for us now; report why */
         list->unreadable = true;
         mend_event("store.folder_unreadable", ev_str("folder", folder),
                    ev_str("error", mend_error_text()));
@@ -156,8 +155,8 @@ static int list_folder(mend_store *store, const char *folder, struct list *list)
     return rc;
 }
 
-/* A copy in memory gets its sums a moment after it was made. If its memory changed before that, only
- * the other copy can tell, and not which of the two is right: neither is used. */
+/* A copy in memory gets its sums a moment after it was made. If its memory changed before that, only the other copy
+ * can tell, but not which of the two is right. So we use neither. */
 static void drop_contradictions(mend_store *store, struct inventory *inventory)
 {
     int kept = 0;

@@ -1,5 +1,5 @@
-/* What exists of which version, where. Asked anew whenever it matters: every rank lists what it
- * holds, all lists are gathered, and every rank draws the same conclusions from the same list. */
+/* What exists of which version, and where. We ask again whenever it matters: every rank lists what it holds, all
+ * gather the lists, and every rank draws the same conclusions from the same list. */
 #ifndef STORE_INVENTORY_H
 #define STORE_INVENTORY_H
 
@@ -26,7 +26,7 @@ struct item {
 struct inventory {
     struct item *items;
     int count;
-    bool unreadable; /* some rank could not read a folder or a file: there may be more */
+    bool unreadable; /* a rank could not read a folder or a file: there may be more */
 };
 
 /* Collective on the CALL lane. */
@@ -40,8 +40,8 @@ struct attempt {
     int ranks;
 };
 
-/* The code for "nothing to restore": MEND_ERR_NO_VERSION, or MEND_ERR_IO if something could not be
- * read. On the former a program may start from the beginning, on the latter it must not. */
+/* The code for "nothing to restore": MEND_ERR_NO_VERSION, or MEND_ERR_IO if something could not be read. After the
+ * former a program may start from the beginning; after the latter it must not. */
 int inventory_nothing(const mend_store *store, const struct inventory *inventory);
 
 /* All attempts, newest first (version, then id); malloc'ed. */
@@ -51,14 +51,14 @@ int inventory_attempts(const struct inventory *inventory, struct attempt **attem
 bool inventory_has(const struct inventory *inventory, const struct attempt *a, int rank);
 bool inventory_complete(const mend_store *store, const struct inventory *inventory,
                         const struct attempt *a);
-/* Levels at which the attempt is fully there, with the redundancy of the level. */
+/* Levels at which the attempt is complete, including the level's redundancy. */
 unsigned inventory_levels(const mend_store *store, const struct inventory *inventory,
                           const struct attempt *a);
 /* Something of this kind exists. */
 bool inventory_kind(const struct inventory *inventory, const struct attempt *a,
                     enum source_kind kind);
 
-/* A parity item of the group of `rank`, or NULL; and whether its losses can be made good. */
+/* A parity item of the group of `rank`, if the group can make good its losses; NULL: it cannot, or there is none. */
 const struct item *inventory_group(const struct inventory *inventory, const struct attempt *a,
                                    int rank);
 const struct item *inventory_find(const struct inventory *inventory, const struct attempt *a,

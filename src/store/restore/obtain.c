@@ -1,4 +1,4 @@
-/* Getting a part, from the nearest place that has it whole. */
+/* Getting a part, from the nearest place that has it undamaged. */
 #include "restore/obtain.h"
 
 #include "copies/device.h"
@@ -76,7 +76,7 @@ static int open_memory(mend_store *store, const struct item *item, struct part *
         return mend_fail(MEND_ERR_NOT_FOUND, "version %lld is not in memory any more",
                          (long long)item->version);
     struct drain *staged = NULL;
-    device_stage(store, slot, &staged); /* crosses the bus meanwhile */
+    device_stage(store, slot, &staged); /* meanwhile, it crosses the bus */
     int rc = slot_verify(slot);
     if (rc)
         slot->complete = slot->users > 0;
@@ -93,7 +93,7 @@ static int open_memory(mend_store *store, const struct item *item, struct part *
     return 0;
 }
 
-/* Open and verify every block. The image belongs to the part, or is closed. */
+/* Open and verify every block. The part takes over the image, or we close it. */
 static int adopt_image(mend_image *image, const struct item *item, uint8_t *buffer,
                        struct part **part)
 {
@@ -158,8 +158,7 @@ static int pack_bytes(void *context, const void *bytes, size_t count)
     return 0;
 }
 
-/* Any part as one whole image in memory: the form in which it travels, so that the receiver can
- * verify it. */
+/* Pack any part as one whole image in memory: it travels in this form, so that the receiver can verify it. */
 static int pack_part(struct part *part, uint8_t **bytes, uint64_t *count)
 {
     mend_image_head head = *part->head;
@@ -185,7 +184,7 @@ static int pack_part(struct part *part, uint8_t **bytes, uint64_t *count)
     return 0;
 }
 
-/* One message, complete, from or into memory on the heap. */
+/* Complete one message, from or into memory on the heap. */
 static int transfer(mend_store *store, bool sending, int peer, int tag, void *bytes, size_t count,
                     bool *poisoned)
 {
@@ -195,7 +194,7 @@ static int transfer(mend_store *store, bool sending, int peer, int tag, void *by
     return rc ? rc : ended;
 }
 
-/* The holder: length 0 says that it is damaged here too. */
+/* The holder's side: length 0 means that the part is damaged here, too. */
 static int send_part(mend_store *store, const struct item *item, int asker)
 {
     struct part *part = NULL;
@@ -232,7 +231,7 @@ static int adopt_bytes(uint8_t *bytes, uint64_t count, const struct item *item, 
     return rc;
 }
 
-/* The asker. *damaged: no part came, or a damaged one; the net itself works. */
+/* The asker's side. *damaged: no part came, or a damaged one; the net itself works. */
 static int receive_part(mend_store *store, const struct item *item, struct part **part,
                         int *damaged)
 {
@@ -245,7 +244,7 @@ static int receive_part(mend_store *store, const struct item *item, struct part 
         return net_break(store->net), mend_fail(MEND_ERR_NO_MEMORY, "no memory");
     int rc = transfer(store, false, item->holder, TAG_LENGTH, length, sizeof *length, &poisoned);
     if (rc == 0 && *length && !(bytes = malloc(*length))) {
-        net_break(store->net); /* the sender has already begun and cannot be stopped */
+        net_break(store->net); /* the sender has already started and cannot be stopped */
         rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for %llu bytes", (unsigned long long)*length);
     }
     if (rc == 0 && *length)
@@ -272,8 +271,8 @@ struct need {
     struct choices choices;
 };
 
-/* One rank's turn, in which a holder or a group may help. Returns only failures of the net; what
- * the asker got is in *mine. */
+/* One rank's turn, in which a holder or a group may help. Returns only failures of the net; *mine has the asker's
+ * result. */
 static int try_choice(mend_store *store, const struct inventory *inv, const struct attempt *a,
                       int asker, const struct need *need, struct part **part, int *mine)
 {
@@ -312,20 +311,22 @@ static int make_needs(mend_store *store, const struct inventory *inv, const stru
 {
     int *wants = malloc((size_t)store->size * sizeof *wants);
     struct need *needs = calloc((size_t)store->size, sizeof *needs);
-    int rc =
-        wants && needs ? 0 : mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d ranks", store->size);
-    if (rc)
+    *out = needs;
+    if (!wants || !needs) {
+        free(wants);
         net_break(store->net);
-    if (rc == 0)
-        rc = net_gather(store->net, CALL, &want, sizeof want, wants);
+        return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d ranks", store->size);
+    }
+    int rc = net_gather(store->net, CALL, &want, sizeof want, wants);
     for (int r = 0; rc == 0 && r < store->size; r++) {
         needs[r] = (struct need){.want = wants[r], .done = wants[r] == -2};
         int asker = store->alone ? store->rank : r;
         if (!needs[r].done)
             rc = list_choices(inv, a, asker, wants[r], &needs[r].choices);
     }
+    if (rc) /* the others are about to enter the first round */
+        net_break(store->net);
     free(wants);
-    *out = needs;
     return rc;
 }
 
@@ -337,12 +338,11 @@ static void free_needs(struct need *needs, int count)
 }
 
 /* Protocol:
- *   1. every rank's wish is known to all; all make the same list of choices for each.
- *   2. round: each rank without a part takes its next choice, in order of ranks; holders help.
- *   3. all learn who has what. Those who got nothing good go to their next choice in another round.
- *   4. if somebody's choices are used up, all fail alike.
- * Everything that is gained is verified before it counts. A death fails the messages of its round,
- * for all. */
+ *   1. All learn every rank's wish, and make the same list of choices for each.
+ *   2. In a round, each rank without a part takes its next choice, in order of ranks; holders help.
+ *   3. All learn who has what. Ranks that got nothing good go to their next choice in another round.
+ *   4. If a rank has no choice left, all fail alike.
+ * Every part is verified before it counts. A death fails the messages of its round, for all. */
 int obtain_part(mend_store *store, const struct inventory *inv, const struct attempt *a, int want,
                 struct part **part)
 {

@@ -1,5 +1,4 @@
-/* A part of a version that can be read: an image (file, bundle, message), or a copy in our own
- * memory. */
+/* A readable part of a version: an image (file, bundle, message), or a copy in our own memory. */
 #include <stdlib.h>
 
 #include <base/copy.h>

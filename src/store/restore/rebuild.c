@@ -1,4 +1,4 @@
-/* Rebuilding a lost member's file from the rest of its group, during a restore. */
+/* Rebuilds a lost member's file from the rest of its group, during a restore. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +8,7 @@
 
 enum { TAG_REBUILD = 51 };
 
-/* What one rank holds of the group, opened. Each piece has one designated holder: the first in the
- * inventory. */
+/* What one rank holds of the group, opened. Each piece has one designated holder: the first in the inventory. */
 struct piece {
     const struct item *data, *parity; /* NULL: nobody has it */
     bool data_good, parity_good;
@@ -58,7 +57,7 @@ static bool item_good(const mend_store *store, const struct item *item)
     return good;
 }
 
-/* A damaged piece would poison the result: every holder verifies its pieces first. */
+/* A damaged piece would spoil the result, so every holder verifies its pieces first. */
 static int find_pieces(struct mending *r)
 {
     int64_t good[2 * GROUP_MAX];
@@ -81,7 +80,7 @@ static int find_pieces(struct mending *r)
     return rc;
 }
 
-/* k pieces of a stripe that are good: numbers for the code, members for the messages. */
+/* Choose k good pieces of a stripe: numbers for the code, members for the messages. */
 static bool choose(const struct mending *r, int stripe, int use[], int member[])
 {
     int n = 0;
@@ -95,7 +94,7 @@ static bool choose(const struct mending *r, int stripe, int use[], int member[])
     return n == r->k;
 }
 
-/* The holder's side of one piece: chunk of a data file, or row of a parity image. */
+/* The holder's side of one piece: a chunk of a data file, or a row of a parity image. */
 static int read_piece(const struct mending *r, int stripe, int i, uint8_t *to)
 {
     char path[PATH_ROOM];
@@ -127,7 +126,7 @@ static int read_piece(const struct mending *r, int stripe, int i, uint8_t *to)
     return rc;
 }
 
-/* One piece from its holder to the one who rebuilds. buffer is on the heap. */
+/* Move one piece from its holder to the rank that rebuilds. buffer is on the heap. */
 static int move_piece(const struct mending *r, int stripe, int i, uint8_t *buffer, bool *poisoned)
 {
     int row = stripe_row(r->g, r->m, stripe, i), rc = 0;
@@ -136,7 +135,7 @@ static int move_piece(const struct mending *r, int stripe, int i, uint8_t *buffe
 
     if (holder == me) {
         rc = read_piece(r, stripe, i, buffer);
-        if (rc) /* it was good a moment ago; zeros lead to garbage, which the verification finds */
+        if (rc) /* it was good a moment ago; zeros give garbage, which the verification finds */
             memset(buffer, 0, r->group->chunk);
     }
     if (holder == asker)
@@ -173,8 +172,7 @@ static int mend_stripe(const struct mending *r, int stripe, uint8_t *buffer, uin
     return rc ? rc : bad;
 }
 
-/* Is this rank needed at all? Everybody takes part in the agreement on the pieces, only these in
- * the messages. */
+/* Does anybody need this rank? All take part in the agreement on the pieces, but only these in the messages. */
 static int prepare(struct mending *r)
 {
     r->group = inventory_group(r->what->inventory, r->what->attempt, r->what->rank);
@@ -189,10 +187,10 @@ static int prepare(struct mending *r)
 }
 
 /* Protocol:
- *   1. every holder verifies its pieces, all learn which are good;
- *   2. for each stripe to which the lost member gave data, k good pieces travel to the one who asks;
- *   3. it solves for the missing chunk.
- * The result is an image with its own checksums, verified by the caller. */
+ *   1. Every holder verifies its pieces, and all learn which are good.
+ *   2. For each stripe to which the lost member gave data, k good pieces travel to the asker.
+ *   3. The asker solves for the missing chunk.
+ * The result is an image with its own checksums; the caller verifies it. */
 int erasure_rebuild(mend_store *store, const struct rebuild *what, uint8_t **bytes, uint64_t *count)
 {
     struct mending r = {.store = store, .what = what};
@@ -220,7 +218,7 @@ int erasure_rebuild(mend_store *store, const struct rebuild *what, uint8_t **byt
             continue;
         uint8_t *out = asker ? file + (uint64_t)stripe_chunk(r.g, r.m, s, r.x) * chunk : NULL;
         rc = mend_stripe(&r, s, buffer, out, &poisoned);
-        if (rc == MEND_ERR_NO_MEMORY && asker) { /* the others go on */
+        if (rc == MEND_ERR_NO_MEMORY && asker) { /* the others continue */
             bad = rc;
             rc = 0;
         }

@@ -1,5 +1,5 @@
-/* Restore on another number of ranks: regions that are parts of a global array find their new
- * places. */
+/* Restores on another number of ranks: regions that are parts of a global array find their new places. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static bool chosen(const int *ids, int count, int id)
     return false;
 }
 
-/* Every rank's wishes; malloc'ed, ends[r] = where rank r's end. */
+/* Gather every rank's wishes; malloc'ed, ends[r] = where those of rank r end. */
 static int gather_wishes(mend_store *store, const int *ids, int count, struct extent **all,
                          int *ends)
 {
@@ -72,6 +72,11 @@ static bool overlap(const struct extent *wish, const struct extent *gift, uint64
     return wish->id == gift->id && *bytes > 0;
 }
 
+struct span {
+    int region;
+    uint64_t from, end;
+};
+
 /* One round's gifts: what the parts that are open now have. */
 struct round {
     mend_store *store;
@@ -81,8 +86,12 @@ struct round {
     int *gift_ends;
     struct part *part; /* mine */
     uint8_t *slice;
-    uint64_t *filled; /* by region of mine: bytes that arrived */
-    bool write;       /* false: only count */
+    bool poisoned;      /* a message may still write to the slice */
+    struct span *spans; /* which the parts have of my regions */
+    int span_count, span_room;
+    bool write; /* false: only note the spans */
+    int failed; /* a device did not take its bytes, and why */
+    char why[600];
 };
 
 static int gather_gifts(struct round *r)
@@ -115,7 +124,36 @@ static int gather_gifts(struct round *r)
     return rc;
 }
 
-/* Bytes [from, from+bytes) of one array from `giver` to `taker`, in slices. */
+static int note_span(struct round *r, struct span span)
+{
+    if (r->span_count == r->span_room) {
+        int room = r->span_room ? 2 * r->span_room : 64;
+        struct span *bigger = realloc(r->spans, (size_t)room * sizeof *bigger);
+        if (!bigger) {
+            net_break(r->store->net); /* the others are about to enter the next round */
+            return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d pieces of arrays", room);
+        }
+        r->spans = bigger;
+        r->span_room = room;
+    }
+    r->spans[r->span_count++] = span;
+    return 0;
+}
+
+/* A slice, to its place in my memory. */
+static void put(struct round *r, const struct region *to, uint64_t from, size_t bytes)
+{
+    int rc = r->failed ? 0
+                       : device_write(r->store, to->address + (from - to->global_offset), r->slice,
+                                      bytes);
+    if (!rc)
+        return;
+    r->failed =
+        mend_fail_within(rc, "region %d (%s) on rank %d", to->id, to->label, r->store->rank);
+    snprintf(r->why, sizeof r->why, "%s", mend_error_text());
+}
+
+/* Move bytes [from, from+bytes) of one array from `giver` to `taker`, in slices. */
 static int move_extent(struct round *r, int giver, int taker, int id, uint64_t from, uint64_t bytes)
 {
     mend_store *store = r->store;
@@ -123,16 +161,14 @@ static int move_extent(struct round *r, int giver, int taker, int id, uint64_t f
     const mend_image_region *saved = giver == store->rank ? part_region(r->part, id) : NULL;
     int rc = 0;
 
-    if (to)
-        r->filled[to - store->regions] += bytes;
     if (!r->write)
-        return 0;
+        return to ? note_span(r, (struct span){(int)(to - store->regions), from, from + bytes}) : 0;
     for (uint64_t at = 0; rc == 0 && at < bytes; at += SLICE) {
         size_t n = bytes - at < SLICE ? (size_t)(bytes - at) : SLICE;
         if (saved)
             rc =
                 part_read(r->part, saved->offset + (from + at - saved->global_offset), r->slice, n);
-        if (rc) { /* verified before: the disk has changed it. The taker waits: let all know */
+        if (rc) { /* verified before, but the disk has changed it. The taker waits: tell all */
             net_break(store->net);
             return rc;
         }
@@ -140,16 +176,16 @@ static int move_extent(struct round *r, int giver, int taker, int id, uint64_t f
             rc = net_send(store->net, CALL, taker, TAG_SLICE, r->slice, n);
         else if (giver != taker && to)
             rc = net_receive(store->net, CALL, giver, TAG_SLICE, r->slice, n);
-        int ended = giver != taker ? net_complete(store->net, CALL, NULL) : 0;
+        int ended = giver != taker ? net_complete(store->net, CALL, &r->poisoned) : 0;
         if (rc == 0)
             rc = ended;
         if (rc == 0 && to)
-            rc = device_write(store, to->address + (from + at - to->global_offset), r->slice, n);
+            put(r, to, from + at, n);
     }
     return rc;
 }
 
-/* Every pair of a wish and a gift, in the same order on every rank: the two concerned move bytes. */
+/* Go through every pair of a wish and a gift, in the same order on every rank; the two concerned move bytes. */
 static int move_round(struct round *r)
 {
     int me = r->store->rank, rc = 0;
@@ -166,21 +202,44 @@ static int move_round(struct round *r)
     return rc;
 }
 
-/* Are all my regions covered? Overlapping gifts count more than once, so this is a lower bound
- * check. */
-static int check_filled(const struct round *r, const int *ids, int count)
+static int compare_spans(const void *a, const void *b)
 {
+    const struct span *x = a, *y = b;
+    if (x->region != y->region)
+        return x->region < y->region ? -1 : 1;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Bytes of a region that the spans cover. They are sorted, may overlap, and lie inside the region. */
+static uint64_t covered(const struct round *r, int region)
+{
+    uint64_t sum = 0, reached = 0;
+    for (int i = 0; i < r->span_count; i++) {
+        const struct span *s = &r->spans[i];
+        if (s->region != region || s->end <= reached)
+            continue;
+        sum += s->end - (s->from > reached ? s->from : reached);
+        reached = s->end;
+    }
+    return sum;
+}
+
+static int check_filled(struct round *r, const int *ids, int count)
+{
+    if (r->span_count)
+        qsort(r->spans, (size_t)r->span_count, sizeof *r->spans, compare_spans);
     for (int i = 0; i < r->store->region_count; i++) {
         const struct region *region = &r->store->regions[i];
-        if (chosen(ids, count, region->id) && r->filled[i] < region->bytes)
+        uint64_t filled = chosen(ids, count, region->id) ? covered(r, i) : region->bytes;
+        if (filled < region->bytes)
             return mend_fail(MEND_ERR_REGION,
                              "region %d: only %llu of %zu bytes are in the version", region->id,
-                             (unsigned long long)r->filled[i], region->bytes);
+                             (unsigned long long)filled, region->bytes);
     }
     return 0;
 }
 
-/* All saved parts, as many at a time as there are ranks now. */
+/* Go through all saved parts, as many at a time as there are ranks now. */
 static int all_rounds(struct round *r, const struct inventory *inv, const struct attempt *a)
 {
     int rc = 0, n = r->store->size;
@@ -198,10 +257,10 @@ static int all_rounds(struct round *r, const struct inventory *inv, const struct
 }
 
 /* Protocol:
- *   1. all wishes are known to all; a region without a global layout fails all;
- *   2. all saved parts are obtained and verified, round by round, and it is counted whether they
- *      cover the wishes: nothing is written yet;
- *   3. once more, and now the bytes move. */
+ *   1. All learn all wishes; a region without a global layout fails all.
+ *   2. Obtain and verify all saved parts, round by round, and check whether they cover the wishes. Write nothing yet.
+ *   3. Go through all rounds again, and now move the bytes. A rank whose device does not take them continues to give
+ *      and to take, because the others wait for it. All learn of it at the end. */
 int redistribute(mend_store *store, const struct inventory *inv, const struct attempt *a,
                  const int *ids, int count)
 {
@@ -210,9 +269,7 @@ int redistribute(mend_store *store, const struct inventory *inv, const struct at
         .store = store, .wish_ends = ends, .gift_ends = ends ? ends + store->size : NULL};
 
     r.slice = malloc(SLICE);
-    r.filled = calloc((size_t)store->region_count + 1, sizeof *r.filled);
-    int rc = restore_agree(
-        store, ends && r.slice && r.filled ? 0 : mend_fail(MEND_ERR_NO_MEMORY, "no memory"));
+    int rc = restore_agree(store, ends && r.slice ? 0 : mend_fail(MEND_ERR_NO_MEMORY, "no memory"));
     if (rc == 0)
         rc = gather_wishes(store, ids, count, &r.wishes, ends);
     if (rc == 0)
@@ -223,10 +280,13 @@ int redistribute(mend_store *store, const struct inventory *inv, const struct at
     if (rc == 0)
         rc = all_rounds(&r, inv, a);
     if (rc == 0)
+        rc = restore_agree(store, r.failed ? mend_fail(r.failed, "%s", r.why) : 0);
+    if (rc == 0)
         mend_event("store.redistribute", ev_int("version", a->version), ev_int("from", a->ranks),
                    ev_int("to", store->size));
-    free(r.slice);
-    free(r.filled);
+    if (!r.poisoned)
+        free(r.slice);
+    free(r.spans);
     free(r.wishes);
     free(r.gifts);
     free(ends);

@@ -1,4 +1,4 @@
-/* Restoring: which version, and the way back into the application's data. */
+/* Restoring: which version, and how it gets back into the application's data. */
 #include <stdlib.h>
 
 #include "copies/device.h"
@@ -47,11 +47,14 @@ static int copy_regions(mend_store *store, struct part *part, const int *ids, in
             chosen(ids, count, r->id) ? part_region(part, r->id) : NULL;
         if (saved)
             rc = device_read(store, part, saved->offset, r->address, r->bytes);
+        if (rc == MEND_ERR_DEVICE || rc == MEND_ERR_NO_MEMORY)
+            rc = mend_fail_within(rc, "version %lld: region %d (%s) on rank %d",
+                                  (long long)part->head->version, r->id, r->label, store->rank);
     }
     return rc;
 }
 
-/* All ranks' worst; my own message if it is mine. */
+/* The worst code of all ranks, with my own message if the failure is mine. */
 int restore_agree(mend_store *store, int rc)
 {
     int64_t worst = rc;

@@ -14,15 +14,15 @@ int restore_look(mend_store *store, struct inventory *inv, struct attempt **atte
 int restore_list(mend_store *store, const struct inventory *inv, struct attempt **out, int *count);
 int restore_find(mend_store *store, const struct inventory *inv, mend_version_t version,
                  struct attempt *out);
-/* It is not offered again. */
+/* Do not offer it again. */
 void restore_mark_bad(mend_store *store, const struct attempt *a);
 
 /* settle.c */
 
-/* `present` is the newest version from now on; it and `older` ones below it stay in memory. */
+/* Make `present` the newest version; it and `older` ones below it stay in memory. */
 void restore_settle(mend_store *store, const struct inventory *inv, const struct attempt *present,
                     int older);
-/* Copies that this rank lacks are made in the background, from its part. */
+/* Make the copies that this rank lacks in the background, from its part. */
 int restore_rebuild_later(mend_store *store, const struct inventory *inv, const struct attempt *a,
                           struct part *part);
 /* Restore regions with a global layout from a version of another number of ranks. Collective;

@@ -1,11 +1,11 @@
-/* After a restore: what is known now, and which copies have to be made anew. */
+/* After a restore: what is known now, and which copies to make again. */
 #include <stdlib.h>
 
 #include "restore/obtain.h"
 #include "restore/restore.h"
 
-/* `present` is the present now: what is known starts from it, what lies above is abandoned. The
- * memory level keeps that version, and `older` ones below it. */
+/* Make `present` the newest version: what is known starts from it, and what lies above is abandoned. The memory level
+ * keeps that version, and `older` ones below it. */
 void restore_settle(mend_store *store, const struct inventory *inv, const struct attempt *present,
                     int older)
 {
@@ -23,8 +23,8 @@ void restore_settle(mend_store *store, const struct inventory *inv, const struct
                 continue;
             bool is_present = k->version == present->version && k->id == present->id;
             k->reached = inventory_levels(store, inv, &attempts[i]);
-            /* copies in memory are needed also while their second ones are made anew; those that
-             * need not be kept are free for the next saves, or each restore would cost one more */
+            /* We need copies in memory also while we make their second ones again. Those that need not be kept are
+             * free for the next saves; otherwise each restore would cost one more. */
             if (is_present || (older > 0 && inventory_kind(inv, &attempts[i], IN_MEMORY)))
                 k->reached |= store->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY);
             else
@@ -60,7 +60,7 @@ static unsigned lacking(const mend_store *store, const struct inventory *inv,
     return missing;
 }
 
-/* Turn the part into a slot of our own, from which it can be saved again. */
+/* Turn the part into a slot of our own, from which we can save it again. */
 static struct slot *slot_of_part(mend_store *store, struct part *part)
 {
     struct slot *slot =
@@ -85,7 +85,7 @@ static struct slot *slot_of_part(mend_store *store, struct part *part)
     pthread_mutex_unlock(&store->lock);
     if (rc)
         return NULL;
-    slot->serial = 0; /* not the application's present data */
+    slot->serial = 0; /* not the application's current data */
     slot->device_serial = 0;
     rc = part_read(part, 0, slot->memory, part->head->stream_bytes);
     if (rc == 0)
@@ -101,8 +101,8 @@ static struct slot *slot_of_part(mend_store *store, struct part *part)
     return rc ? NULL : slot;
 }
 
-/* Restore lost redundancy in the background: save the part again, as the same version and attempt,
- * at the levels that lack it. */
+/* Restore lost redundancy in the background: save the part again, as the same version and attempt, at the levels that
+ * lack it. */
 int restore_rebuild_later(mend_store *store, const struct inventory *inv, const struct attempt *a,
                           struct part *part)
 {

@@ -1,5 +1,4 @@
-/* Which versions can be restored: those that are complete somewhere, of this past, and not known to be
- * damaged. */
+/* Which versions can be restored: those that are complete somewhere, not abandoned, and not known to be damaged. */
 #include <stdlib.h>
 
 #include "restore/obtain.h"
@@ -22,9 +21,9 @@ void restore_mark_bad(mend_store *store, const struct attempt *a)
     store->bad[store->bad_count++] = (struct known){.version = a->version, .id = a->id};
 }
 
-/* A complete attempt that was made later under a number that is not larger: the program had gone
- * back (restored an older version, or begun anew) before it saved that one. What it had saved above
- * belongs to an abandoned past, even where a level has not yet removed it. */
+/* Is there a complete attempt that was made later, under a number that is not larger? Then the program had gone back
+ * (restored an older version, or started over) before it saved that one. What it had saved above is abandoned, even
+ * where a level has not removed it yet. */
 static bool is_outlived(const struct attempt *a, const struct attempt *complete, int count)
 {
     for (int i = 0; i < count; i++)
@@ -33,7 +32,7 @@ static bool is_outlived(const struct attempt *a, const struct attempt *complete,
     return false;
 }
 
-/* Complete attempts, newest first, one per version number, none of an abandoned past. */
+/* Complete attempts, newest first, one for each version number, without abandoned ones. */
 int restore_list(mend_store *store, const struct inventory *inv, struct attempt **out, int *count)
 {
     struct attempt *all = NULL;
@@ -43,7 +42,7 @@ int restore_list(mend_store *store, const struct inventory *inv, struct attempt 
     for (int i = 0; i < total; i++)
         if (!is_bad(store, &all[i]) && inventory_complete(store, inv, &all[i]))
             all[complete++] = all[i];
-    for (int i = 0; i < complete; i++) /* the list behind i is still whole: older versions */
+    for (int i = 0; i < complete; i++) /* what follows i is still complete: older versions */
         if (!is_outlived(&all[i], all + i + 1, complete - i - 1) &&
             (n == 0 || all[n - 1].version != all[i].version))
             all[n++] = all[i];

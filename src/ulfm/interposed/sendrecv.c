@@ -1,10 +1,10 @@
-/* MPI_Sendrecv of Open MPI 5.0, made safe.
+/* A safe MPI_Sendrecv for Open MPI 5.0.
  *
- * When its send fails with MPIX_ERR_REVOKED it cancels its receive, also if there is none because
- * the source is MPI_PROC_NULL: then it follows a pointer that was never set, and the process
- * crashes in the middle of a failure that it should survive. Programs with open borders do this in
- * every halo exchange. So a call without a source becomes a send, and a receive from nobody for the
- * status. All others go on to the next definition of the same name, a tool's or the library's. */
+ * When its send fails with MPIX_ERR_REVOKED, Open MPI's cancels its receive, even if there is none because the source
+ * is MPI_PROC_NULL. It then follows a pointer that was never set, and the process crashes in the middle of a failure
+ * that it should survive. Programs with open boundaries do this in every halo exchange. So we turn a call without a
+ * source into a send, and a receive from MPI_PROC_NULL for the status. All other calls go to the next definition of
+ * the same name, a tool's or the library's. */
 #include <base/log.h>
 
 #include <dlfcn.h>

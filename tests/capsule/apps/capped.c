@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -98,9 +99,19 @@ static int open_deep(const char *folder)
     return fd;
 }
 
+/* There is room for 8 TiB. What does not fit must not reach into memory that no image holds. */
+static void map_too_much(void)
+{
+    void *at = mmap(NULL, 9ul << 40, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    must(at == MAP_FAILED && errno == ENOMEM, "a mapping of 9 TiB");
+    at = mmap(NULL, 1ul << 40, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    must(at != MAP_FAILED && !munmap(at, 1ul << 40), "a mapping of 1 TiB");
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
+    map_too_much();
     int threads = start_threads(), ops = make_ops(), timers = make_timers();
     int deep = open_deep(argv[1]), sum = 0, one = 1;
     printf("capped: %d operations, %d threads, %d timers\n", ops, threads, timers);

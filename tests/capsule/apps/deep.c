@@ -1,4 +1,5 @@
-/* deep.c STEPS: a program with megabytes on its stack, in frames of all sizes, while it communicates. */
+/* deep.c STEPS [LEVELS]: a program with megabytes on its stack (100 KiB a level), in frames of all sizes, while it
+ * communicates. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +24,12 @@ static long descend(int level, int step, int rank)
 
 int main(int argc, char **argv)
 {
-    int rank, steps = argc > 1 ? atoi(argv[1]) : 4;
+    int rank, steps = argc > 1 ? atoi(argv[1]) : 4, levels = argc > 2 ? atoi(argv[2]) : 40;
     long all = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int step = 0; step < steps; step++) {
-        long mine = descend(40, step, rank), sum; /* 4 MiB */
+        long mine = descend(levels, step, rank), sum;
         MPI_Reduce(&mine, &sum, 1, MPI_LONG, MPI_BXOR, 0, MPI_COMM_WORLD);
         if (rank == 0)
             printf("step %d: %lx\n", step, all = all * 17 + sum);

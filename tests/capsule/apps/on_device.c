@@ -1,8 +1,9 @@
 /* on_device.c - the program's state is on a GPU, and only there. usage: on_device LIBRARY STEPS|FILE [KERNEL]
+ *                                                                       on_device --expect RANKS STEPS
  *
  * It does so many steps, or goes on until the file is there (until.h). The library is the driver's, or its stand-in. KERNEL is a file that the driver loads (step.cu as PTX or as machine code):
  * then the device does the steps, else the host. Each call of the driver that fails is named on stderr, with its error; the
- * program ends with 5. */
+ * program ends with 5. With --expect it uses neither MPI nor a driver, and prints what so many ranks print after so many steps. */
 #include "../../fault/apps/until.h"
 
 #include <dlfcn.h>
@@ -86,6 +87,54 @@ static void *kernel_of(const char *path)
 
 static uint64_t words[WORDS];
 
+static void begin(uint64_t *w, int of)
+{
+    for (int i = 0; i < WORDS; i++)
+        w[i] = (uint64_t)(of + 1) * 0x9e3779b97f4a7c15u + (uint64_t)i;
+}
+
+static void advance(uint64_t *w, uint64_t next)
+{
+    for (int i = 0; i < WORDS; i++)
+        w[i] = (w[i] ^ (w[i] >> 29)) * 0xbf58476d1ce4e5b9u + next;
+}
+
+static uint64_t sum_of(const uint64_t *w)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < WORDS; i++)
+        sum = sum * 31 + w[i];
+    return sum;
+}
+
+static void tell(uint64_t all, int steps)
+{
+    printf("on_device: %016llx after %d steps\n", (unsigned long long)all, steps);
+}
+
+/* All ranks, one after the other, on the host. */
+static int expect(int ranks, int steps)
+{
+    uint64_t(*w)[WORDS] = calloc((size_t)ranks, sizeof *w);
+    uint64_t *mine = calloc((size_t)ranks, sizeof *mine), all = 0;
+    if (!w || !mine || ranks < 1)
+        return 1;
+    for (int r = 0; r < ranks; r++)
+        begin(w[r], r);
+    for (int s = 0; s < steps; s++) {
+        for (int r = 0; r < ranks; r++)
+            mine[r] = w[r][s % WORDS];
+        for (int r = 0; r < ranks; r++)
+            advance(w[r], mine[(r + ranks - 1) % ranks]);
+    }
+    for (int r = 0; r < ranks; r++)
+        all ^= sum_of(w[r]);
+    tell(all, steps);
+    free(mine);
+    free(w);
+    return 0;
+}
+
 /* On the device by a kernel, or on the host and back. */
 static void one_step(void *kernel, uint64_t at, void *stream, uint64_t next)
 {
@@ -94,8 +143,7 @@ static void one_step(void *kernel, uint64_t at, void *stream, uint64_t next)
     if (kernel) {
         OK(launch(kernel, 64, 1, 1, 256, 1, 1, 0, stream, arguments, NULL));
     } else {
-        for (int i = 0; i < WORDS; i++)
-            words[i] = (words[i] ^ (words[i] >> 29)) * 0xbf58476d1ce4e5b9u + next;
+        advance(words, next);
         OK(in(at, words, sizeof words, stream));
     }
     OK(wait(stream));
@@ -104,6 +152,8 @@ static void one_step(void *kernel, uint64_t at, void *stream, uint64_t next)
 
 int main(int argc, char **argv)
 {
+    if (argc == 4 && !strcmp(argv[1], "--expect"))
+        return expect(atoi(argv[2]), atoi(argv[3]));
     struct until steps = until(argc > 2 ? argv[2] : NULL, 60);
     int device = 0;
     uint64_t at = 0, sum = 0, all = 0;
@@ -119,8 +169,7 @@ int main(int argc, char **argv)
     OK(alloc(&at, sizeof words));
     OK(make(&stream, 1));
     kernel = argc > 3 ? kernel_of(argv[3]) : NULL;
-    for (int i = 0; i < WORDS; i++)
-        words[i] = (uint64_t)(rank + 1) * 0x9e3779b97f4a7c15u + (uint64_t)i;
+    begin(words, rank);
     OK(in(at, words, sizeof words, stream));
     OK(wait(stream));
     for (step = 0; until_more(&steps, step); step++) {
@@ -136,11 +185,10 @@ int main(int argc, char **argv)
     }
     OK(out(words, at, sizeof words, stream));
     OK(wait(stream));
-    for (int i = 0; i < WORDS; i++)
-        sum = sum * 31 + words[i];
+    sum = sum_of(words);
     MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_BXOR, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("on_device: %016llx after %d steps\n", (unsigned long long)all, steps.steps);
+        tell(all, steps.steps);
     MPI_Finalize();
     return 0;
 }

@@ -344,6 +344,61 @@ static void statuses(void)
     MPI_Type_free(&pair);
 }
 
+/* Receives of every kind begun in a row are matched in their order, whatever call comes next, and even if none comes for a
+ * while: the capsule begins small ones when it must. */
+static void in_a_row(int r)
+{
+    enum { ROW = 4, NEXT = 9 };
+    MPI_Datatype one;
+    MPI_Type_contiguous(1, MPI_INT, &one);
+    MPI_Type_commit(&one);
+    for (int next = 0; next < NEXT; next++) {
+        int out[ROW], in[ROW], flag = 0, more = 0;
+        MPI_Request q[ROW], s;
+        MPI_Status st[ROW];
+        memset(in, 0, sizeof in);
+        MPI_Irecv(&in[0], 1, MPI_INT, left, 80, ring, &q[0]);
+        MPI_Irecv(&in[1], 1, next % 2 ? MPI_INT : one, left, 80, ring, &q[1]);
+        MPI_Irecv(&in[2], 1, MPI_INT, next % 3 ? left : MPI_ANY_SOURCE, 80, ring, &q[2]);
+        MPI_Irecv(&in[3], 1, MPI_INT, left, 80, ring, &q[3]);
+        fill(out, ROW, me + r + next);
+        if (next == 1)
+            MPI_Barrier(ring);
+        else if (next == 2)
+            MPI_Iprobe(left, 81, ring, &flag, MPI_STATUS_IGNORE);
+        else if (next == 3)
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+        else if (next == 4) {
+            MPI_Isend(out, 1, MPI_INT, me, 82, ring, &s);
+            MPI_Recv(&more, 1, MPI_INT, me, 82, ring, &st[0]);
+            MPI_Wait(&s, MPI_STATUS_IGNORE);
+            CHECK(more == out[0]);
+        } else if (next == 5) {
+            MPI_Irecv(&more, 1, MPI_INT, left, 84, ring, &s);
+            MPI_Cancel(&s);
+            MPI_Wait(&s, &st[0]);
+            MPI_Test_cancelled(&st[0], &more);
+            SAME(more, 1);
+        } else if (next == 6)
+            MPI_Request_free(&q[3]);
+        for (int i = 0; i < ROW; i++)
+            MPI_Send(&out[i], 1, MPI_INT, right, 80, ring);
+        if (next < 5)
+            MPI_Waitall(ROW, q, st);
+        for (int i = 0; i < ROW && next >= 5; i++)
+            MPI_Wait(&q[i], next % 2 ? &st[i] : MPI_STATUS_IGNORE);
+        if (next == 6) { /* nothing tells that the fourth is here, but messages do not overtake */
+            MPI_Sendrecv(out, 1, MPI_INT, right, 83, &more, 1, MPI_INT, left, 83, ring,
+                         MPI_STATUS_IGNORE);
+            while (!*(volatile int *)&in[3])
+                MPI_Iprobe(left, 81, ring, &flag, MPI_STATUS_IGNORE);
+        }
+        filled(in, ROW, left + r + next);
+        SAME(flag, 0);
+    }
+    MPI_Type_free(&one);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -365,6 +420,7 @@ int main(int argc, char **argv)
         probing(r);
         persistent(r);
         cancelling(r);
+        in_a_row(r);
         generalized();
         statuses();
     }

@@ -231,6 +231,7 @@ static void errors(void)
     int x = 0, flag;
     MPI_Request s, q;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* for errors without an object */
     MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
     CHECK(MPI_Psend_init(&x, 1, 1, MPI_INT, ranks, 0, ring, MPI_INFO_NULL, &s) != MPI_SUCCESS);
     CHECK(MPI_Precv_init(&x, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, ring, MPI_INFO_NULL, &q) !=
@@ -250,6 +251,7 @@ static void errors(void)
     MPI_Request_free(&s);
     MPI_Request_free(&q);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }
 
 int main(int argc, char **argv)

@@ -107,6 +107,14 @@ static void performance(void)
         CHECK(MPI_T_category_get_categories(i, sub < 64 ? sub : 64, list) == MPI_SUCCESS);
     }
     CHECK(MPI_T_category_changed(&stamp) == MPI_SUCCESS);
+#ifndef OPEN_MPI /* which has no such functions */
+    int events = -1, sources = -1, in_category = -1;
+    CHECK(MPI_T_event_get_num(&events) == MPI_SUCCESS && events == 0);
+    CHECK(MPI_T_source_get_num(&sources) == MPI_SUCCESS && sources == 0);
+    if (cats)
+        CHECK(MPI_T_category_get_num_events(0, &in_category) == MPI_SUCCESS && in_category == 0);
+    CHECK(MPI_T_event_get_index("nothing", &events) == MPI_T_ERR_INVALID_NAME);
+#endif
 }
 
 int main(int argc, char **argv)

@@ -318,6 +318,24 @@ static void named_types(void)
     SAME(size, 16);
 }
 
+/* Markers of MPI-1, where mpi.h still has them. */
+static void markers(void)
+{
+#if defined MPI_LB && !defined OPEN_MPI
+    MPI_Datatype marked, nested;
+    MPI_Aint lb, extent;
+    int size;
+    MPI_Type_create_struct(3, (int[]){1, 2, 1}, (MPI_Aint[]){-4, 8, 40},
+                           (MPI_Datatype[]){MPI_LB, MPI_INT, MPI_UB}, &marked);
+    MPI_Type_contiguous(2, marked, &nested);
+    MPI_Type_get_extent(nested, &lb, &extent);
+    MPI_Type_size(nested, &size);
+    CHECK(lb == -4 && extent == 88 && size == 16);
+    MPI_Type_free(&nested);
+    MPI_Type_free(&marked);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -335,6 +353,7 @@ int main(int argc, char **argv)
         addresses();
         uncommitted();
         named_types();
+        markers();
         /* one is made anew in each round: a recipe must not outlive its type */
         MPI_Type_free(&made[2]);
         MPI_Type_create_hvector(3, 2, 24, MPI_SHORT, &made[2]);

@@ -83,7 +83,7 @@ static void attributes(void)
     MPI_Comm_dup(world, &c);
     MPI_Comm_create_keyval(refuse_copy, count_delete, &key, NULL);
     CALL(MPI_Comm_set_attr(c, key, &flag));
-    say("Comm_dup: %s", MPI_Comm_dup(c, &d) ? "fails" : "ok");
+    say("Comm_dup: %s", name_of(MPI_Comm_dup(c, &d)));
     say("the new one is %s", d == MPI_COMM_NULL ? "null" : d == world ? "untouched" : "there");
     CALL(MPI_Comm_delete_attr(c, key));
     FAILS(MPI_Comm_delete_attr(c, key));
@@ -96,6 +96,11 @@ static void attributes(void)
     say("key %d", key == MPI_KEYVAL_INVALID);
     FAILS(MPI_Comm_free_keyval(&key));
     FAILS(MPI_Comm_free_keyval(&other));
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_set_attr(c, key, &flag);
+    other = key;
+    CALL(MPI_Comm_free_keyval(&key));
+    FAILS(MPI_Comm_free_keyval(&other)); /* the attribute keeps it alive */
     MPI_Type_create_keyval(refuse_type_copy, MPI_TYPE_NULL_DELETE_FN, &type_key, NULL);
     MPI_Type_contiguous(2, MPI_INT, &t);
     MPI_Type_set_attr(t, type_key, &flag);

@@ -103,6 +103,7 @@ static void none(void)
     say_status("Test, null", MPI_Test(&q, &flag, &s), &s);
     s = FRESH;
     say_status("Request_get_status, null", MPI_Request_get_status(q, &flag, &s), &s);
+    say("error of nothing: %d", s.MPI_ERROR == MPI_SUCCESS);
     s = FRESH;
     say_status("Waitany, null", MPI_Waitany(1, &q, &index, &s), &s);
     say("index %d", index == MPI_UNDEFINED);

@@ -23,7 +23,8 @@
 // clang-format off
 #define PARTS(PART) \
     PART(collectives) PART(completion) PART(files) PART(data) PART(comms) PART(inter) PART(groups) PART(types) \
-    PART(packing) PART(persistent) PART(partitioned) PART(topology) PART(windows) PART(modes) PART(env) PART(sessions) WIDE_PARTS(PART)
+    PART(packing) PART(persistent) PART(partitioned) PART(topology) PART(windows) PART(modes) PART(env) PART(sessions) \
+    PART(lifetimes) PART(nulls) PART(counts) WIDE_PARTS(PART)
 // clang-format on
 
 #define PART(name) void part_##name(void);
@@ -32,6 +33,7 @@ PARTS(PART)
 
 extern int me, ranks;
 extern MPI_Comm world; /* a duplicate of MPI_COMM_WORLD: errors are returned */
+extern MPI_Comm early; /* a duplicate of MPI_COMM_SELF, from before any handler was set */
 
 /* One line: the part, and what it saw. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));

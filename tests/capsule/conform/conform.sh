@@ -20,7 +20,7 @@ run() { # folder command...
     echo $? >"$out/code"
 }
 # Where it shows what a handle is in C, or calls both MPI_PROC_NULL and MPI_ANY_TAG -1, MPICH's answer is not the standard's.
-alike() { case $program in *.standard) sed -E 's/\(\(MPI_Datatype\)0x[0-9a-f]+\)/TYPE/g; s/; source (null|any),/; source -,/; s/^(env: version).*/\1 of the ABI/' "$1" ;; *) cat "$1" ;; esac; }
+alike() { case $program in *.standard) sed -E 's/\(\(MPI_Datatype\)0x[0-9a-f]+\)/TYPE/g; s/; source (null|any),/; source -,/; s/^(env: version).*/\1 of the ABI/; /^inter: neighborhood/d' "$1" ;; *) cat "$1" ;; esac; }
 fail=0
 compare() { # how folder
     local rank bad=0
@@ -32,14 +32,20 @@ compare() { # how folder
             bad=1
         fi
     done
+    # MPICH says at its end that objects are left: the capsule's own are not the program's
+    if ! grep -qs leaked "$work/native/errors."* && grep -s leaked "$work/$2/errors."*; then
+        echo "FAIL  $mpi, $1: something is left behind, but not natively"; bad=1
+    fi
     cmp -s "$work/native/code" "$work/$2/code" || { echo "FAIL  $mpi, $1: ended with $(cat "$work/$2/code")"; bad=1; }
     [ $bad = 0 ] && echo "ok    $mpi, $1: $(cat "$work/native/"[012] | wc -l) lines"
     fail=$((fail | bad))
 }
 run native "${program/%.standard/.mpich}" "$@"
 grep -q '^end:' "$work/native/0" || { echo "FAIL  natively on $mpi: ended with $(cat "$work/native/code")"; tail -n 3 "$work/native/"*; exit 1; }
-run plain "$MEND_BUILD/lib/mend/capsule.$mpi" "$program" "$@"
-compare "in the capsule" plain
+if [ "$mpi" = openmpi ]; then # MPICH's ranks spin, and take their time: only the other run, which makes the same calls
+    run plain "$MEND_BUILD/lib/mend/capsule.$mpi" "$program" "$@"
+    compare "in the capsule" plain
+fi
 export MEND_CAPSULE_AT=40 MEND_CAPSULE_AGAIN=150 MEND_CAPSULE_DIR=$work/images
 run saved "$MEND_BUILD/lib/mend/capsule.$mpi" "$program" "$@"
 compare "with checkpoints" saved

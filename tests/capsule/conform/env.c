@@ -73,6 +73,16 @@ static void codes(void)
 #endif
     CALL(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &flag));
     say("last used %d", flag && *last > 0); /* MPICH counts classes only */
+    say("beyond the library's %d %d", *last >= MPI_ERR_LASTCODE, class > MPI_ERR_LASTCODE);
+#ifdef MPICH
+    FAILS(MPI_Remove_error_class(class)); /* it has a code */
+    FAILS(MPI_Remove_error_code(class));
+    CALL(MPI_Remove_error_string(code));
+    CALL(MPI_Remove_error_code(code));
+    CALL(MPI_Remove_error_string(class));
+    CALL(MPI_Remove_error_class(class));
+    CALL(MPI_Remove_error_code(other));
+#endif
 #define ERROR_CLASS(name, value, ...)               \
     if (name <= MPI_ERR_LASTCODE) {                 \
         int class_ = -1;                            \
@@ -84,6 +94,18 @@ static void codes(void)
 #undef ERROR_CLASS
 }
 
+/* How the job was started. Here a shell starts it natively: that command is not told. */
+static void started(const char *what, MPI_Info env)
+{
+    static const char *const keys[] = {"command", "argv", "maxprocs",     "soft",
+                                       "host",    "arch", "thread_level", "file"};
+    char word[MPI_MAX_INFO_VAL + 1];
+    int flag = -1;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        MPI_Info_get(env, keys[i], MPI_MAX_INFO_VAL, word, &flag);
+        say("%s: %s %s", what, keys[i], !flag ? "is not there" : i < 2 ? "is there" : word);
+    }
+}
 static void hints(void)
 {
     MPI_Info i, copy;
@@ -130,7 +152,9 @@ static void hints(void)
     say("%d %d", room, flag);
     MPI_Info_free(&i);
     CALL(MPI_Info_create_env(0, NULL, &env));
+    started("created", env);
     MPI_Info_free(&env);
+    started("predefined", MPI_INFO_ENV);
 #endif
 }
 
@@ -196,6 +220,32 @@ static void handles(void)
     say("cancelled %d", n != 0);
 }
 
+/* What is deleted by MPI_Finalize: of these the last one first. */
+static int deleted(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)extra;
+    say("deleted %s", (char *)value);
+    return MPI_SUCCESS;
+}
+static int deleted_type(MPI_Datatype type, int key, void *value, void *extra)
+{
+    (void)type, (void)key, (void)extra;
+    say("deleted %s", (char *)value);
+    return MPI_SUCCESS;
+}
+static void left_for_the_end(void)
+{
+    int first, second, of_type;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, deleted, &first, NULL);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, deleted, &second, NULL);
+    MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, deleted_type, &of_type, NULL);
+    CALL(MPI_Comm_set_attr(MPI_COMM_SELF, first, "the first of self"));
+    CALL(MPI_Comm_set_attr(MPI_COMM_SELF, second, "the second of self"));
+    CALL(MPI_Comm_set_attr(MPI_COMM_WORLD, first, "the first of world"));
+    CALL(MPI_Comm_set_attr(MPI_COMM_WORLD, second, "the second of world"));
+    CALL(MPI_Type_set_attr(MPI_INT, of_type, "that of a type"));
+}
+
 void part_env(void)
 {
     asked();
@@ -203,4 +253,5 @@ void part_env(void)
     codes();
     hints();
     handles();
+    left_for_the_end();
 }

@@ -39,6 +39,37 @@ static void two_groups(void)
     MPI_Comm_free(&half);
 }
 
+/* By what the hints say. */
+static void split_by(const char *what, int type, const char *key, const char *value)
+{
+    MPI_Comm c = MPI_COMM_NULL;
+    MPI_Info info;
+    char back[64] = "";
+    int n = 0, flag = 0;
+    MPI_Info_create(&info);
+    if (key)
+        MPI_Info_set(info, key, value);
+    int rc = MPI_Comm_split_type(world, type, -me, info, &c);
+    if (!rc && c != MPI_COMM_NULL)
+        MPI_Comm_size(c, &n);
+    MPI_Info_get(info, "mpi_hw_resource_type", 63, back, &flag);
+    say("%s by %s: %s, %d members, %s", what, value, name_of(rc), n, flag ? back : "no resource");
+    if (c != MPI_COMM_NULL)
+        MPI_Comm_free(&c);
+    MPI_Info_free(&info);
+}
+static void hinted(void)
+{
+    split_by("guided", MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "machine");
+    split_by("guided", MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "core");
+    split_by("guided", MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "nothing of this kind");
+    split_by("guided", MPI_COMM_TYPE_HW_GUIDED, NULL, "nothing");
+    split_by("unguided", MPI_COMM_TYPE_HW_UNGUIDED, NULL, "nothing");
+#ifdef MPIX_COMM_TYPE_NEIGHBORHOOD
+    split_by("neighborhood", MPIX_COMM_TYPE_NEIGHBORHOOD, "nbhd_common_dirname", "/tmp");
+#endif
+}
+
 static void kinds(void)
 {
     MPI_Comm c = MPI_COMM_NULL;
@@ -54,6 +85,7 @@ static void kinds(void)
     say("%s", c == MPI_COMM_NULL ? "null" : "not null");
     FAILS(MPI_Comm_split_type(world, -12345, 0, MPI_INFO_NULL, &c));
     FAILS(MPI_Comm_disconnect(&c));
+    hinted();
     MPI_Info_create(&info);
     MPI_Info_set(info, "nobody_knows_this", "yes");
     CALL(MPI_Comm_idup_with_info(world, info, &c, &q));

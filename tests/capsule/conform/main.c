@@ -3,7 +3,7 @@
 #include <stdarg.h>
 
 int me, ranks;
-MPI_Comm world;
+MPI_Comm world, early;
 static const char *part;
 
 void say(const char *format, ...)
@@ -73,6 +73,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_dup(MPI_COMM_SELF, &early);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_dup(MPI_COMM_WORLD, &world);
@@ -86,5 +87,6 @@ int main(int argc, char **argv)
     part = "end";
     say("of rank %d of %d", me, ranks);
     MPI_Comm_free(&world);
+    MPI_Comm_free(&early);
     return MPI_Finalize();
 }

@@ -59,6 +59,88 @@ static void ways_to_send(void)
     say("%d", out);
 }
 
+#ifdef MPICH /* Open MPI sends short messages without any buffer, and waits for the receiver of long ones */
+/* Room for one message: the second one finds none until the first has left. Each rank speaks with itself. */
+enum { MUCH = 100000 };
+static char much[MUCH], there[MUCH], room_for_one[MUCH + MPI_BSEND_OVERHEAD];
+static void take(int tag)
+{
+    there[MUCH - 1] = 0;
+    CALL(MPI_Recv(there, MUCH, MPI_CHAR, me, tag, world, MPI_STATUS_IGNORE));
+    say("took %d", there[MUCH - 1]);
+}
+static void buffers(void)
+{
+    void *gone = NULL;
+    int bytes = -1;
+    MPI_Datatype odd;
+    MPI_Request q;
+    MPI_Type_vector(MUCH / 2, 1, 2, MPI_CHAR, &odd);
+    MPI_Type_commit(&odd);
+    FAILS(MPI_Bsend(much, 1, MPI_CHAR, me, 6, world));
+    CALL(MPI_Bsend(much, 1, MPI_CHAR, MPI_PROC_NULL, 6, world));
+    FAILS(MPI_Buffer_detach(&gone, &bytes));
+    FAILS(MPI_Buffer_attach(room_for_one, -1));
+    CALL(MPI_Buffer_attach(room_for_one, sizeof room_for_one));
+    much[MUCH - 1] = 1;
+    CALL(MPI_Bsend(much, MUCH, MPI_CHAR, me, 6, world));
+    much[MUCH - 1] = 2;
+    CALL(MPI_Bsend(much, MUCH, MPI_CHAR, me, 6, world));
+    FAILS(MPI_Bsend(much, 1, MPI_CHAR, ranks, 6, world));
+    take(6);
+    CALL(MPI_Ibsend(much, MUCH, MPI_CHAR, me, 7, world, &q));
+    take(7);
+    CALL(MPI_Wait(&q, MPI_STATUS_IGNORE));
+    much[MUCH - 2] = 3;
+    CALL(MPI_Bsend(much, 1, odd, me, 8, world));
+    CALL(MPI_Recv(there, MUCH, MPI_CHAR, me, 8, world, MPI_STATUS_IGNORE));
+    say("odd %d", there[MUCH / 2 - 1]);
+    CALL(MPI_Buffer_detach(&gone, &bytes));
+    say("the same %d %d", gone == room_for_one, bytes == (int)sizeof room_for_one);
+    MPI_Type_free(&odd);
+}
+
+static void buffers_of_comms(void)
+{
+    void *gone = NULL;
+    int bytes = -1;
+    MPI_Count wide = -1;
+    MPI_Request q;
+    MPI_Comm other;
+    MPI_Comm_dup(world, &other);
+    CALL(MPI_Buffer_attach(room_for_one, sizeof room_for_one));
+    CALL(MPI_Bsend(much, MUCH, MPI_CHAR, me, 6, world));
+    CALL(MPI_Buffer_iflush(&q));
+    take(6);
+    CALL(MPI_Wait(&q, MPI_STATUS_IGNORE));
+    CALL(MPI_Bsend(much, MUCH, MPI_CHAR, me, 6, world));
+    take(6);
+    CALL(MPI_Buffer_flush());
+    MPI_Buffer_detach(&gone, &bytes);
+    CALL(MPI_Comm_attach_buffer(world, room_for_one, sizeof room_for_one));
+    FAILS(MPI_Comm_attach_buffer(world, room_for_one, sizeof room_for_one));
+    CALL(MPI_Bsend(much, MUCH, MPI_CHAR, me, 6, world));
+    FAILS(MPI_Bsend(much, 1, MPI_CHAR, me, 6, other));
+    CALL(MPI_Comm_iflush_buffer(world, &q));
+    take(6);
+    CALL(MPI_Wait(&q, MPI_STATUS_IGNORE));
+    CALL(MPI_Comm_flush_buffer(world));
+    CALL(MPI_Comm_detach_buffer(world, &gone, &bytes));
+    say("the same %d %d", gone == room_for_one, bytes == (int)sizeof room_for_one);
+    CALL(MPI_Comm_attach_buffer_c(world, room_for_one, sizeof room_for_one));
+    CALL(MPI_Comm_detach_buffer_c(world, &gone, &wide));
+    say("the same %d %d", gone == room_for_one, wide == (MPI_Count)sizeof room_for_one);
+    CALL(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0));
+    CALL(MPI_Bsend(much, MUCH, MPI_CHAR, me, 6, world));
+    CALL(MPI_Bsend(much, MUCH, MPI_CHAR, me, 6, world));
+    take(6);
+    take(6);
+    CALL(MPI_Buffer_detach(&gone, &bytes));
+    say("automatic %d %d", gone == MPI_BUFFER_AUTOMATIC, bytes);
+    MPI_Comm_free(&other);
+}
+#endif
+
 /* A persistent send of each kind, twice. */
 static void persistent_sends(void)
 {
@@ -189,6 +271,10 @@ static void one_sided(void)
 void part_modes(void)
 {
     ways_to_send();
+#ifdef MPICH
+    buffers();
+    buffers_of_comms();
+#endif
     persistent_sends();
     generalized();
     one_sided();

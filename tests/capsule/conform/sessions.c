@@ -57,6 +57,17 @@ static void groups(MPI_Session s)
     }
 }
 
+/* Names of process sets are written in any way. */
+static void small_letters(MPI_Session s)
+{
+    MPI_Group g;
+    int size = -1;
+    CALL(MPI_Group_from_session_pset(s, "mpi://self", &g));
+    MPI_Group_size(g, &size);
+    say("%d", size);
+    MPI_Group_free(&g);
+}
+
 static void two_sides(MPI_Session s)
 {
     MPI_Group all, here, there;
@@ -112,6 +123,7 @@ void part_sessions(void)
         MPI_Session_f2c(MPI_Session_c2f(MPI_SESSION_NULL)) == MPI_SESSION_NULL);
     names(s);
     groups(s);
+    small_letters(s);
     two_sides(other);
     handlers(s);
     CALL(MPI_Session_get_info(s, &info));

@@ -15,6 +15,18 @@ static void say_type(const char *what, int rc, MPI_Datatype *t)
     say("%s: %s, size %d, lb %ld, extent %ld, envelope %d %d %d", what, name_of(rc), size, (long)lb,
         (long)extent, ni, na, nt);
 }
+/* Two names for one type: it has the one that the library gave it. */
+static void names(void)
+{
+    const MPI_Datatype named[] = {MPI_C_COMPLEX, MPI_C_FLOAT_COMPLEX, MPI_LONG_LONG,
+                                  MPI_LONG_LONG_INT};
+    char name[MPI_MAX_OBJECT_NAME];
+    int len = -1;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        MPI_Type_get_name(named[i], name, &len);
+        say("name %s", name);
+    }
+}
 #define TYPE(call)                \
     do {                          \
         MPI_Datatype t;           \
@@ -29,6 +41,7 @@ void part_types(void)
     MPI_Datatype type = MPI_INT, null = MPI_DATATYPE_NULL, made;
     MPI_Status s = FRESH;
     MPI_Count large;
+    names();
     TYPE(MPI_Type_contiguous(0, MPI_INT, &t));
     TYPE(MPI_Type_contiguous(-1, MPI_INT, &t));
     TYPE(MPI_Type_contiguous(1, MPI_DATATYPE_NULL, &t));
@@ -67,6 +80,18 @@ void part_types(void)
     CALL(MPI_Type_match_size(MPI_TYPECLASS_INTEGER, 4, &made));
     CALL(MPI_Type_match_size(MPI_TYPECLASS_REAL, 3, &made));
     CALL(MPI_Type_match_size(999, 4, &made));
+#ifdef OPEN_MPI
+    TYPE(MPI_Type_contiguous(2, MPI_2COMPLEX, &t));
+    TYPE(MPI_Type_contiguous(2, MPI_2DOUBLE_COMPLEX, &t));
+#endif
+#ifdef MPICH
+    CALL(MPI_Type_get_value_index(MPI_DOUBLE, MPI_INT, &made));
+    say("%d", made == MPI_DOUBLE_INT);
+    CALL(MPI_Type_get_value_index(MPI_INT, MPI_INT, &made));
+    say("%d", made == MPI_2INT);
+    CALL(MPI_Type_get_value_index(MPI_BYTE, MPI_INT, &made));
+    say("%d", made == MPI_DATATYPE_NULL);
+#endif
     /* counts */
     MPI_Status_set_elements(&s, MPI_INT, 3);
     CALL(MPI_Get_count(&s, MPI_INT, &n));

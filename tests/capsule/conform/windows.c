@@ -125,14 +125,43 @@ static void synchronisation(void)
     MPI_Group_free(&g);
     mine = 10 + me;
     CALL(MPI_Put(&mine, 1, MPI_INT, next, 0, 1, MPI_INT, w));
+#ifndef OPEN_MPI /* it takes the lock, and frees the window */
+    CALL(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w));
+    CALL(MPI_Win_lock_all(0, w));
+    CALL(MPI_Win_fence(0, w));
+    CALL(MPI_Win_free(&w));
+#endif
     CALL(MPI_Win_complete(w));
     CALL(MPI_Win_wait(w));
     say("got %d", base[0]);
+#ifndef OPEN_MPI
+    CALL(MPI_Win_fence(0, w));
+    CALL(MPI_Get(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, w));
+    CALL(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w));
+    CALL(MPI_Win_lock_all(0, w));
+    CALL(MPI_Win_fence(MPI_MODE_NOSUCCEED, w));
+    CALL(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w));
+    CALL(MPI_Win_fence(0, w));
+    CALL(MPI_Win_start(all, 0, w));
+    CALL(MPI_Win_free(&w));
+    CALL(MPI_Win_unlock(0, w));
+    CALL(MPI_Put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, w));
+#endif
     MPI_Group_free(&all);
     MPI_Win_free(&w);
     CALL(MPI_Win_fence(0, MPI_WIN_NULL));
     CALL(MPI_Put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_WIN_NULL));
     CALL(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, MPI_WIN_NULL));
+    MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, world, &w);
+    MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+    MPI_Comm_group(MPI_COMM_SELF, &g);
+    MPI_Win_post(g, 0, w);
+    MPI_Win_start(g, 0, w);
+    CALL(MPI_Win_lock(MPI_LOCK_SHARED, me, 0, w));
+    CALL(MPI_Win_complete(w));
+    CALL(MPI_Win_wait(w));
+    MPI_Group_free(&g);
+    MPI_Win_free(&w);
 }
 
 enum { TURNS = 4 };

@@ -1,5 +1,8 @@
 /* Communicators are made all the time, in each way that Open MPI does by another road: inside a group, of two halves
- * that do not know each other, from those by dup, split, create and merge. A sum over each goes into the result. */
+ * that do not know each other, from those by dup, split, create and merge. A sum over each goes into the result. usage: makers [rounds|FILE] (see
+ * until.h) */
+#include "until.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +16,13 @@ static long sum_over(MPI_Comm comm, long mine)
 
 int main(int argc, char **argv)
 {
-    int rank, size, rounds = argc > 1 ? atoi(argv[1]) : 100;
+    int rank, size;
+    struct until rounds = until(argc > 1 ? argv[1] : NULL, 100);
     unsigned long result = 1;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (int i = 0; i < rounds; i++) {
+    for (int i = 0; until_more(&rounds, i); i++) {
         MPI_Comm half, inter, copy, part, some, merged;
         MPI_Group all, group;
         int low = rank < size / 2, first[2] = {0, size / 2};
@@ -44,6 +48,8 @@ int main(int argc, char **argv)
             MPI_Comm_free(made[k]);
     }
     printf("rank %d of %d: %lx\n", rank, size, result);
+    if (rank == 0)
+        printf("makers: %d rounds, done\n", rounds.steps);
     MPI_Finalize();
     return 0;
 }

@@ -52,6 +52,8 @@ int main(int argc, char **argv)
     if (!strcmp(what, "counter"))
         x += count_on(argv[2], rank);
     int rounds = !strcmp(what, "wait") ? 1000000 : !strcmp(what, "counter") ? 1200 : 400;
+    if (!strcmp(what, "much") && n > 0)
+        rounds = n;
     for (int r = 0; r < rounds; r++) {
         MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         x = y / size + rank * 0.125;

@@ -6,7 +6,8 @@
  * told us; it could).
  * With MEND_FAKE_CHECKPOINT set, which names a file that is held open as the device. MEND_FAKE_SLOW: ms that the devices' content
  * takes; MEND_FAKE_REFUSES: the error with which it is refused. MEND_FAKE_DEVICES: a letter or digit for each device, of which
- * its number consists; a process goes on only on those that it had, or that it is told by pairs. */
+ * its number consists; a process goes on only on those that it had, or that it is told by pairs. MEND_FAKE_FAULTS: see
+ * fake_faults.c. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,14 +27,16 @@
 #include "fake_checkpoint.h"
 
 #define EXPORT __attribute__((visibility("default")))
-enum { NOT_INITIALIZED = 3, NO_DEVICE = 100, ILLEGAL_STATE = 401, BITS = 22 };
+enum { NOT_INITIALIZED = 3, NO_DEVICE = 100, ILLEGAL_STATE = 401, NOT_SUPPORTED = 801, BITS = 22 };
+enum { RUNNING, LOCKED, CHECKPOINTED }; /* a process, as cuda.h has it */
+enum { STATE_IS = 1000 };               /* the answer to 's': this, and the state */
 
 /* ---- in the process that uses the driver ----------------------------------------------------- */
 
 static struct {
     int requests[2], answers[2], event, listening, device;
     int owner; /* the process that began */
-    int taken;
+    int state;
     unsigned char uuid[2][16];
 } here = {.device = -1};
 
@@ -55,11 +58,12 @@ static int close_device(void)
     usleep(1000 * (useconds_t)number("MEND_FAKE_SLOW"));
     if (number("MEND_FAKE_REFUSES"))
         return number("MEND_FAKE_REFUSES");
+    if (driver_shares() && !number("MEND_FAKE_SHARES"))
+        return NOT_SUPPORTED;
     int nothing = eventfd(0, 0), code = driver_take();
     if (nothing < 0 || dup2(nothing, here.device) < 0)
         return NOT_INITIALIZED;
     close(nothing);
-    here.taken = 1;
     return code;
 }
 
@@ -99,24 +103,30 @@ static int open_device(void)
         return code;
     int device = open(getenv("MEND_FAKE_CHECKPOINT"), O_RDWR | O_CLOEXEC);
     uint64_t count;
-    if (!here.taken)
-        return ILLEGAL_STATE;
     if (device < 0 || fcntl(here.device, F_GETFD) < 0 || read(here.device, &count, 0) == 0 ||
         dup2(device, here.device) < 0)
         return NOT_INITIALIZED; /* (no counter reads 0 bytes) */
     close(device);
-    here.taken = 0;
     return driver_return();
+}
+
+/* Each step has a state before it and one after it. */
+static int step(int before, int (*action)(void), int after)
+{
+    int code = here.state == before ? action() : ILLEGAL_STATE;
+    if (!code)
+        here.state = after;
+    return code;
 }
 
 static int turn(char request)
 {
     switch (request) {
-    case 's': return 0;
-    case 'l': return driver_lock();
-    case 'c': return close_device();
-    case 'r': return open_device();
-    default: return driver_unlock();
+    case 's': return STATE_IS + here.state;
+    case 'l': return step(RUNNING, driver_lock, LOCKED);
+    case 'c': return step(LOCKED, close_device, CHECKPOINTED);
+    case 'r': return step(CHECKPOINTED, open_device, LOCKED);
+    default: return step(LOCKED, driver_unlock, RUNNING);
     }
 }
 
@@ -135,7 +145,9 @@ static void *answering(void *unused)
         if ((p[0].revents | p[1].revents | p[2].revents) & ~POLLIN)
             return unused;
         if (p[1].revents && read(here.requests[0], &request, 1) == 1) {
-            int code = turn(request);
+            int code = fault_before("owner", request);
+            code = code ? code : turn(request);
+            fault_after("owner", request);
             if (write(here.answers[1], &code, sizeof code) != sizeof code)
                 return unused;
         }
@@ -204,13 +216,16 @@ static int find_pipes(int pid, int *to, int *from)
 
 static int request(int pid, char what, const struct where *where)
 {
-    int to = -1, from = -1, code = NOT_INITIALIZED;
+    int to = -1, from = -1, code = fault_before("asker", what);
+    if (code)
+        return code;
     if (!find_pipes(pid, &to, &from) || write(to, &what, 1) != 1 ||
         (where && write(to, where, sizeof *where) != sizeof *where) ||
         read(from, &code, sizeof code) != sizeof code)
         code = NOT_INITIALIZED;
     close(to);
     close(from);
+    fault_after("asker", what);
     return code;
 }
 
@@ -250,6 +265,7 @@ EXPORT int cuCheckpointProcessUnlock(int pid, const void *arguments)
 
 EXPORT int cuCheckpointProcessGetState(int pid, int *state)
 {
-    *state = 0;
-    return request(pid, 's', NULL);
+    int code = request(pid, 's', NULL);
+    *state = code - STATE_IS;
+    return code >= STATE_IS ? 0 : code;
 }

@@ -13,5 +13,11 @@ int driver_take(
     void); /* the devices' content into the process' own memory; the devices are closed */
 int driver_return(void); /* and back */
 int driver_unlock(void);
+int driver_shares(void); /* has the process memory that others may open? */
+
+/* fake_faults.c: what goes wrong at a step ('s', 'l', 'c', 'r', 'u'), with the process that asks ("asker") or with the
+ * one that is asked ("owner"). A code that the step returns instead, or 0. */
+int fault_before(const char *who, char step);
+void fault_after(const char *who, char step);
 
 #endif

@@ -45,6 +45,7 @@ EXPORT int cuGetErrorName(int code, const char **name)
     case INVALID_VALUE: *name = "CUDA_ERROR_INVALID_VALUE"; return 0;
     case OUT_OF_MEMORY: *name = "CUDA_ERROR_OUT_OF_MEMORY"; return 0;
     case NOT_INITIALIZED: *name = "CUDA_ERROR_NOT_INITIALIZED"; return 0;
+    case 100: *name = "CUDA_ERROR_NO_DEVICE"; return 0;
     case INVALID_CONTEXT: *name = "CUDA_ERROR_INVALID_CONTEXT"; return 0;
     case 214: *name = "CUDA_ERROR_ECC_UNCORRECTABLE"; return 0;
     case 801: *name = "CUDA_ERROR_NOT_SUPPORTED"; return 0;
@@ -182,93 +183,6 @@ EXPORT int cuMemFree_v2(address a)
     ENTER(cuMemFree);
     int rc = take_away((void *)(uintptr_t)a, DEVICE);
     LEAVE(rc ? take_away((void *)(uintptr_t)a, MANAGED) : 0);
-}
-
-/* Memory that belongs to a device and to no context. */
-static int without_context(address *a, size_t bytes)
-{
-    int rc = cuMemAlloc_v2(a, bytes);
-    pthread_mutex_lock(&lock);
-    if (rc == 0)
-        find((void *)(uintptr_t)*a)->no_context = true;
-    pthread_mutex_unlock(&lock);
-    return rc;
-}
-
-EXPORT int cuMemAllocAsync(address *a, size_t bytes, void *stream)
-{
-    (void)stream;
-    return without_context(a, bytes);
-}
-
-EXPORT int cuMemFreeAsync(address a, void *stream)
-{
-    (void)stream;
-    return cuMemFree_v2(a);
-}
-
-EXPORT int cuMemAllocManaged(address *a, size_t bytes, unsigned flags)
-{
-    ENTER(cuMemAllocManaged);
-    (void)flags;
-    void *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
-    add(p, bytes, MANAGED, 0);
-    *a = (address)(uintptr_t)p;
-    LEAVE(0);
-}
-
-/* Mapped by hand: the reservation is the memory, and the rest says yes. */
-EXPORT int cuMemGetAllocationGranularity(size_t *step, const void *properties, int option)
-{
-    (void)properties, (void)option;
-    *step = (size_t)2 << 20;
-    return 0;
-}
-
-EXPORT int cuMemAddressReserve(address *a, size_t bytes, size_t align, address at,
-                               unsigned long long flags)
-{
-    (void)align, (void)at, (void)flags;
-    return without_context(a, bytes);
-}
-
-EXPORT int cuMemCreate(unsigned long long *handle, size_t bytes, const void *properties,
-                       unsigned long long flags)
-{
-    (void)bytes, (void)properties, (void)flags;
-    *handle = 1;
-    return 0;
-}
-
-EXPORT int cuMemMap(address a, size_t bytes, size_t offset, unsigned long long handle,
-                    unsigned long long flags)
-{
-    (void)a, (void)bytes, (void)offset, (void)handle, (void)flags;
-    return 0;
-}
-
-EXPORT int cuMemSetAccess(address a, size_t bytes, const void *access, size_t count)
-{
-    (void)a, (void)bytes, (void)access, (void)count;
-    return 0;
-}
-
-EXPORT int cuMemUnmap(address a, size_t bytes)
-{
-    (void)a, (void)bytes;
-    return 0;
-}
-
-EXPORT int cuMemRelease(unsigned long long handle)
-{
-    (void)handle;
-    return 0;
-}
-
-EXPORT int cuMemAddressFree(address a, size_t bytes)
-{
-    (void)bytes;
-    return cuMemFree_v2(a);
 }
 
 EXPORT int cuMemAllocHost_v2(void **p, size_t bytes)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct fake_driver {
-    /* The hit-th call (-1: every call) of `function` from now on fails with `code`. sticky: so does every call after
+    /* The hit-th call (-1: every call) of `function` ("*": of any) from now on fails with `code`. sticky: so does every call after
      * it. late: the call succeeds, and its work fails when its turn comes (copies and kernels). */
     void (*breaks)(const char *function, int hit, int code, int sticky, int late);
     void (*heal)(void);

@@ -1,4 +1,4 @@
-/* mend chaos: make faults happen to a running job, the same ones for the same seed. */
+/* mend chaos: inject faults into a running job; the same seed gives the same faults. */
 #include "chaos.h"
 #include "tool.h"
 
@@ -92,6 +92,22 @@ static bool number(const char *text, long low, long *value)
     return mend_parse_integer(text, value) == MEND_OK && *value >= low;
 }
 
+/* What the value of an option may be, for the message that it is not. */
+static const char *needs(const char *option)
+{
+    static const char *const times[] = {"--mtbf", "--for", "--lasts"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(option, times[i]) == 0)
+            return "a time such as 500ms, 5s or 2min";
+    if (strcmp(option, "--fill-limit") == 0)
+        return "a size such as 256MiB";
+    if (strcmp(option, "--pid") == 0)
+        return "a process id";
+    return strcmp(option, "--nodes") == 0 || strcmp(option, "--wait-ranks") == 0
+               ? "a number from 1 on"
+               : "a number from 0 on";
+}
+
 /* One option with a value; TOOL_OK or wrong use. */
 static int take_option(struct options *o, const char *name, const char *value)
 {
@@ -129,7 +145,7 @@ static int take_option(struct options *o, const char *name, const char *value)
         o->output = value;
     else
         return tool_wrong_use("chaos", "unknown option %s", name);
-    return ok ? TOOL_OK : tool_wrong_use("chaos", "%s %s is not valid", name, value);
+    return ok ? TOOL_OK : tool_wrong_value("chaos", name, value, needs(name));
 }
 
 static int parse_options(struct options *o, int argc, char **argv)
@@ -201,7 +217,7 @@ static bool over(const struct options *o, int *code)
     return true;
 }
 
-/* Open the file for each line: a job that begins in DIR makes a new one. */
+/* Open the file for each line: a job that starts in DIR creates a new one. */
 static void tell(const struct options *o, const struct chaos_fault *fault)
 {
     char events[4400];

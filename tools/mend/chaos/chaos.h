@@ -1,4 +1,4 @@
-/* Inside `mend chaos`: what should happen (schedule.c) and making it happen (act.c, tree.c). */
+/* Inside `mend chaos`: the plan of faults (schedule.c), and injecting them (ranks.c, act.c, tree.c). */
 #ifndef MEND_TOOL_CHAOS_H
 #define MEND_TOOL_CHAOS_H
 
@@ -20,8 +20,8 @@ enum { CHAOS_TARGETS = 64 };
 
 extern const char *const chaos_kind_name[CHAOS_KINDS];
 
-/* One fault. Targets are launcher ranks (or a node); if none is named they are drawn from those
- * alive by `draw`, which the seed has fixed beforehand. */
+/* One fault. Targets are launcher ranks (or a node). If none is named, `draw`, which the seed fixes
+ * beforehand, picks them among those alive. */
 struct chaos_fault {
     double at; /* seconds after the first rank was seen */
     enum chaos_kind kind;
@@ -29,7 +29,7 @@ struct chaos_fault {
     int target[CHAOS_TARGETS], targets;
     double lasts; /* stop, fill, break: seconds until it is undone; 0: never */
     uint64_t draw;
-    /* what came of it */
+    /* the result */
     double done_at;
     char hit[160];    /* "rank 2 (pid 1234)" */
     char result[160]; /* "killed", or why not */
@@ -50,7 +50,7 @@ uint64_t chaos_next(uint64_t *state);
 /* A process of the job that a launcher started as a rank. */
 struct chaos_process {
     pid_t pid;
-    unsigned long long born; /* start time: tells a reused pid */
+    unsigned long long born; /* start time: detects a reused pid */
     int rank;                /* the launcher's number */
     ino_t node;              /* its UTS namespace: one per emulated node */
     pid_t group;             /* its process group */
@@ -67,17 +67,19 @@ struct chaos_job {
     struct chaos_undo *undo;
 };
 
-/* Look into /proc again for the job's ranks. */
+/* Search /proc again for the job's ranks. */
 int chaos_look(struct chaos_job *job);
-/* Do it now; fills hit and result. Returns the number of processes or folders hit. */
+/* Is it still the same process, and not another one with its ID? */
+bool chaos_is_same(pid_t pid, unsigned long long born);
+/* Inject it now; fills hit and result. Returns the number of processes or folders hit. */
 int chaos_act(struct chaos_job *job, struct chaos_fault *fault, double now);
 /* Undo what is due (stopped processes, filled disks); all of it at the end. */
 void chaos_undo_due(struct chaos_job *job, double now, bool all);
 
-/* A file with something in it somewhere below the folder, drawn and opened for writing; -1: none.
+/* A non-empty file somewhere below the folder, drawn at random and opened for writing; -1: none.
  * file[PATH_MAX] gets its name. */
 int chaos_draw_file(const char *folder, uint64_t *draw, char *file);
-/* Remove all that is in the folder. */
+/* Remove everything in the folder. */
 void chaos_empty(const char *folder);
 
 #endif

@@ -1,4 +1,4 @@
-/* What `mend chaos` will do, decided before the job starts: by seed and rate, or by a schedule. */
+/* The plan of `mend chaos`, fixed before the job starts: by seed and rate, or by a schedule. */
 #include "chaos.h"
 
 #include <base/config.h>
@@ -12,7 +12,7 @@
 
 const char *const chaos_kind_name[CHAOS_KINDS] = {"kill", "node", "stop", "fill", "break", "flip"};
 
-/* splitmix64: the whole state is one word, so that a seed is all there is to write down. */
+/* splitmix64: the whole state is one word, so a seed describes it completely. */
 uint64_t chaos_next(uint64_t *state)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -48,8 +48,8 @@ int chaos_plan_random(struct chaos_plan *plan, uint64_t seed, double mtbf, doubl
     for (int k = 0; k < CHAOS_KINDS; k++)
         sum += weight[k];
     for (double t = 0; sum > 0;) {
-        /* every fault draws the same number of values: a fault that cannot be done (no such kind
-         * of target just then) does not shift those after it */
+        /* every fault draws the same number of values, so a fault that is impossible (no such
+         * target at that moment) does not shift those after it */
         t += -mtbf * log(uniform(&state));
         int pick = (int)(uniform(&state) * sum);
         uint64_t draw = chaos_next(&state);
@@ -138,7 +138,7 @@ int chaos_plan_schedule(struct chaos_plan *plan, const char *text)
     int number = 0, rc = MEND_OK;
     if (!copy)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the schedule");
-    /* strsep keeps empty lines, so that the numbers are right */
+    /* strsep keeps empty lines, so the line numbers are right */
     rest = copy;
     for (char *line; !rc && (line = strsep(&rest, "\n;"));) {
         number++;

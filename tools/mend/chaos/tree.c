@@ -1,5 +1,5 @@
-/* The files of a folder, by descriptors: the folder belongs to a running job, and what stands under a name may be
- * exchanged between two looks. Links are not followed. */
+/* The files of a folder, by descriptors: the folder belongs to a running job, which may replace
+ * a file between two looks. Does not follow links. */
 #include "chaos.h"
 
 #include <base/io.h>
@@ -16,7 +16,7 @@ enum { DEPTH_MAX = 16 };
 
 struct search {
     uint64_t *draw;
-    int seen, fd; /* of the file that was drawn */
+    int seen, fd; /* of the drawn file */
     char *file;
 };
 
@@ -30,7 +30,7 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Each file with equal chance: the n-th takes the place of the one before with chance 1/n. */
+/* Each file has the same chance: the n-th replaces the current choice with probability 1/n. */
 static void meet_file(struct search *s, int fd, const char *path)
 {
     if (chaos_next(s->draw) % (uint64_t)++s->seen != 0) {
@@ -43,7 +43,7 @@ static void meet_file(struct search *s, int fd, const char *path)
     snprintf(s->file, PATH_MAX, "%s", path);
 }
 
-/* `folder` is closed. */
+/* Closes `folder`. */
 static void walk(struct search *s, int folder, const char *path, int depth)
 {
     DIR *dir = folder >= 0 ? fdopendir(folder) : NULL;

@@ -1,5 +1,5 @@
-/* Inside a container: which one, and whether what Mend needs from the machine is there. What needs a right of its own
- * (seccomp, reading another process' memory, write tracking) is tried in kernel.c, in containers as elsewhere. */
+/* Inside a container: which one, and whether it gives Mend what it needs. kernel.c tries what needs special permission
+ * (seccomp, reading another process's memory, write tracking), in containers as elsewhere. */
 #include "doctor.h"
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@ static const char *container(void)
     return NULL;
 }
 
-/* Ids are mapped: not all of them are those of the machine. */
+/* Are user IDs mapped, that is, different from those of the machine? */
 static bool in_user_namespace(void)
 {
     unsigned long inside = 0, outside = 0, count = 0;

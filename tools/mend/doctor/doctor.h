@@ -11,7 +11,7 @@ enum doctor_status {
 };
 
 typedef struct doctor_finding {
-    char *name; /* short and fixed, for scripts: "ulfm"; or that of a machine */
+    char *name; /* short and fixed, for scripts: "ulfm"; or a machine's name */
     enum doctor_status status;
     char *text;         /* what was found, with its figures */
     const char *advice; /* how to get it; NULL if nothing is missing */
@@ -29,7 +29,7 @@ doctor_finding *doctor_find(doctor *d, const char *name, enum doctor_status stat
     __attribute__((format(printf, 5, 6)));
 
 void doctor_check_mpi(doctor *d);
-/* The number of the Open MPI that jobs are started with; "" if there is none. */
+/* The version of the Open MPI that starts jobs; "" if there is none. */
 void doctor_open_mpi(char *number, size_t size);
 void doctor_check_machine(doctor *d);
 void doctor_check_kernel(doctor *d);
@@ -38,9 +38,9 @@ void doctor_check_gpu(doctor *d);
 /* Write and read speeds of a folder. */
 void doctor_check_storage(doctor *d, const char *folder);
 
-/* What this machine answers when another one asks by doctor_check_hosts(): one line. 0, or -1 without memory. */
+/* Print this machine's answer to doctor_check_hosts() on another one: one line. 0, or -1 without memory. */
 int doctor_answer(const char *folder);
-/* Ask every machine of a list (NAME[:SLOTS],…) or a hostfile through `agent`; folder: one they should share, or NULL.
+/* Ask every machine of a list (NAME[:SLOTS],…) or a hostfile through `agent`; folder: one that they should share, or NULL.
  * 0, or -1 with a sentence in `why`. */
 int doctor_check_hosts(doctor *d, const char *list, const char *file, const char *agent,
                        const char *folder, char *why, size_t size);

@@ -1,4 +1,4 @@
-/* GPUs: what the driver says of them, and how fast they copy. */
+/* GPUs: what the driver reports, and how fast they copy. */
 #include "doctor.h"
 
 #include <device/device.h>

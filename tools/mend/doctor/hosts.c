@@ -1,8 +1,8 @@
 /* Asking the machines of a list.
  *
- *  1. Each machine runs `mend doctor --answer` by the agent that `mend run --launcher` would use, some at a time.
- *  2. In the folder that they should share a new folder is made; who sees it shares the folder.
- *  3. Their answers are held against this machine's own, which is asked in the same way, without an agent.
+ *  1. Each machine runs `mend doctor --answer` through the agent that `mend run --launcher` would use, a few at a time.
+ *  2. We make a new folder in the folder that they should share; a machine that sees it shares the folder.
+ *  3. We compare their answers with this machine's own, which we ask in the same way, without an agent.
  */
 #include "doctor.h"
 #include "launch.h"
@@ -21,8 +21,8 @@
 
 enum { AT_ONCE = 32, OUTPUT_SIZE = 65536, WORDS_SHOWN = 6 };
 static const double answer_seconds =
-    60; /* doors that do not open, a slow file system, mpirun --version */
-static const double clock_seconds = 1; /* differences below it are not worth a line */
+    60; /* unreachable machines, a slow file system, mpirun --version */
+static const double clock_seconds = 1; /* smaller differences are not worth a line */
 
 struct asked {
     char *name;
@@ -46,7 +46,7 @@ static double real_time(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- whom ------------------------------------------------------------------------------------ */
+/* ---- which ------------------------------------------------------------------------------------ */
 
 static bool add_host(struct round *r, const char *name, size_t length)
 {
@@ -198,7 +198,7 @@ static void note_silent(doctor *d, const struct asked *a)
                     "no answer%s%s", line[0] ? ": " : " (the agent could not be started)", line);
 }
 
-/* The words of `list` that `other` lacks, comma by comma; how many. */
+/* Copies the words of the comma-separated `list` that `other` lacks; returns how many. */
 static int lacking(const char *list, const char *other, char *words, size_t size)
 {
     int count = 0;
@@ -220,14 +220,14 @@ static int lacking(const char *list, const char *other, char *words, size_t size
     return count;
 }
 
-/* How far its clock is off: 0 if its time lies between our two. */
+/* How far its clock is off; 0 if its time lies between our two. */
 static double clock_off(const struct asked *a)
 {
     double clock = json_number_value(json_object_get(a->answer, "clock"));
     return clock < a->before ? clock - a->before : clock > a->after ? clock - a->after : 0;
 }
 
-/* What stops a job there; false: nothing. */
+/* Does anything stop a job there? */
 static bool note_obstacle(doctor *d, const struct asked *a, const json_t *own, const char *folder)
 {
     static const struct {

@@ -29,7 +29,7 @@ static void check_cores(doctor *d)
     f->unit = "cores";
 }
 
-/* Best of some copies between two buffers that are there already. */
+/* The best of several copies between two buffers that are mapped already. */
 static double copy_speed(void)
 {
     char *from = malloc(SAMPLE_BYTES), *to = malloc(SAMPLE_BYTES);
@@ -78,7 +78,7 @@ void doctor_check_machine(doctor *d)
     check_memory(d);
 }
 
-/* Write a file, make it durable, read it back past the page cache where that can be asked for. */
+/* Write a file, sync it, and read it back, past the page cache where possible. */
 static int measure(const char *path, const char *data, double *write_speed, double *read_speed)
 {
     mend_io_remove(path);

@@ -1,4 +1,4 @@
-/* The MPI libraries: found, with fault tolerance, and does it work? A job of three ranks answers.
+/* The MPI libraries: are they there, do they have fault tolerance, and does it work? A job of three ranks tries it.
  */
 #include "doctor.h"
 #include "launch.h"
@@ -25,7 +25,7 @@ static void version_of(const char *program, char *line, size_t size)
     line[0] = 0;
     if (tool_add(&arguments, program) && tool_add(&arguments, "--version") &&
         tool_capture(arguments.list, answer_seconds, output, sizeof output) == 0) {
-        const char *start = strstr(output, "Version:"); /* MPICH says it on its second line */
+        const char *start = strstr(output, "Version:"); /* MPICH prints it on its second line */
         start = start ? start + strlen("Version:") : output;
         start += strspn(start, " \t");
         snprintf(line, size, "%.*s", (int)strcspn(start, "\n"), start);
@@ -33,7 +33,7 @@ static void version_of(const char *program, char *line, size_t size)
     tool_arguments_free(&arguments);
 }
 
-/* Kill one of three ranks; the probe prints "ulfm DETECT_MS SHRINK_MS" when the others went on. */
+/* Kill one of three ranks; the probe prints "ulfm DETECT_MS SHRINK_MS" when the others have continued. */
 static void check_ulfm(doctor *d, const char *launcher)
 {
     char output[OUTPUT_SIZE], probe[4096], session[SESSION_PATH] = "";

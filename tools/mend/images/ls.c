@@ -7,6 +7,8 @@
 
 #include <jansson.h>
 
+#include <image/abi.h>
+
 #include "tool.h"
 #include "versions.h"
 
@@ -55,6 +57,8 @@ static void print_version(const struct store_view *store, const struct version_v
         printf("  of several jobs");
     else if (v->job.id[0])
         printf("  job %s (%s)", v->job.id, v->job.program);
+    if (mend_abi_title(v->job.abi))
+        printf("  built for %s", mend_abi_title(v->job.abi));
     printf("\n");
 }
 
@@ -76,6 +80,8 @@ static json_t *version_json(const struct version_view *v)
     if (o && v->job.id[0]) {
         json_object_set_new(o, "job", json_string(v->job.id));
         json_object_set_new(o, "program", json_string(v->job.program));
+        if (mend_abi_name(v->job.abi))
+            json_object_set_new(o, "abi", json_string(mend_abi_name(v->job.abi)));
         snprintf(id, sizeof id, "%016" PRIx64, v->job.build);
         json_object_set_new(o, "build", json_string(id));
         snprintf(id, sizeof id, "%016" PRIx64, v->job.arguments);
@@ -113,22 +119,17 @@ int mend_cmd_ls(int argc, char **argv)
         }
         if (strcmp(argv[i], "--json") == 0)
             json = true;
-        else if (argv[i][0] == '-' || dir) {
-            fprintf(stderr, "mend ls: unknown argument %s\n%s", argv[i], usage);
-            return 2;
-        } else
+        else if (argv[i][0] == '-' || dir)
+            return tool_wrong_use("ls", "unknown argument %s", argv[i]);
+        else
             dir = argv[i];
     }
-    if (!dir) {
-        fprintf(stderr, "mend ls: name a folder\n%s", usage);
-        return 2;
-    }
+    if (!dir)
+        return tool_wrong_use("ls", "name a folder");
     struct store_view *stores = NULL;
     int count = 0, rc = versions_read(dir, &stores, &count);
-    if (rc) {
-        fprintf(stderr, "mend ls: %s\n", mend_error_text());
-        return 1;
-    }
+    if (rc)
+        return tool_failed("ls", "%s", mend_error_text());
     if (json) {
         rc = print_json(stores, count, dir);
     } else {

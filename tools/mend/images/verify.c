@@ -108,12 +108,6 @@ static int verify_file(const char *folder, const mend_file *file, void *context)
     return 0;
 }
 
-static int wrong_use(const char *why, const char *argument)
-{
-    fprintf(stderr, "mend verify: %s%s\n%s", why, argument, usage);
-    return 2;
-}
-
 int mend_cmd_verify(int argc, char **argv)
 {
     struct tally t = {.quiet = !isatty(2)};
@@ -126,20 +120,19 @@ int mend_cmd_verify(int argc, char **argv)
         if (strcmp(argv[i], "--json") == 0)
             t.json = true;
         else if (argv[i][0] == '-' || dir)
-            return wrong_use("unknown argument ", argv[i]);
+            return tool_wrong_use("verify", "unknown argument %s", argv[i]);
         else
             dir = argv[i];
     }
     if (!dir)
-        return wrong_use("which folder?", "");
+        return tool_wrong_use("verify", "name a folder");
     t.list = json_array();
     int rc = versions_walk(dir, count_file, &t);
     if (rc == 0)
         rc = versions_walk(dir, verify_file, &t);
     if (rc) {
-        fprintf(stderr, "mend verify: %s\n", mend_error_text());
         json_decref(t.list);
-        return 1;
+        return tool_failed("verify", "%s", mend_error_text());
     }
     progress(&t, true);
     if (t.json) {
@@ -149,6 +142,8 @@ int mend_cmd_verify(int argc, char **argv)
         json_dumpf(all, stdout, JSON_INDENT(1));
         printf("\n");
         json_decref(all);
+    } else if (t.files == 0) {
+        printf("no checkpoints in %s\n", dir);
     } else {
         printf("%ld files, %" PRIu64 " bytes read, %ld damaged\n", t.files, t.bytes, t.damaged);
     }

@@ -128,7 +128,7 @@ static void note_job(struct version_view *v, const mend_image_job *job)
     v->jobs_differ |= strcmp(v->job.id, job->id) != 0;
 }
 
-/* Every parity image knows its whole group: one of each is kept. */
+/* Every parity image describes its whole group: keep one per group. */
 static int note_group(struct version_view *v, mend_image *image)
 {
     mend_parity_group group;
@@ -257,7 +257,7 @@ static bool has(const struct version_view *v, int rank, unsigned kinds)
     return rank >= 0 && rank < v->ranks && (v->have[rank] & kinds);
 }
 
-/* Can a restore make rank's part from the rest of its group? */
+/* Can a restore rebuild the rank's part from the rest of its group? */
 static bool can_be_rebuilt(const struct version_view *v, int rank)
 {
     const unsigned files = 1u << MEND_FILE_OWN | 1u << MEND_FILE_COPY;
@@ -277,7 +277,7 @@ static bool can_be_rebuilt(const struct version_view *v, int rank)
     return false;
 }
 
-/* Every rank's data is there in some form, or parity can give it. */
+/* Every rank's data is there in some form, or parity can rebuild it. */
 static void judge(struct version_view *v)
 {
     const unsigned data = 1u << MEND_FILE_OWN | 1u << MEND_FILE_COPY | 1u << MEND_FILE_GLOBAL |

@@ -1,4 +1,4 @@
-/* What a folder tree holds of stores and their versions, for `mend ls` and `mend verify`. */
+/* The stores and versions in a folder tree, for `mend ls` and `mend verify`. */
 #ifndef MEND_TOOL_VERSIONS_H
 #define MEND_TOOL_VERSIONS_H
 
@@ -17,11 +17,11 @@ struct version_view {
     int parts
         [MEND_FILE_KINDS]; /* ranks whose part is there in this form; bundles: ranks inside them */
     int deltas, damaged;
-    bool complete;      /* every rank's data is in one of the files, as far as headers tell */
-    mend_image_job job; /* of the first image that was read; no id: of none */
-    char on_gpu[160];   /* labels of regions that were in the memory of a GPU */
+    bool complete;      /* by their headers, the files hold every rank's data */
+    mend_image_job job; /* of the first image read; no id: none was */
+    char on_gpu[160];   /* labels of regions that were in GPU memory */
     bool jobs_differ;   /* images of several jobs have this version and save id */
-    int rebuildable;    /* ranks whose data is in none, but can be made from their group's parity */
+    int rebuildable;    /* ranks without data that their group's parity can rebuild */
     /* while counting */
     unsigned char *have; /* by rank: bit per kind */
     mend_parity_group *groups;

@@ -15,7 +15,7 @@ struct metrics_level {
 
 struct metrics {
     char dir[4096];
-    long long at; /* bytes of events.jsonl that were read */
+    long long at; /* bytes of events.jsonl read so far */
     long long events, unreadable;
     long long launches, recoveries, restarts, nodes_lost, crashes, silent, given_up, ranks, spares;
     mend_version_t version;
@@ -23,7 +23,7 @@ struct metrics {
     struct metrics_level level[METRICS_LEVELS];
 };
 
-/* Read on where the last call ended. A file that is not there yet has no events. */
+/* Continue reading where the last call ended. A file that does not exist yet has no events. */
 int metrics_read(struct metrics *m);
 /* The text, with labels from DIR/job.json. */
 void metrics_print(const struct metrics *m, FILE *to);

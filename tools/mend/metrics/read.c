@@ -1,5 +1,5 @@
-/* events.jsonl, added up. Each rank tells of its own part: versions and seconds are counted by rank 0's word, bytes and
- * failures by everybody's. */
+/* Adds up events.jsonl. Each rank reports its own part: versions and seconds come from rank 0's events, bytes and
+ * failures from those of all ranks. */
 #include "metrics.h"
 
 #include <base/fail.h>
@@ -28,7 +28,7 @@ static struct metrics_level *level_of(struct metrics *m, json_t *e)
     for (int i = 0; i < METRICS_LEVELS; i++)
         if (strcmp(text_of(e, "level"), names[i]) == 0)
             return &m->level[i];
-    return &m->level[METRICS_LEVELS - 1]; /* by relaunch there is no other */
+    return &m->level[METRICS_LEVELS - 1]; /* jobs that relaunch have no other */
 }
 
 static void note_commit(struct metrics *m, json_t *e, double t)

@@ -31,7 +31,7 @@ static double period(const planning *p, int level)
     return mend_plan_period(&p->model, &p->plan, level + 1);
 }
 
-/* The same on the clock of a run without failures: with the checkpoints that come in between. */
+/* The same on the clock of a run without failures, including the checkpoints in between. */
 static double clock_period(const planning *p, int level)
 {
     const mend_plan_outcome *o = &p->plan.expected;

@@ -1,11 +1,11 @@
 /* From a plan to the options of `mend run` and the lines of mend.conf.
  *
- * Mend counts in versions: one is made so many seconds after the last was complete, and each level takes
- * every n-th. Levels that fall due together are all written, one by one, the fastest first. So:
+ * Mend counts in versions: it makes one a number of seconds after the last was complete, and each level takes
+ * every n-th. It writes levels that are due together one by one, the fastest first. So:
  *  1. the lowest level that the plan uses gives the time between versions;
  *  2. every other level takes each n-th version, n the nearest whole multiple of the level below;
- *  3. the result is judged as a plan of its own, with all levels written: its figure is printed,
- *     which is not the plan's where that is not nested or does not write all levels.
+ *  3. we evaluate the result as a plan of its own, with all levels written, and print its figure. It differs
+ *     from the original plan's if that is not nested or does not write all levels.
  */
 #include "plan_lines.h"
 
@@ -17,10 +17,10 @@ typedef struct lines {
     int is_guessed;                 /* the file does not say which levels these are */
     double every[MEND_PLAN_LEVELS]; /* in versions; 0: never */
     double seconds;                 /* from the end of a version to the next */
-    mend_plan plan;                 /* as Mend does it */
+    mend_plan plan;                 /* as Mend runs it */
 } lines;
 
-/* Which of Mend's levels are these? Returns 0 when nobody can say. */
+/* Which of Mend's levels are these? Returns 0 if that is unclear. */
 static int name_levels(const mend_plan_model *model, lines *lines)
 {
     static const char *const usual[5][5] = {{"global"},
@@ -66,7 +66,7 @@ static int make_lines(const planning *p, lines *lines)
     }
     if (most == 1)
         return 0; /* no level is used */
-    /* as many versions as make the highest level's intervals whole */
+    /* enough versions to make the highest level's intervals whole */
     double total = fmax(1, rint(most / versions)) * versions;
     for (int i = 0; i < p->model.levels; i++)
         lines->plan.intervals[i] = lines->every[i] > 0 ? total / lines->every[i] : 1;

@@ -143,7 +143,7 @@ static int parse_intervals(const char *text, int level, mend_plan *plan)
     return !plus || plus[1];
 }
 
-/* What is expected of a plan that was given: exact, or simulated. */
+/* The expectation for a given plan: exact, or simulated. */
 static int judge_given(planning *p)
 {
     mend_plan *plan = &p->plan;
@@ -212,8 +212,8 @@ const char *planning_intervals(const mend_plan *plan, int level)
     return text;
 }
 
-/* Rates from a record of failures. A level without failures in the record is planned for as if half a failure had been
- * seen: the record does not show that it never fails. */
+/* Rates from a record of failures. For a level without failures in the record, the plan assumes half a failure: the
+ * record does not show that it never fails. */
 static int count_failures(planning *p)
 {
     mend_plan_trace trace;

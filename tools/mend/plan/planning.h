@@ -1,4 +1,4 @@
-/* What `mend plan` and `mend simulate` share: their options and the plan they speak of. */
+/* What `mend plan` and `mend simulate` share: their options and their plan. */
 #ifndef MEND_TOOL_PLANNING_H
 #define MEND_TOOL_PLANNING_H
 
@@ -25,7 +25,7 @@ typedef struct planning {
 /* Read the options; *done is set when there is nothing left to do (help, or an error). */
 int planning_options(planning *planning, int argc, char **argv, const char *help, int *done);
 
-/* Read the model and make the plan. Returns an exit code, after a sentence on stderr. */
+/* Read the model and make the plan. Returns an exit code; prints an error to stderr. */
 int planning_prepare(planning *planning);
 
 /* Report mend_error_text(): exit code 2 when the input is wrong, 1 when the work failed. */

@@ -1,8 +1,8 @@
-/* Core-hours: what the job had, what of it was work, and what a relaunch from the beginning would have cost.
+/* Core-hours: what the job used, how much of it was work, and what a relaunch from the beginning would have cost.
  *
- * A rank is one core, a spare another. At a failure, the work done by then is the time since the first event without
- * what was spent on checkpoints, recoveries, tear-downs and on work that was done twice. A job without checkpoints would
- * begin again there, and do that work again. It is counted at each failure by itself: as if this were the only one. */
+ * A rank is one core, a spare another. The work done up to a failure is the time since the first event, minus
+ * checkpoints, recoveries, tear-downs and work that was done twice. A job without checkpoints would begin again there and
+ * repeat that work. Each failure counts by itself, as if it were the only one. */
 #include "report.h"
 
 #include <math.h>
@@ -12,11 +12,11 @@ enum { ROOM = 100000 };
 
 struct failure {
     double t;          /* noticed */
-    double cost, lost; /* seconds until all work again; seconds of work to do again */
-    bool survived;     /* else: the job had been stopped, or never came back */
+    double cost, lost; /* seconds until all ranks work again; seconds of work to repeat */
+    bool survived;     /* else the job was stopped, or never came back */
 };
 
-/* Both lists are sorted by their ends, and failures do not overlap: the earlier of the next two is next. */
+/* Both lists are sorted by their ends, and failures do not overlap: the earlier of the two heads comes next. */
 static bool next_failure(const struct report *r, const int *whole, int recoveries, int *at,
                          int *torn, struct failure *f)
 {
@@ -44,13 +44,13 @@ struct saving {
     double longest, sum;
 };
 
-/* Seconds of checkpoints before t, as report_sum adds them up: of the ranks' parts of a version the longest counts. Goes
- * on where the last call ended. */
+/* Seconds of checkpoints before t, as report_sum adds them up: the longest part of a version counts. Continues
+ * where the last call ended. */
 static double saving_before(const struct report *r, double t, struct saving *s)
 {
     for (; s->at < r->saves && r->save[s->at].t < t; s->at++) {
         const struct report_save *v = &r->save[s->at];
-        if (v->failed || strcmp(v->level, "memory") != 0)
+        if (!v->stops)
             continue;
         if (v->version != s->version) {
             s->sum += s->longest;
@@ -91,24 +91,26 @@ void report_cores(FILE *out, const struct report *r, const struct report_sums *s
         const char *name, *what;
         double hours;
     } row[] = {
-        {"had", "ranks and spares, from the first to the last event", c.paid},
-        {"worked", "ranks, at work that was kept", c.worked},
-        {"lost", "ranks, while they saved, recovered, were torn down, or did work again", c.lost},
-        {"kept ready", "spares, or the places of dead processes whose ranks they took", c.ready},
-        {"not done again",
+        {"allocated", "ranks and spares, from the first to the last event", c.paid},
+        {"useful work", "ranks, at work that was kept", c.worked},
+        {"overhead", "ranks, while they saved, recovered, were torn down, or did work again",
+         c.lost},
+        {"spares", "waiting, or the places of dead processes whose ranks they took", c.ready},
+        {"not repeated",
          "for each survived failure, the work done by then, which a relaunch from the beginning "
-         "would have done again",
+         "would have repeated",
          c.again},
-        {"saved", "not done again, minus the work done again and the time of the recoveries",
+        {"saved", "not repeated, minus the work done again and the time of the recoveries",
          c.saved},
     };
     fputs("<section id='cores'><h2>Core-hours</h2><table><tr><th></th><th>core-hours</th><th>"
-          "whose</th></tr>",
+          "of what</th></tr>",
           out);
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         fprintf(out, "<tr><td>%s</td><td>%.4g</td><td>%s</td></tr>", row[i].name, row[i].hours,
                 row[i].what);
-    fputs("</table><p>A rank or a spare is one core. Had = worked + lost + kept ready. Each "
+    fputs("</table><p>A rank or a spare is one core. Allocated = useful work + overhead + spares. "
+          "Each "
           "failure is treated as if it were the only one.</p></section>",
           out);
 }

@@ -1,5 +1,5 @@
-/* What the best plan would have been for a job that has ended: its measured costs and the failures it really had go
- * into the planner, and the answer stands beside what the job did. */
+/* What the best plan would have been for a job that has ended: the planner gets its measured
+ * costs and its actual failures, and the page shows the answer beside what the job did. */
 #include "report.h"
 
 #include <mend/plan.h>
@@ -35,8 +35,8 @@ static struct level_seen look_at(const struct report *r, const char *name)
     return seen;
 }
 
-/* The model of what happened. A level's cost includes what it costs to have the version in memory. Failures that memory
- * mended are of the first level, relaunches of the next. Returns the number of levels. */
+/* The model of what happened. A level's cost includes the cost of the version in memory. Failures that memory repaired
+ * belong to the first level, relaunches to the next. Returns the number of levels. */
 static int model_of(const struct report *r, const struct report_sums *s, struct level_seen *seen,
                     mend_plan_model *model)
 {
@@ -51,7 +51,8 @@ static int model_of(const struct report *r, const struct report_sums *s, struct 
         if (!level.versions)
             continue;
         double failures = n == 0 ? s->recoveries : n == 1 ? s->relaunches : 0;
-        double recovery = n == 0 || s->relaunches == 0 ? s->recovery_mean : s->down / s->relaunches;
+        bool in_place = s->relaunches == 0 || (n == 0 && s->recoveries > 0);
+        double recovery = in_place ? s->recovery_mean : s->down / s->relaunches;
         mend_plan_level *l = &model->level[n];
         l->checkpoint.fixed = fmax(1e-6, level.seconds + (n ? seen[0].seconds : 0));
         l->recovery.fixed = recovery;
@@ -87,7 +88,7 @@ void report_hindsight(FILE *out, const struct report *r, const struct report_sum
         return;
     }
     double worked = s->seconds - model.work, best = plan.expected.seconds - model.work;
-    fputs("<table><tr><th>level</th><th>versions</th><th>every, seen</th><th>every, best</th></tr>",
+    fputs("<table><tr><th>level</th><th>versions</th><th>interval</th><th>best interval</th></tr>",
           out);
     for (int i = 0; i < model.levels; i++) {
         fprintf(out, "<tr><td>%s</td><td>%d</td><td>%.3g s</td>", seen[i].name, seen[i].versions,

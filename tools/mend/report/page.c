@@ -1,10 +1,10 @@
 /* The page: one file, no network, no script. Readable on a phone, printable. */
 #include "report.h"
 
+#include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 static const char style[] =
     ":root{--ink:#1b2430;--dim:#5b6776;--paper:#fff;--line:#dde3ea;--work:#dfe7ef;--memory:#2f7ed8;"
@@ -16,7 +16,7 @@ static const char style[] =
     "solid var(--line)}"
     "h3{font-size:1em;margin:1.1em 0 .2em;font-weight:600}p{margin:.3em "
     "0}code{font-size:.92em;word-break:break-all}"
-    ".tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(140px,1fr));gap:10px;margin:"
+    ".tiles{display:grid;grid-template-columns:repeat(4,1fr);gap:10px;margin:"
     "14px 0}"
     ".tile{border:1px solid var(--line);border-radius:8px;padding:10px 12px}.tile "
     "b{display:block;font-size:1.35em}"
@@ -25,7 +25,8 @@ static const char style[] =
     ".wide{overflow-x:auto}.wide "
     "svg{min-width:620px}table{border-collapse:collapse;width:100%;font-size:.94em}"
     "th,td{text-align:left;padding:4px 8px;border-bottom:1px solid "
-    "var(--line)}th{color:var(--dim);font-weight:600}#failures td:first-child{white-space:nowrap}"
+    "var(--line)}th{color:var(--dim);font-weight:600}#failures td:nth-child(-n+2),#time "
+    "td:nth-child(n+2){white-space:nowrap}"
     ".tick{font-size:12px;fill:var(--dim)}.grid{stroke:var(--line)}.work{fill:var(--work);"
     "background:var(--work)}"
     ".local{fill:var(--local);background:var(--local)}.erasure{fill:var(--erasure);background:"
@@ -39,10 +40,13 @@ static const char style[] =
     ".faultdot{fill:var(--fault);background:var(--fault)}.launch{stroke:var(--ink);stroke-"
     "dasharray:5 4}"
     ".key{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.45em}"
+    ".key.down{background:var(--paper);border:1px dashed var(--dim)}"
     ".legend{list-style:none;padding:0;margin:4px 0;display:flex;flex-wrap:wrap;gap:4px "
     "16px;font-size:.88em;color:var(--dim)}"
-    "footer{margin-top:2.4em;color:var(--dim);font-size:.86em}"
-    "@media(max-width:560px){body{padding:12px;font-size:15px}th,td{padding:4px}.wide "
+    ".verdict{font-size:1.12em;margin:.6em 0 1em}.small{font-size:.88em;color:var(--dim)}"
+    "a{color:var(--memory)}footer{margin-top:2.4em;color:var(--dim);font-size:.86em}"
+    "@media(max-width:560px){body{padding:12px;font-size:15px}.tiles{grid-template-columns:"
+    "repeat(2,1fr)}th,td{padding:4px}.wide "
     "svg{min-width:0}.tick{font-size:22px}}"
     "@media(prefers-color-scheme:dark){:root{--ink:#e6ebf1;--dim:#9aa7b5;--paper:#12181f;--line:#"
     "2b3640;--work:#2a3846}}"
@@ -67,197 +71,186 @@ void report_text(FILE *out, const char *text)
         }
 }
 
-static void tile(FILE *out, const char *value, const char *name)
+/* Only what this job's timeline has. */
+static void legend(FILE *out, const struct report *r, const struct report_sums *sums,
+                   const struct report_places *places)
 {
-    fprintf(out, "<div class='tile'><b>%s</b><span>%s</span></div>", value, name);
+    enum { NAMED = 16 };
+    const struct {
+        const char *colour, *level, *name;
+        bool shown;
+    } entry[] = {
+        {"work", NULL, "work", true},
+        {"memory", "memory", "version in memory", false},
+        {"local", "local", "local", false},
+        {"erasure", "erasure", "erasure", false},
+        {"disk", "global", "global", false},
+        {"recover", NULL, "recovery", sums->recoveries > 0},
+        {"down", NULL, "torn down", sums->relaunches > 0},
+        {"faultdot", NULL, "fault", sums->recoveries + sums->relaunches > 0},
+    };
+    fputs("<ul class='legend'>", out);
+    for (size_t k = 0; k < sizeof entry / sizeof *entry; k++) {
+        bool shown = entry[k].shown;
+        for (int i = 0; i < r->saves && entry[k].level && !shown; i++)
+            shown = strcmp(r->save[i].level, entry[k].level) == 0;
+        if (shown)
+            fprintf(out, "<li><span class='key %s'></span>%s</li>", entry[k].colour, entry[k].name);
+    }
+    for (int i = 0; places->nodes > 1 && i < places->nodes && i < NAMED; i++) {
+        fprintf(out, "<li><span class='key' style='background:%s;height:.3em'></span>",
+                report_node_colour(i));
+        report_text(out, places->node[i]);
+        fputs("</li>", out);
+    }
+    if (places->nodes > NAMED)
+        fprintf(out, "<li>… %d nodes in all</li>", places->nodes);
+    fputs("</ul>", out);
 }
 
-static void head(FILE *out, const struct report *r, const struct report_sums *s)
+static void level(FILE *out, const struct report *r, const char *name)
 {
-    char text[96], when[64];
-    time_t begin = (time_t)r->begin;
-    strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", localtime(&begin));
-    fputs("<section id='summary'><h1>", out);
-    report_text(out, r->program[0] ? r->program : r->dir);
-    fprintf(out, "</h1><p>%d rank%s, %d spare%s, ", r->ranks, r->ranks == 1 ? "" : "s", r->spares,
-            r->spares == 1 ? "" : "s");
-    report_text(out, r->mpi[0] ? r->mpi : "MPI");
-    fprintf(out, "; begun %s; ", when);
-    report_text(out, r->state[0] ? r->state : r->ended ? "ended" : "not ended yet");
-    fprintf(out, ".</p><div class='tiles'>");
-    snprintf(text, sizeof text, "%.2f s", s->seconds);
-    tile(out, text, "from the first to the last event");
-    snprintf(text, sizeof text, "%d", s->recoveries);
-    tile(out, text,
-         s->recoveries == 1 ? "failure survived in place" : "failures survived in place");
-    snprintf(text, sizeof text, "%d", s->relaunches);
-    tile(out, text,
-         s->relaunches == 1 ? "failure survived by relaunch" : "failures survived by relaunch");
-    snprintf(text, sizeof text, "%.0f ms", 1e3 * s->recovery_longest);
-    tile(out, text, "longest recovery");
-    snprintf(text, sizeof text, "%d", s->versions);
-    tile(out, text, s->versions == 1 ? "version" : "versions");
-    snprintf(text, sizeof text, "%.1f MiB", s->bytes_mean / 1048576);
-    tile(out, text, "per rank and version");
-    snprintf(text, sizeof text, "%d", r->launches);
-    tile(out, text, r->launches == 1 ? "launch" : "launches");
-    fputs("</div></section>", out);
+    int n = 0, failed = 0;
+    double bytes = 0, moved = 0, seconds = 0;
+    mend_version_t newest = 0;
+    char text[32];
+    for (int i = 0; i < r->saves; i++) {
+        const struct report_save *s = &r->save[i];
+        if (strcmp(s->level, name) != 0)
+            continue;
+        failed += s->failed;
+        if (s->failed)
+            continue;
+        n++;
+        bytes += s->bytes;
+        moved += s->moved;
+        seconds += s->seconds;
+        if (s->version > newest)
+            newest = s->version;
+    }
+    if (n + failed == 0)
+        return;
+    fprintf(out, "<tr><td>%s</td><td>%ld</td><td>%d</td><td>%d</td><td>", name, newest, n, failed);
+    report_amount(text, sizeof text, n ? bytes / n : 0, "</td><td>");
+    fputs(text, out);
+    report_amount(text, sizeof text, n ? moved / n : 0, "</td><td>");
+    fputs(text, out);
+    report_put_duration(out, n ? seconds / n : -1);
+    report_amount(text, sizeof text, seconds > 0 ? moved / seconds : 0, "/s");
+    fprintf(out, "</td><td>%s</td></tr>", seconds > 0 && moved > 0 ? text : "-");
 }
 
 static void levels(FILE *out, const struct report *r)
 {
-    static const char *const names[] = {"memory", "local", "partner", "erasure", "global"};
-    fputs("<section id='versions'><h2>Versions and levels</h2><table><tr><th>level</th><th>parts "
-          "saved</th>"
-          "<th>failed</th><th>newest</th><th>mean size</th><th>mean time</th></tr>",
+    static const char *const names[] = {"memory", "partner", "local", "erasure", "global"};
+    fputs("<section id='versions'><h2>Versions and levels</h2><div class='wide'><table><tr>"
+          "<th>level</th><th>newest version</th><th>parts saved</th><th>failed</th><th>size of a "
+          "part</th><th>moved</th><th>time</th><th>rate of a rank</th></tr>",
           out);
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        int n = 0, failed = 0;
-        double bytes = 0, seconds = 0;
-        mend_version_t newest = 0;
-        for (int i = 0; i < r->saves; i++) {
-            const struct report_save *s = &r->save[i];
-            if (strcmp(s->level, names[k]) != 0)
-                continue;
-            failed += s->failed;
-            n += !s->failed;
-            bytes += s->failed ? 0 : s->bytes;
-            seconds += s->failed ? 0 : s->seconds;
-            if (!s->failed && s->version > newest)
-                newest = s->version;
-        }
-        if (n + failed)
-            fprintf(out,
-                    "<tr><td>%s</td><td>%d</td><td>%d</td><td>%ld</td><td>%.2f MiB</td><td>%.2f "
-                    "ms</td></tr>",
-                    names[k], n, failed, newest, n ? bytes / n / 1048576 : 0,
-                    n ? 1e3 * seconds / n : 0);
-    }
-    fputs("</table></section>", out);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        level(out, r, names[k]);
+    fputs("</table></div>", out);
+    int given_up = 0;
+    for (int i = 0; i < r->marks; i++)
+        given_up += strcmp(r->mark[i].what, "given up") == 0;
+    if (given_up)
+        fprintf(out,
+                "<p>%d checkpoint%s given up, because the ranks did not come to rest in time or a "
+                "rank died: checkpoint.given_up in events.jsonl says which.</p>",
+                given_up, given_up == 1 ? " was" : "s were");
+    fputs("<p class='small'>A part is what one rank saves of a version. Sizes, times and rates are "
+          "means. The levels partner and global are written beside the program where that is "
+          "possible; the level memory is the pause of the program.</p></section>",
+          out);
 }
 
-/* What the intervals were, and what the simplest formula says of them (Young: sqrt(2 C M)). */
+static void row(FILE *out, const char *name, double seconds)
+{
+    fprintf(out, "<tr><td>%s</td><td>", name);
+    report_put_duration(out, seconds);
+    fputs("</td></tr>", out);
+}
+
+/* Every interval that the planner chose. Returns the last, or what was asked for. */
+static double planned(FILE *out, const struct report *r)
+{
+    enum { SHOWN = 12 };
+    double last = r->every;
+    int n = 0;
+    for (int i = 0; i < r->marks; i++) {
+        if (strcmp(r->mark[i].what, "interval") != 0)
+            continue;
+        last = r->mark[i].value;
+        if (n++ >= SHOWN)
+            continue;
+        fputs("<tr><td>the planner's interval, chosen after ", out);
+        report_put_duration(out, r->mark[i].t - r->begin);
+        fputs("</td><td>", out);
+        report_put_duration(out, last);
+        fputs("</td></tr>", out);
+    }
+    if (n > SHOWN) {
+        fprintf(out, "<tr><td>… and %d more choices; the last</td><td>", n - SHOWN);
+        report_put_duration(out, last);
+        fputs("</td></tr>", out);
+    }
+    return last;
+}
+
+/* The intervals, and what the simplest formula gives (Young: sqrt(2 C M)). */
 static void costs(FILE *out, const struct report *r, const struct report_sums *s)
 {
     double failures = s->recoveries + (r->launches > 1 ? r->launches - 1 : 0);
     double mtbf = failures > 0 ? s->seconds / failures : 0;
-    double measured = s->versions > 0 ? s->seconds / s->versions : 0;
-    double planned = r->every,
-           young = mtbf > 0 && s->save_mean > 0 ? sqrt(2 * s->save_mean * mtbf) : 0;
-    for (int i = 0; i < r->marks; i++)
-        if (strcmp(r->mark[i].what, "interval") == 0)
-            planned = r->mark[i].value;
+    double gone = s->saving + s->recovering + s->lost + s->down;
     fputs("<section id='costs'><h2>Costs compared with the plan</h2><table>", out);
-    fprintf(out, "<tr><td>requested interval%s</td><td>%.3g s</td></tr>",
-            r->automatic ? " (auto: the planner's last)" : "", planned);
-    for (int i = 0, n = 0; i < r->marks && n < 12; i++)
-        if (strcmp(r->mark[i].what, "interval") == 0)
-            fprintf(out, "<tr><td>planned again (%d) at %.1f s</td><td>%.3g s</td></tr>", ++n,
-                    r->mark[i].t - r->begin, r->mark[i].value);
-    fprintf(out, "<tr><td>observed interval (time over versions)</td><td>%.3g s</td></tr>",
-            measured);
-    fprintf(out, "<tr><td>a save stops the job for</td><td>%.2f ms</td></tr>", 1e3 * s->save_mean);
-    fprintf(out, "<tr><td>a recovery takes</td><td>%.1f ms</td></tr>", 1e3 * s->recovery_mean);
+    double asked = planned(out, r);
+    if (!r->automatic && asked > 0)
+        row(out, "requested interval", asked);
+    if (s->versions > 0)
+        row(out, "observed interval (time over versions)", s->seconds / s->versions);
+    row(out, "a save stops the job for", s->save_mean);
+    if (s->recoveries)
+        row(out, "a recovery in place takes", s->recovery_mean);
     if (mtbf > 0)
-        fprintf(out, "<tr><td>mean time between failures, observed</td><td>%.3g s</td></tr>", mtbf);
-    if (young > 0)
-        fprintf(out, "<tr><td>best interval for that (Young)</td><td>%.3g s</td></tr>", young);
+        row(out, "mean time between failures, observed", mtbf);
+    if (mtbf > 0 && s->save_mean > 0)
+        row(out, "best interval for that (Young's formula)", sqrt(2 * s->save_mean * mtbf));
     fprintf(out, "<tr><td>time not spent on work</td><td>%.2f %%</td></tr></table></section>",
-            s->seconds > 0 ? 100 * (s->saving + s->recovering + s->lost + s->down) / s->seconds
-                           : 0);
+            s->seconds > 0 ? 100 * gone / s->seconds : 0);
 }
 
-/* Who played the rank before mark i, in the same launch; 0: nobody. */
-static long player_before(const struct report *r, int i)
+static void put_address(FILE *out, const char *path)
 {
-    for (int j = i - 1; j >= 0 && strcmp(r->mark[j].what, "launch") != 0; j--)
-        if (strcmp(r->mark[j].what, "playing") == 0 && r->mark[j].rank == r->mark[i].rank)
-            return (long)r->mark[j].value;
-    return 0;
-}
-
-struct row { /* of the table of failures */
-    double t;
-    char text[240];
-};
-
-static int by_time(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    return (x->t > y->t) - (x->t < y->t);
-}
-
-/* When the process that mark i replaces died: as mend chaos says, or when its death was noticed; else when it was
- * replaced. */
-static double death_before(const struct report *r, int i, long pid)
-{
-    char mark[32];
-    snprintf(mark, sizeof mark, "(pid %ld)", pid);
-    for (int k = r->faults; k-- > 0;)
-        if (!r->fault[k].noticed && r->fault[k].t <= r->mark[i].t && strstr(r->fault[k].what, mark))
-            return r->fault[k].t;
-    double noticed = r->mark[i].t;
-    for (int k = 0; k < r->recoveries; k++) {
-        double from = r->recovery[k].t - r->recovery[k].seconds;
-        if (from <= r->mark[i].t && r->mark[i].t <= r->recovery[k].t && from < noticed)
-            noticed = from;
-    }
-    return noticed;
-}
-
-static int rows_of(const struct report *r, struct row *row, int most)
-{
-    int n = 0;
-    for (int i = 0; i < r->faults && n < most; i++, n++) {
-        row[n].t = r->fault[i].t;
-        if (r->fault[i].noticed)
-            snprintf(row[n].text, sizeof row[n].text, "rank %d: %s", r->fault[i].rank,
-                     r->fault[i].what);
+    for (const unsigned char *c = (const unsigned char *)path; *c; c++)
+        if (isalnum(*c) || strchr("/._-", *c))
+            fputc(*c, out);
         else
-            snprintf(row[n].text, sizeof row[n].text, "%s", r->fault[i].what);
-    }
-    for (int i = 0; i < r->marks && n < most; i++) {
-        long now = (long)r->mark[i].value;
-        long before = strcmp(r->mark[i].what, "playing") == 0 ? player_before(r, i) : 0;
-        if (!before || before == now)
+            fprintf(out, "%%%02X", *c);
+}
+
+static void files(FILE *out, const struct report *r)
+{
+    static const char *const file[][2] = {
+        {"output/", "what each rank printed, a file a rank"},
+        {"events.jsonl", "every event, a line each"},
+        {"job.json", "how the job was started, and how it is"},
+        {"run.out", "what mend run printed"},
+        {"run.err", "what mend run reported"},
+    };
+    if (!r->files)
+        return;
+    fputs("<section id='files'><h2>Files</h2><table>", out);
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        char path[4400];
+        snprintf(path, sizeof path, "%s/%s", r->dir, file[i][0]);
+        if (access(path, F_OK))
             continue;
-        row[n].t = death_before(r, i, before);
-        snprintf(row[n].text, sizeof row[n].text,
-                 "rank %d: process %ld is gone, process %ld replaces it %.3f s later",
-                 r->mark[i].rank, before, now, r->mark[i].t - row[n].t);
-        n++;
+        fputs("<tr><td><a href='", out);
+        put_address(out, r->files);
+        fprintf(out, "%s'>%s</a></td><td>%s</td></tr>", file[i][0], file[i][0], file[i][1]);
     }
-    for (int i = 0; i < r->relaunches && n < most; i++, n++) {
-        const struct report_relaunch *l = &r->relaunch[i];
-        const char *what = l->stopped ? "ended" : "torn down";
-        row[n].t = l->t;
-        if (l->up > 0 && l->version > 0)
-            snprintf(row[n].text, sizeof row[n].text,
-                     "the job was %s; relaunched, it works again from version %ld %.3f s later",
-                     what, l->version, l->up - l->t);
-        else
-            snprintf(row[n].text, sizeof row[n].text, "the job was %s%s", what,
-                     l->up > 0 ? "; relaunched, it starts from the beginning" : "");
-    }
-    return n;
-}
-
-static void failures(FILE *out, const struct report *r)
-{
-    enum { MOST = 1000 };
-    static struct row row[MOST];
-    int n = rows_of(r, row, MOST);
-    qsort(row, (size_t)n, sizeof *row, by_time);
-    fputs("<section id='failures'><h2>Failures</h2><table><tr><th>time</th><th>what</th></tr>",
-          out);
-    for (int i = 0; i < n; i++) {
-        fprintf(out, "<tr><td>%.3f s</td><td>", row[i].t - r->begin);
-        report_text(out, row[i].text);
-        fputs("</td></tr>", out);
-    }
-    fputs(n ? "</table></section>" : "<tr><td>-</td><td>none</td></tr></table></section>", out);
-    if (n == MOST)
-        fprintf(out, "<p>Only the first %d are shown.</p>", n);
+    fputs("</table></section>", out);
 }
 
 void report_page(FILE *out, const struct report *r)
@@ -269,19 +262,15 @@ void report_page(FILE *out, const struct report *r)
     fputs(r->live ? "<meta http-equiv='refresh' content='5'><title>Mend: " : "<title>Mend: ", out);
     report_text(out, r->program[0] ? r->program : r->dir);
     fprintf(out, "</title><style>%s</style></head><body>", style);
-    head(out, r, &s);
+    report_head(out, r, &s);
     fputs("<section id='timeline'><h2>Ranks over time</h2><div class='wide'>", out);
-    report_timeline(out, r);
-    fputs("</div><ul class='legend'><li><span class='key work'></span>work</li><li><span "
-          "class='key memory'></span>"
-          "version in memory</li><li><span class='key disk'></span>global</li><li><span class='key "
-          "local'></span>local</li><li><span class='key "
-          "erasure'></span>erasure</li><li><span "
-          "class='key recover'>"
-          "</span>recovery</li><li><span class='key down'></span>torn down</li><li><span "
-          "class='key faultdot'></span>fault</li></ul></section>"
-          "<section id='time'><h2>Where the time went</h2>",
-          out);
+    struct report_places places;
+    report_places(&places, r);
+    report_timeline(out, r, &places);
+    fputs("</div>", out);
+    legend(out, r, &s, &places);
+    report_places_free(&places);
+    fputs("</section><section id='time'><h2>Where the time went</h2>", out);
     report_time_bar(out, r);
     fputs("</section>", out);
     report_cores(out, r, &s);
@@ -291,7 +280,8 @@ void report_page(FILE *out, const struct report *r)
     levels(out, r);
     costs(out, r, &s);
     report_hindsight(out, r, &s);
-    failures(out, r);
+    report_failures(out, r);
+    files(out, r);
     fprintf(out, "<footer>Made by mend report from %d events", r->lines);
     if (r->bad_lines)
         fprintf(out, " (%d lines could not be read)", r->bad_lines);

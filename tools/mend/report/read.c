@@ -1,5 +1,5 @@
-/* Read events and job description into plain arrays. Nothing is known of who wrote them: lines that do not parse, or
- * whose numbers cannot be those of a job, are counted and left out. */
+/* Read events and job description into plain arrays. Trusts nothing: it counts and skips lines that do not parse,
+ * or whose numbers cannot be those of a job. */
 #include "jobfile.h"
 #include "report.h"
 
@@ -22,7 +22,7 @@ static double number_of(const json_t *e, const char *key)
     return json_number_value(json_object_get(e, key));
 }
 
-/* Numbers that a job can have; everything that is made of them later is finite and fits its type. */
+/* Numbers that a job can have; everything computed from them later is finite and fits its type. */
 static bool plausible(const json_t *e)
 {
     static const struct {
@@ -33,6 +33,8 @@ static bool plausible(const json_t *e)
                  {"ranks", 0, REPORT_RANKS},
                  {"spares", 0, REPORT_RANKS},
                  {"seconds", 0, 1e11},
+                 {"pause", 0, 1e11},
+                 {"sent", 0, 1e18},
                  {"since_detection", 0, 1e11},
                  {"every", 0, 1e11},
                  {"version", -1, 1e15},
@@ -64,19 +66,23 @@ static void *more(void *array, int *count, size_t size)
     return element;
 }
 
+/* A job that relaunches has one event for all ranks: its pause is what the program waited for, and its bytes are of all. */
 static void note_save(struct report *r, const json_t *e, double t, int rank, bool failed)
 {
     struct report_save *s = more(&r->save, &r->saves, sizeof *s);
+    double ranks = number_of(e, "ranks"), sent = number_of(e, "sent");
     if (!s)
         return;
     s->t = t;
-    s->rank = rank;
-    s->seconds = number_of(e, "seconds");
+    s->rank = ranks > 0 ? -1 : rank;
+    s->seconds = number_of(e, json_object_get(e, "pause") ? "pause" : "seconds");
     s->version = (mend_version_t)number_of(e, "version");
-    s->bytes = number_of(e, "bytes");
+    s->bytes = number_of(e, "bytes") / (ranks > 0 ? ranks : 1);
+    s->moved = json_object_get(e, "sent") && sent < s->bytes ? sent : s->bytes;
     s->failed = failed;
     snprintf(s->level, sizeof s->level, "%s",
              text_of(e, "level")[0] ? text_of(e, "level") : "global");
+    s->stops = !failed && (strcmp(s->level, "memory") == 0 || json_object_get(e, "pause"));
 }
 
 static void note_fault(struct report *r, const json_t *e, double t, int rank, bool noticed)
@@ -89,6 +95,12 @@ static void note_fault(struct report *r, const json_t *e, double t, int rank, bo
     f->noticed = noticed;
     if (noticed)
         snprintf(f->what, sizeof f->what, "noticed in MPI_%.100s", text_of(e, "call"));
+    else if (strcmp(text_of(e, "event"), "launch.lost") == 0)
+        snprintf(f->what, sizeof f->what, "node %.60s is lost, with %.0f processes: %.60s",
+                 text_of(e, "host"), number_of(e, "processes"), text_of(e, "how"));
+    else if (strcmp(text_of(e, "event"), "run.crash") == 0)
+        snprintf(f->what, sizeof f->what, "rank %.0f crashed by its own error (signal %.0f)",
+                 number_of(e, "of"), number_of(e, "signal"));
     else
         snprintf(f->what, sizeof f->what, "%.20s %.80s: %.40s", text_of(e, "kind"),
                  text_of(e, "hit"), text_of(e, "result"));
@@ -110,24 +122,34 @@ static void note_recovery(struct report *r, const json_t *e, double t, int rank)
     snprintf(v->phases, sizeof v->phases, "%s", text_of(e, "phases"));
 }
 
-static void note_mark(struct report *r, const char *what, double t, int rank, double value)
+static struct report_mark *note_mark(struct report *r, const char *what, double t, int rank,
+                                     double value)
 {
     struct report_mark *m = more(&r->mark, &r->marks, sizeof *m);
     if (!m)
-        return;
+        return NULL;
     m->t = t;
     m->rank = rank;
     m->value = value;
     snprintf(m->what, sizeof m->what, "%s", what);
+    return m;
 }
 
-/* A tear-down without a word (the launcher killed mend run's job, or an older log) is taken to be where the events
- * before the next launch end. */
+/* A process is this rank from now on. */
+static void note_playing(struct report *r, const json_t *e, double t, int rank)
+{
+    struct report_mark *m = note_mark(r, "playing", t, rank, number_of(e, "pid"));
+    if (m)
+        snprintf(m->host, sizeof m->host, "%.63s", text_of(e, "host"));
+}
+
+/* If no event reports a tear-down (the launcher killed mend run's job, or the log is older), it counts as happening at
+ * the last event before the next launch. */
 static void note_torn(struct report *r, double t, bool stopped)
 {
     struct report_relaunch *l = r->relaunches ? &r->relaunch[r->relaunches - 1] : NULL;
     if (l && l->up == 0)
-        return; /* torn down again before it worked */
+        return; /* torn down again before it came to work */
     l = more(&r->relaunch, &r->relaunches, sizeof *l);
     if (!l)
         return;
@@ -160,7 +182,8 @@ static void note(struct report *r, const json_t *e)
         note_save(r, e, t, rank, false);
     else if (strcmp(name, "checkpoint.failed") == 0 || strcmp(name, "store.level_failed") == 0)
         note_save(r, e, t, rank, true);
-    else if (strcmp(name, "chaos.fault") == 0)
+    else if (strcmp(name, "chaos.fault") == 0 || strcmp(name, "launch.lost") == 0 ||
+             strcmp(name, "run.crash") == 0)
         note_fault(r, e, t, rank, false);
     else if (strcmp(name, "process.detect") == 0 ||
              (strcmp(name, "recover.noticed") == 0 && strcmp(text_of(e, "how"), "failure") == 0))
@@ -168,14 +191,18 @@ static void note(struct report *r, const json_t *e)
     else if (strcmp(name, "recover.resumed") == 0 || strcmp(name, "process.resume") == 0)
         note_recovery(r, e, t, rank);
     else if (strcmp(name, "recover.playing") == 0) {
-        note_mark(r, "playing", t, rank, number_of(e, "pid"));
+        note_playing(r, e, t, rank);
         note_up(r, t, (mend_version_t)number_of(e, "version"));
-    } else if (strcmp(name, "restart") == 0)
+    } else if (strcmp(name, "recover.born") == 0 && rank >= 0)
+        note_playing(r, e, t, rank); /* a rank that no spare can replace */
+    else if (strcmp(name, "restart") == 0)
         note_up(r, t, (mend_version_t)number_of(e, "version"));
     else if (strcmp(name, "run.torn_down") == 0)
         note_torn(r, t, false);
     else if (strcmp(name, "plan.interval") == 0)
         note_mark(r, "interval", t, -1, number_of(e, "seconds"));
+    else if (strcmp(name, "checkpoint.given_up") == 0)
+        note_mark(r, "given up", t, -1, 0);
     else if (strcmp(name, "run.launch") == 0) {
         note_mark(r, "launch", t, -1, number_of(e, "launch"));
         if (r->launches)
@@ -266,7 +293,7 @@ int report_read(struct report *r, const char *dir)
     }
     json_t *job;
     if (jobfile_read(dir, &job))
-        return MEND_OK; /* a folder of the store alone has none */
+        return MEND_OK; /* the folder of a store without a job has none */
     report_note_job(r, job);
     json_decref(job);
     return MEND_OK;
@@ -281,7 +308,7 @@ void report_free(struct report *r)
     free(r->relaunch);
 }
 
-/* Entries of all ranks that overlap in time are one recovery. */
+/* Entries of different ranks that overlap in time are one recovery. */
 int report_whole_recoveries(const struct report *r, int *index, int room)
 {
     int n = 0;
@@ -322,7 +349,7 @@ struct report_sums report_sum(const struct report *r)
     int counted = 0;
     for (int i = 0; i < r->saves; i++) {
         const struct report_save *v = &r->save[i];
-        if (v->failed || strcmp(v->level, "memory") != 0)
+        if (!v->stops)
             continue;
         if (v->version != newest) {
             s.saving += longest;

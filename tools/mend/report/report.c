@@ -6,6 +6,7 @@
 #include <mend/error.h>
 
 #include <errno.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,14 +20,34 @@ static const char help[] =
     "            reloads itself in a browser\n"
     "  --json    print the sums as JSON instead\n";
 
-int report_write(const struct report *r, const char *path)
+/* What leads from the page to the files of the job: nothing if they share a folder. Free it; NULL: unknown. */
+static char *way_to_files(const char *dir, const char *path)
 {
-    char *text = NULL;
+    char *folder = realpath(dir, NULL), *copy = strdup(path), *way = NULL;
+    char *page = copy ? realpath(dirname(copy), NULL) : NULL;
+    if (folder && page && strcmp(folder, page) == 0)
+        way = strdup("");
+    else if (folder && page && asprintf(&way, "%s/", folder) < 0)
+        way = NULL;
+    free(folder);
+    free(copy);
+    free(page);
+    return way;
+}
+
+int report_write(struct report *r, const char *path)
+{
+    char *text = NULL, *way = strcmp(path, "-") ? way_to_files(r->dir, path) : NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    if (!out)
+    if (!out) {
+        free(way);
         return tool_failed("report", "no memory");
+    }
+    r->files = way;
     report_page(out, r);
+    r->files = NULL;
+    free(way);
     if (fclose(out))
         return tool_failed("report", "no memory for the page");
     int rc = TOOL_OK;

@@ -1,7 +1,7 @@
-/* mend report --watch: the page again, whenever there are new events.
+/* mend report --watch: write the page again whenever there are new events.
  *
  * While the job runs, the page asks its browser to load it again now and then. The last page does not: the job has
- * ended, or nobody writes it any more. */
+ * ended, or nobody writes the page any more. */
 #include "jobfile.h"
 #include "report.h"
 #include "tool.h"
@@ -21,7 +21,7 @@ static void ask(int number)
     asked = number;
 }
 
-/* The last events are written before DIR/job.json says how the job ended, and that before the lock is given back. */
+/* The last events are written before DIR/job.json says how the job ended, and that happens before the lock is released. */
 static bool is_over(const struct report *r, int held)
 {
     return held == 0 || (r->ended && !(held == 1 && strcmp(r->state, "running") == 0));
@@ -30,7 +30,7 @@ static bool is_over(const struct report *r, int held)
 static int write_now(const char *dir, const char *path, bool *live)
 {
     struct report r;
-    int held = jobfile_held(dir); /* before: what is read then is all there is */
+    int held = jobfile_held(dir); /* ask first: then what we read is complete */
     if (report_read(&r, dir))
         return tool_failed("report", "%s", mend_error_text());
     *live = r.live = !is_over(&r, held) && !asked;
@@ -51,7 +51,7 @@ static bool is_new(const char *dir, struct stat *seen)
     return is;
 }
 
-/* A large page takes long to make: at most a part of the time is spent on it. */
+/* A large page takes long to write: spend at most a part of the time on it. */
 static void rest(clock_t took)
 {
     double seconds = 1 + 4 * (double)took / CLOCKS_PER_SEC;

@@ -1,17 +1,26 @@
-/* mend checkpoint: ask a running job for an image now.
+/* mend checkpoint: ask a running job for a checkpoint now.
  *
  * The request is a file in the job's folder, which the coordinator of the job looks for
- * (src/capsule/lower/round/coordinator.c); it answers by another file, named by our token. So it works from
- * any machine that sees the folder, and needs no permission but that to write there.
+ * (src/capsule/lower/round/coordinator.c); it answers with another file, named after our token. So the command
+ * works from any machine that sees the folder, and needs only permission to write there.
+ *
+ *  1. Write the request to DIR/request.TOKEN, and link it to DIR/request. That fails while another request waits there; the
+ *     job takes that one within a moment, and then ours gets the name.
+ *  2. The coordinator renames it to DIR/request.taken, makes a checkpoint, writes DIR/answer.TOKEN, removes the request.
+ *  3. Read the answer and remove it. If none comes in time, remove the request, if it is still ours.
  */
 #include "tool.h"
 
+#include <base/config.h>
 #include <base/event.h>
+#include <base/fail.h>
 #include <base/io.h>
 #include <mend/error.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +39,7 @@ static const char help[] =
     "  --timeout SECONDS  how long to wait (default 600)\n"
     "  --json             {\"mend\":1,\"version\":V,\"seconds\":S}\n";
 
-/* Has the last process of the job let go of DIR/alive? (src/capsule/lower/ground/settings.c) */
+/* Has the last process of the job released DIR/alive? (src/capsule/lower/ground/settings.c) */
 static int is_over(int alive)
 {
     if (alive < 0 || flock(alive, LOCK_EX | LOCK_NB))
@@ -39,9 +48,58 @@ static int is_over(int alive)
     return 1;
 }
 
-static int await(const char *answer, int alive, double limit, char *text, size_t size)
+struct request {
+    const char *dir;
+    bool stop, json, full;
+    double limit, began; /* seconds to wait */
+    char token[64];
+    int alive; /* a descriptor of DIR/alive; negative: none */
+};
+
+static bool is_late(const struct request *r)
 {
-    for (double end = mend_now() + limit; mend_now() < end;) {
+    return mend_now() - r->began >= r->limit;
+}
+
+static void pause_a_moment(void)
+{
+    nanosleep(&(struct timespec){0, 20000000}, NULL);
+}
+
+/* Give the request its name. */
+static int submit(const struct request *r, const char *own, const char *path)
+{
+    while (link(own, path)) {
+        if (errno != EEXIST) /* a file system without links */
+            return mend_io_rename(own, path);
+        if (is_over(r->alive))
+            mend_io_remove(path);
+        else if (is_late(r))
+            return mend_fail(MEND_ERR_TIMEOUT, "nobody took the request that waits in %s", path);
+        pause_a_moment();
+    }
+    return 0;
+}
+
+static int ask(const struct request *r)
+{
+    char path[4300], own[4400], text[128];
+    snprintf(path, sizeof path, "%s/request", r->dir);
+    snprintf(own, sizeof own, "%s.%s", path, r->token);
+    int n = snprintf(text, sizeof text, "%s %s%s\n", r->stop ? "stop" : "go", r->token,
+                     r->full ? " full" : "");
+    int rc = mend_io_replace_file(own, text, (size_t)n);
+    if (!rc)
+        rc = submit(r, own, path);
+    unlink(own);
+    return rc;
+}
+
+static int await(const struct request *r, char *text, size_t size)
+{
+    char answer[4300];
+    snprintf(answer, sizeof answer, "%s/answer.%s", r->dir, r->token);
+    while (!is_late(r)) {
         char *found = NULL;
         size_t n = 0;
         if (access(answer, R_OK) == 0 && mend_io_read_file(answer, 4096, &found, &n) == 0) {
@@ -50,64 +108,30 @@ static int await(const char *answer, int alive, double limit, char *text, size_t
             mend_io_remove(answer);
             return 1;
         }
-        if (is_over(alive) && access(answer, R_OK))
+        if (is_over(r->alive) && access(answer, R_OK))
             return 0;
-        nanosleep(&(struct timespec){0, 20000000}, NULL);
+        pause_a_moment();
     }
     return 0;
 }
 
-int mend_cmd_checkpoint(int argc, char **argv)
+/* Others may have taken its place. */
+static void withdraw(const struct request *r)
 {
-    const char *dir = NULL;
-    int stop = 0, json = 0, full = 0;
-    double limit = 600;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0) {
-            fputs(help, stdout);
-            return TOOL_OK;
-        }
-        if (strcmp(argv[i], "--stop") == 0)
-            stop = 1;
-        else if (strcmp(argv[i], "--full-images") == 0)
-            full = 1;
-        else if (strcmp(argv[i], "--json") == 0)
-            json = 1;
-        else if (strcmp(argv[i], "--timeout") == 0 && i + 1 < argc)
-            limit = atof(argv[++i]);
-        else if (argv[i][0] != '-' && !dir)
-            dir = argv[i];
-        else
-            return tool_wrong_use("checkpoint", "unknown argument %s", argv[i]);
+    static const char *const name[] = {"request", "request.taken"};
+    for (int i = 0; i < 2; i++) {
+        char path[4300], token[64] = "", *text = NULL;
+        size_t n = 0;
+        snprintf(path, sizeof path, "%s/%s", r->dir, name[i]);
+        if (mend_io_read_file(path, 4096, &text, &n) == 0 &&
+            sscanf(text, "%*15s %63s", token) == 1 && strcmp(token, r->token) == 0)
+            mend_io_remove(path);
+        free(text);
     }
-    struct stat st;
-    char request[4300], answer[4300], alive_path[4300], token[64], text[256];
-    if (!dir)
-        return tool_wrong_use("checkpoint", "name the job's folder");
-    snprintf(request, sizeof request, "%s/versions", dir);
-    if (stat(request, &st) || !S_ISDIR(st.st_mode))
-        return tool_failed("checkpoint", "%s is not the folder of a job", dir);
-    snprintf(token, sizeof token, "%d-%lld", (int)getpid(), (long long)time(NULL));
-    snprintf(request, sizeof request, "%s/request", dir);
-    snprintf(answer, sizeof answer, "%s/answer.%s", dir, token);
-    int n =
-        snprintf(text, sizeof text, "%s %s%s\n", stop ? "stop" : "go", token, full ? " full" : "");
-    double start = mend_now();
-    if (mend_io_replace_file(request, text, (size_t)n))
-        return tool_failed("checkpoint", "%s", mend_error_text());
-    snprintf(alive_path, sizeof alive_path, "%s/alive", dir);
-    int alive = open(alive_path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    int answered = await(answer, alive, limit, text, sizeof text);
-    int over = is_over(alive);
-    if (alive >= 0)
-        close(alive);
-    if (!answered) {
-        mend_io_remove(request);
-        snprintf(request, sizeof request, "%s/request.taken", dir);
-        mend_io_remove(request);
-        return over ? tool_failed("checkpoint", "no job is running in %s", dir)
-                    : tool_failed("checkpoint", "the job in %s did not answer in %g s", dir, limit);
-    }
+}
+
+static int report(const struct request *r, const char *text)
+{
     long long number = 0;
     char word[16] = "";
     sscanf(text, "%15s %lld", word, &number);
@@ -116,10 +140,59 @@ int mend_cmd_checkpoint(int argc, char **argv)
     if (strcmp(word, "ok") != 0)
         return tool_failed("checkpoint", "the job made no checkpoint: %s",
                            mend_error_sentence((int)number));
-    double seconds = mend_now() - start;
-    if (json)
+    double seconds = mend_now() - r->began;
+    if (r->json)
         return tool_print_json("checkpoint", json_pack("{s:i,s:I,s:f}", "mend", 1, "version",
                                                        (json_int_t)number, "seconds", seconds));
     printf("version %lld is complete (%.3f s)\n", number, seconds);
     return TOOL_OK;
+}
+
+static int make_request(struct request *r)
+{
+    char path[4300], text[256];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/versions", r->dir);
+    if (stat(path, &st) || !S_ISDIR(st.st_mode))
+        return tool_failed("checkpoint", "%s is not the folder of a job", r->dir);
+    snprintf(path, sizeof path, "%s/alive", r->dir);
+    snprintf(r->token, sizeof r->token, "%d-%lld", (int)getpid(), (long long)time(NULL));
+    r->alive = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    r->began = mend_now();
+    int rc = ask(r), answered = rc == 0 && await(r, text, sizeof text), over = is_over(r->alive);
+    if (r->alive >= 0)
+        close(r->alive);
+    if (answered)
+        return report(r, text);
+    withdraw(r);
+    return over ? tool_failed("checkpoint", "no job is running in %s", r->dir)
+           : rc ? tool_failed("checkpoint", "%s", mend_error_text())
+                : tool_failed("checkpoint", "the job in %s did not answer in %g s", r->dir,
+                              r->limit);
+}
+
+int mend_cmd_checkpoint(int argc, char **argv)
+{
+    struct request r = {.limit = 600};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0) {
+            fputs(help, stdout);
+            return TOOL_OK;
+        }
+        if (strcmp(argv[i], "--stop") == 0)
+            r.stop = true;
+        else if (strcmp(argv[i], "--full-images") == 0)
+            r.full = true;
+        else if (strcmp(argv[i], "--json") == 0)
+            r.json = true;
+        else if (strcmp(argv[i], "--timeout") == 0 && i + 1 < argc) {
+            if (mend_parse_seconds(argv[++i], &r.limit) != MEND_OK)
+                return tool_wrong_value("checkpoint", "--timeout", argv[i],
+                                        "a number of seconds, or a time such as 10min");
+        } else if (argv[i][0] != '-' && !r.dir)
+            r.dir = argv[i];
+        else
+            return tool_wrong_use("checkpoint", "unknown argument %s", argv[i]);
+    }
+    return r.dir ? make_request(&r) : tool_wrong_use("checkpoint", "name the job's folder");
 }

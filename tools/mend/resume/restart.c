@@ -1,7 +1,7 @@
 /* mend restart: resume a job from its images.
  *
- * A job of `mend run` (it has a job.json) is taken up again by that. Of all others (`mend exec`) the ranks are
- * launched, and each becomes the rank whose image it reads, in DIR/versions, bound to no MPI library.
+ * `mend run` resumes its own jobs, which have a job.json. For all others (`mend exec`), this launches the ranks,
+ * and each becomes the rank whose image it reads from DIR/versions. Images do not depend on the MPI library.
  */
 #include "run/check/capsule.h"
 #include "run/start/start.h"
@@ -11,12 +11,14 @@
 #include "session.h"
 #include "tool.h"
 
+#include <base/config.h>
 #include <base/io.h>
 #include <image/folder.h>
 #include <mend/error.h>
 
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +52,7 @@ bool capsule_find(const char *mpi, char *path, size_t size)
     return tool_find_file(name, path, size);
 }
 
-/* Ranks of the newest version that is complete; 0: there is none. */
+/* Number of ranks of the newest complete version; 0: there is none. */
 static int ranks_of(const char *dir, long wanted)
 {
     char folder[4300], path[4500], name[MEND_FILE_NAME_MAX];
@@ -103,6 +105,14 @@ static const char *or_of(const char *wish, json_t *job, const char *key)
     return wish ? wish : jobfile_member(job, key);
 }
 
+/* A time of the job, as text for an option; NULL: it has none. */
+static const char *seconds_of(json_t *job, const char *key, char text[32])
+{
+    double seconds = json_number_value(json_object_get(job, key));
+    snprintf(text, 32, "%.9g", seconds);
+    return seconds > 0 ? text : NULL;
+}
+
 static bool is_same_mpi(const struct wish *wish, json_t *job)
 {
     const char *mpi = jobfile_member(job, "mpi");
@@ -115,10 +125,10 @@ static bool refills(json_t *job, const struct wish *wish)
     return json_is_true(json_object_get(job, "refill")) && !other && is_same_mpi(wish, job);
 }
 
-/* `mend run` takes its own jobs up again: their output and their files belong to versions, too. */
+/* `mend run` resumes its own jobs: their output and their files also belong to versions. */
 static int resume(const char *dir, json_t *job, const struct wish *wish)
 {
-    char ranks[16], spares[16], retries[16], every[32], input_at[32], silence[32];
+    char ranks[16], spares[16], retries[16], every[32], input_at[32], times[4][32];
     json_t *program = json_object_get(job, "program");
     bool online = json_is_true(json_object_get(job, "online"));
     int started = (int)json_integer_value(json_object_get(job, "ranks"));
@@ -138,7 +148,7 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
                            "the job in %s repairs itself: it can resume only on Open MPI (a job of "
                            "mend run --no-online resumes on both)",
                            dir);
-    struct words w = {calloc(json_array_size(program) + 64, sizeof *w.word), 0};
+    struct words w = {calloc(json_array_size(program) + 80, sizeof *w.word), 0};
     const char *folder = jobfile_member(job, "folder");
     char *whole = realpath(dir, NULL);
     if (!w.word || (folder && chdir(folder))) {
@@ -171,6 +181,7 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
     add(&w, "--levels", or_of(NULL, job, "levels"));
     add(&w, "--job-id", or_of(NULL, job, "id"));
     add(&w, "--build", or_of(NULL, job, "build"));
+    add(&w, "--abi", or_of(NULL, job, "abi"));
     if (wish->quiet)
         w.word[w.count++] = "--quiet";
     if (wish->json)
@@ -183,15 +194,19 @@ static int resume(const char *dir, json_t *job, const struct wish *wish)
     add(&w, "--local-dir", or_of(NULL, job, "local_dir"));
     add(&w, "--host", or_of(wish->host, job, "host"));
     add(&w, "--hostfile", or_of(wish->hostfile, job, "hostfile"));
-    /* another MPI has its own usual launcher, and other words for it */
+    /* another MPI has another default launcher, with other options */
     json_t *same = is_same_mpi(wish, job) ? job : NULL;
     add(&w, "--launcher-args", or_of(wish->launcher_args, same, "launcher_args"));
     add(&w, "--launcher", or_of(wish->launcher, same, "launcher"));
     add(&w, "--bind", or_of(NULL, job, "bind"));
     add(&w, "--interface", or_of(NULL, job, "interface"));
-    double node_timeout = json_number_value(json_object_get(job, "node_timeout"));
-    snprintf(silence, sizeof silence, "%.6g", node_timeout);
-    add(&w, "--node-timeout", node_timeout > 0 ? silence : NULL);
+    add(&w, "--metrics", or_of(NULL, job, "metrics"));
+    add(&w, "--node-timeout", seconds_of(job, "node_timeout", times[0]));
+    add(&w, "--hang-timeout", seconds_of(job, "hang_timeout", times[1]));
+    add(&w, "--patience", seconds_of(job, "patience", times[2]));
+    add(&w, "--mtbf", seconds_of(job, "mtbf", times[3]));
+    if (json_is_true(json_object_get(job, "raw")))
+        w.word[w.count++] = "--raw";
     snprintf(input_at, sizeof input_at, "%lld",
              (long long)json_integer_value(json_object_get(job, "input_at")));
     add(&w, "--input", or_of(NULL, job, "input"));
@@ -239,6 +254,32 @@ static int launch(const char *dir, const char *mpi, int ranks, const struct wish
     return tool_failed("restart", "cannot run %s: %s", launcher, strerror(errno));
 }
 
+static int take_value(struct wish *wish, const char *name, const char *value)
+{
+    const struct {
+        const char *name, **to;
+    } options[] = {{"--version", &wish->version},   {"--mpi", &wish->mpi},
+                   {"--every", &wish->every},       {"--host", &wish->host},
+                   {"--hostfile", &wish->hostfile}, {"--launcher-args", &wish->launcher_args},
+                   {"--launcher", &wish->launcher}, {"--stop-before", &wish->stop_before}};
+    long number = -1;
+    bool is_ranks = strcmp(name, "-n") == 0;
+    if (mend_parse_integer(value, &number) != MEND_OK)
+        number = -1;
+    if (is_ranks && (number < 1 || number > INT_MAX))
+        return tool_wrong_value("restart", name, value, "a number from 1 on");
+    if (strcmp(name, "--version") == 0 && number < 0)
+        return tool_wrong_value("restart", name, value, "the number of a version");
+    if (is_ranks)
+        wish->ranks = (int)number;
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+        if (strcmp(name, options[k].name) == 0) {
+            *options[k].to = value;
+            return TOOL_OK;
+        }
+    return is_ranks ? TOOL_OK : tool_wrong_use("restart", "unknown option %s", name);
+}
+
 int mend_cmd_restart(int argc, char **argv)
 {
     const char *dir = NULL;
@@ -267,36 +308,26 @@ int mend_cmd_restart(int argc, char **argv)
         }
         if (a[0] != '-' || !value)
             return tool_wrong_use("restart", "%s is not valid here", a);
-        const struct {
-            const char *name, **to;
-        } options[] = {{"--version", &wish.version},   {"--mpi", &wish.mpi},
-                       {"--every", &wish.every},       {"--host", &wish.host},
-                       {"--hostfile", &wish.hostfile}, {"--launcher-args", &wish.launcher_args},
-                       {"--launcher", &wish.launcher}, {"--stop-before", &wish.stop_before}};
-        size_t k = 0, n = sizeof options / sizeof *options;
-        while (k < n && strcmp(a, options[k].name) != 0)
-            k++;
-        if (k < n)
-            *options[k].to = value;
-        else if (strcmp(a, "-n") == 0)
-            wish.ranks = atoi(value);
-        else
-            return tool_wrong_use("restart", "unknown option %s", a);
+        int rc = take_value(&wish, a, value);
+        if (rc)
+            return rc;
         i++;
     }
     if (!dir)
         return tool_wrong_use("restart", "name the job's folder");
     if (wish.mpi && strcmp(wish.mpi, "openmpi") != 0 && strcmp(wish.mpi, "mpich") != 0)
-        return tool_wrong_use("restart", "--mpi is openmpi or mpich");
+        return tool_wrong_value("restart", "--mpi", wish.mpi, "openmpi or mpich");
     json_t *job;
     int rc = jobfile_read(dir, &job);
     if (rc == MEND_OK)
         return resume(dir, job, &wish);
     if (rc != MEND_ERR_NOT_FOUND)
         return tool_failed("restart", "%s", mend_error_text());
+    if (access(dir, F_OK))
+        return tool_failed("restart", "there is no folder %s", dir);
     if (wish.from_start)
         return tool_failed("restart",
-                           "the job in %s was not started by mend run: to begin anew, start its "
+                           "the job in %s was not started by mend run: to start over, start its "
                            "program again",
                            dir);
     int saved = ranks_of(dir, wish.version ? atol(wish.version) : -1);
@@ -304,7 +335,7 @@ int mend_cmd_restart(int argc, char **argv)
         return tool_failed("restart", "%s holds no complete version%s%s", dir,
                            wish.version ? " " : "", wish.version ? wish.version : "");
     if (wish.ranks && wish.ranks != saved)
-        return tool_failed("restart", "the images in %s are those of %d ranks, not %d", dir, saved,
+        return tool_failed("restart", "the images in %s are from %d ranks, not %d", dir, saved,
                            wish.ranks);
     return launch(dir, wish.mpi ? wish.mpi : "openmpi", saved, &wish);
 }

@@ -2,7 +2,7 @@
  *
  *  1. mend run --add appends the machines to DIR/hosts.added.
  *  2. The job's own mend run sees that the file has grown, or gets SIGHUP, and sends SIGHUP to its head.
- *  3. The head tries who is new (src/launcher/head/later.c) and reports it: an event, launch.added or launch.unadded.
+ *  3. The head tries the new machines (src/launcher/head/later.c) and reports the result: an event, launch.added or launch.unadded.
  *  4. mend run --add waits for these events.
  * If the job's mend run is killed before 2, or launches the job again, the next launch reads the file. */
 #include "jobfile.h"
@@ -50,7 +50,7 @@ static bool terminal_answers(void)
     return ok;
 }
 
-/* A shell whose terminal is gone sends SIGHUP, too. */
+/* A shell whose terminal is gone also sends SIGHUP. */
 bool run_is_hung_up(const struct run_job *job, bool had_terminal)
 {
     return !run_is_ours(job) || !job->hostfile || (had_terminal && !terminal_answers());
@@ -76,7 +76,7 @@ struct machines {
     size_t count;
 };
 
-/* As src/launcher/hosts.c takes them: one that is not valid would spoil every launch to come. */
+/* Accepts what src/launcher/hosts.c accepts: an invalid name would break every later launch. */
 static bool is_host(const char *word, int *slots)
 {
     static const char letters[] =
@@ -115,7 +115,7 @@ static int split(const char *text, struct machines *m)
     return TOOL_OK;
 }
 
-/* In one piece: the job reads the file as soon as it has grown. What could not be written whole is taken back. */
+/* Appends in one piece, because the job reads the file as soon as it has grown. Undoes a partial write. */
 static bool append(int fd, const char *text, size_t size)
 {
     struct stat before;
@@ -154,7 +154,7 @@ static int write_down(const char *dir, const struct machines *m)
     return ok ? TOOL_OK : tool_failed("run", "cannot write %s: %s", path, strerror(error));
 }
 
-/* Can this job take in other machines? */
+/* Can this job use more machines? */
 static int check_job(const char *dir)
 {
     json_t *job = NULL;
@@ -204,7 +204,7 @@ static void hear(struct machines *m, const char *line)
     json_decref(e);
 }
 
-/* Whole lines only: the last one may still be being written. */
+/* Whole lines only: the last one may be incomplete. */
 static void hear_events(struct machines *m, const char *path, off_t *from)
 {
     char *line = NULL;
@@ -247,7 +247,7 @@ static int tell(const struct run_job *job, const struct machines *m)
                              one->why);
         else if (one->answer == NOT_YET)
             rc = tool_failed("run",
-                             "the job in %s has not said that %s has come; its next launch "
+                             "the job in %s has not reported that %s joined; its next launch "
                              "will use it",
                              job->dir, one->name);
         else if (!job->quiet)

@@ -1,7 +1,7 @@
-/* mend run --detach, and mend attach: a job that has no terminal, and one that looks at it.
+/* mend run --detach, and mend attach: a job without a terminal, and a command that shows it.
  *
- * The job's own `mend run` goes on as a process of its own session; what it prints is in DIR/run.out and DIR/run.err.
- * It holds the lock of DIR/running as long as it lives, so whoever gets that lock knows that the job has ended. */
+ * The job's own `mend run` continues in a session of its own and prints to DIR/run.out and DIR/run.err. It holds the lock
+ * on DIR/running as long as it lives, so a process that gets that lock knows that the job has ended. */
 #include "jobfile.h"
 #include "run.h"
 #include "tool.h"

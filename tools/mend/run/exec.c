@@ -31,7 +31,7 @@ static const char help[] =
     "  --restart DIR [--version V]   resume from DIR instead of starting PROGRAM\n\n"
     "SIGUSR1 to any rank requests a checkpoint, as does `mend checkpoint DIR`.\n";
 
-/* From now on this is no job of mend run: mend restart must not ask mend run to resume it. */
+/* From now on this is not a job of mend run: mend restart must not ask mend run to resume it. */
 static void forget_run(const char *dir)
 {
     char path[4300];
@@ -63,7 +63,7 @@ int mend_cmd_exec(int argc, char **argv)
     const char *dir = mend_setting_string(MEND_KEY_CAPSULE_DIR);
     double seconds;
     int i = 1;
-    for (; i < argc && argv[i][0] == '-'; i += 2) { /* options have a value, but for three */
+    for (; i < argc && argv[i][0] == '-'; i += 2) { /* all options but three have a value */
         const char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(a, "--") == 0) {
             i++;
@@ -99,8 +99,10 @@ int mend_cmd_exec(int argc, char **argv)
             restart = value;
         else if (strcmp(a, "--version") == 0)
             version = value;
+        else if (strcmp(a, "--every") == 0 || strcmp(a, "--limit") == 0)
+            return tool_wrong_value("exec", a, value, "a time such as 500ms, 2s or 5min");
         else
-            return tool_wrong_use("exec", "%s %s is not valid", a, value);
+            return tool_wrong_use("exec", "unknown option %s", a);
     }
     if (!restart && i >= argc)
         return tool_wrong_use("exec", "name a program");
@@ -114,7 +116,7 @@ int mend_cmd_exec(int argc, char **argv)
     if (!restart && dir && dir[0] && show_identity(dir, argv + i))
         return tool_failed("exec", "%s", mend_error_text());
     if (restart) {
-        unsetenv("MEND_CAPSULE_JOB"); /* its folder knows it */
+        unsetenv("MEND_CAPSULE_JOB"); /* the folder has it */
         setenv("MEND_CAPSULE_DIR", restart, 1);
         execl(path, path, "--restart", restart, version, (char *)NULL);
     } else {

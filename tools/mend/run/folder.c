@@ -1,4 +1,5 @@
-/* The folder of a job of `mend run`: one job at a time, what it was asked for (job.json), its input. */
+/* The folder of a job of `mend run`: one job at a time, its request (job.json), its input. */
+#include "images/versions.h"
 #include "jobfile.h"
 #include "run.h"
 #include "tool.h"
@@ -7,6 +8,7 @@
 #include <base/event.h>
 #include <base/fail.h>
 #include <base/io.h>
+#include <image/abi.h>
 #include <mend/error.h>
 
 #include <errno.h>
@@ -56,7 +58,7 @@ static int find_input(struct run_job *job)
 
 static int lock_file(const char *dir, const char *name, int *fd)
 {
-    enum { TRIES = 100 }; /* the processes of a job that has just ended may need a moment */
+    enum { TRIES = 100 }; /* the processes of a job that has just ended may take a moment */
     char path[4400];
     snprintf(path, sizeof path, "%s/%s", dir, name);
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -73,8 +75,8 @@ static int lock_file(const char *dir, const char *name, int *fd)
 }
 
 /* Another job in the same folder would destroy this one. We hold DIR/running. All ranks lock DIR/alive
- * (src/capsule/lower/ground/settings.c), and so do we, because the job exists between two launches, too. Before that
- * we remove requests: those who made them have been told that there is no job. */
+ * (src/capsule/lower/ground/settings.c), and so do we, because the job also exists between two launches. Before that
+ * we remove requests: whoever made them knows by now that there was no job. */
 static int take_folder(const char *dir)
 {
     static const char *const asked[] = {"request", "request.taken"};
@@ -94,6 +96,47 @@ static int take_folder(const char *dir)
                : TOOL_OK;
 }
 
+/* The newest version in DIR that can be resumed; negative: none. */
+static mend_version_t newest_in(const char *dir)
+{
+    struct store_view *stores;
+    int count;
+    mend_version_t newest = -1;
+    if (versions_read(dir, &stores, &count))
+        return newest;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < stores[i].count; k++)
+            if (stores[i].versions[k].complete && stores[i].versions[k].version > newest)
+                newest = stores[i].versions[k].version;
+    versions_free(stores, count);
+    return newest;
+}
+
+/* The same line, typed again or in a script that is submitted again, must not destroy the checkpoints of a job that
+ * was stopped or cut off. */
+static int refuse_unfinished(const char *dir)
+{
+    json_t *file = NULL;
+    char why[600];
+    int unknown = jobfile_read(dir, &file); /* damaged; or none, as in a job of mend exec */
+    snprintf(why, sizeof why, "%s", unknown ? mend_error_text() : "");
+    const char *state = unknown ? "?" : jobfile_member(file, "state");
+    bool over = !state || strcmp(state, "done") == 0 || strcmp(state, "failed") == 0;
+    json_decref(file);
+    mend_version_t newest = over ? -1 : newest_in(dir);
+    if (newest >= 0 && unknown)
+        return tool_failed("run",
+                           "%s holds version %" PRId64 " of a job, but not whether the job has "
+                           "ended (%s): remove the folder to start from the beginning",
+                           dir, (int64_t)newest, why);
+    return newest < 0 ? TOOL_OK
+                      : tool_failed("run",
+                                    "%s holds a job that has not ended, and its version %" PRId64
+                                    ": resume it with mend restart %s, or remove the folder to "
+                                    "start from the beginning",
+                                    dir, (int64_t)newest, dir);
+}
+
 int run_prepare_folder(struct run_job *job)
 {
     char path[4400];
@@ -109,6 +152,8 @@ int run_prepare_folder(struct run_job *job)
         snprintf(job->dir, sizeof job->dir, "%s", whole);
     free(whole);
     int rc = take_folder(job->dir);
+    if (!rc && !job->resume)
+        rc = refuse_unfinished(job->dir);
     if (rc)
         return rc;
     if (!job->resume) { /* the remains of an older job are not ours to resume */
@@ -146,7 +191,7 @@ void run_reserve(const struct run_job *job)
     char path[4400];
     reserve_path(job, path, sizeof path);
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd >= 0 && posix_fallocate(fd, 0, RESERVE)) /* no room now: then there is none to keep */
+    if (fd >= 0 && posix_fallocate(fd, 0, RESERVE)) /* no space now, so none to reserve */
         unlink(path);
     if (fd >= 0)
         close(fd);
@@ -159,7 +204,7 @@ void run_release(const struct run_job *job)
     unlink(path);
 }
 
-/* The working folder, the program's arguments, and everything else that is bytes. */
+/* The working directory, the program's arguments, and everything else that is bytes. */
 static bool put_bytes(json_t *j, const struct run_job *job)
 {
     char *here = getcwd(NULL, 0), build[20];
@@ -171,6 +216,7 @@ static bool put_bytes(json_t *j, const struct run_job *job)
         {"levels", job->levels},
         {"id", job->id},
         {"build", build},
+        {"abi", mend_abi_name(job->identity.abi)},
         {"local_dir", job->local_dir},
         {"host", job->placed ? NULL : job->host},
         {"hostfile", job->hostfile},
@@ -179,6 +225,7 @@ static bool put_bytes(json_t *j, const struct run_job *job)
         {"slurm", job->slurm.job[0] ? job->slurm.job : NULL},
         {"bind", job->bind},
         {"interface", job->interface},
+        {"metrics", job->metrics},
         {"input", job->input[0] ? job->input : NULL},
     };
     bool ok = here;
@@ -195,16 +242,18 @@ static bool put_bytes(json_t *j, const struct run_job *job)
 
 int run_job_write(const struct run_job *job, const char *state)
 {
-    json_t *j = json_pack(
-        "{s:i,s:s,s:i,s:i,s:s,s:b,s:f,s:b,s:b,s:b,s:i,s:i,s:f,s:I,s:i}", "mend", 1, "state", state,
-        "ranks", job->ranks, "spares", job->spares, "mpi", job->mpi, "online", job->online, "every",
-        job->every, "auto", job->automatic, "full_images", job->full, "refill", job->refill,
-        "global_every", job->disk_every, "retries", job->retries, "node_timeout", job->node_timeout,
-        "input_at", (json_int_t)job->input_at, "life", job->slurm.life);
+    json_t *j =
+        json_pack("{s:i,s:s,s:i,s:i,s:s,s:b,s:f,s:b,s:b,s:b,s:i,s:i,s:f,s:I,s:i,s:f,s:f,s:f,s:b}",
+                  "mend", 1, "state", state, "ranks", job->ranks, "spares", job->spares, "mpi",
+                  job->mpi, "online", job->online, "every", job->every, "auto", job->automatic,
+                  "full_images", job->full, "refill", job->refill, "global_every", job->disk_every,
+                  "retries", job->retries, "node_timeout", job->node_timeout, "input_at",
+                  (json_int_t)job->input_at, "life", job->slurm.life, "hang_timeout",
+                  job->hang_timeout, "patience", job->patience, "mtbf", job->mtbf, "raw", job->raw);
     int rc = j && put_bytes(j, job) ? jobfile_write(job->dir, j)
                                     : mend_fail(MEND_ERR_NO_MEMORY,
                                                 "cannot describe the job in %s/job.json: no "
-                                                "memory, or no working folder",
+                                                "memory, or no working directory",
                                                 job->dir);
     json_decref(j);
     return rc;

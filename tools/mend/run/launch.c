@@ -1,11 +1,14 @@
 /* One launch of a job, from its start to its end. */
 #include "outcome.h"
 #include "start/start.h"
+#include "tool.h"
 
 #include <base/event.h>
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,15 +51,15 @@ int run_stop_signal(void)
 struct launch {
     struct run_follower *f;
     pid_t launcher;
-    int report;              /* what our own launcher has to tell */
+    int report;              /* our own launcher's reports */
     long long added;         /* the size of the list of added machines */
     double exited_at, shown; /* when the last rank ended, and the last status line was written */
     int status;              /* of the launcher */
-    bool gone;               /* the launcher is */
+    bool gone, killed;       /* the launcher is; by a signal */
     bool stillborn, lost;    /* a process died inside MPI_Init; DIR was removed */
 };
 
-/* Others are processes that lost their parents (see run_adopt). */
+/* Others are orphans that we adopted (see run_adopt). */
 static bool has_ended(pid_t launcher, int *status)
 {
     int code;
@@ -114,12 +117,14 @@ static void show(struct launch *l, double now)
     }
 }
 
-/* The launcher waits for ever for a lost daemon; and a program that ends without MPI_Finalize leaves other ranks that
- * would wait for it. */
+/* The launcher waits for ever for a lost daemon, and a program that ends without MPI_Finalize leaves other ranks waiting
+ * for it. */
 static bool lingers(struct launch *l, double now)
 {
     const struct run_progress *p = &l->f->now;
-    if (p->exited + p->left >= l->f->job->ranks && l->exited_at == 0)
+    if (p->printing)
+        l->exited_at = 0;
+    else if (p->exited + p->left >= l->f->job->ranks && l->exited_at == 0)
         l->exited_at = now;
     return l->exited_at > 0 && now - l->exited_at > 30;
 }
@@ -173,12 +178,37 @@ static enum outcome outcome_of(const struct launch *l, int *code)
     return DONE;
 }
 
+/* The head was killed. Daemons that can be reached know at once; one that is silent runs its ranks until its lease is
+ * over, and they may still write files. Nobody may launch the job again before that. */
+static void let_leases_end(const struct run_job *job)
+{
+    static const double a_moment = 0.2; /* as the head waits (src/launcher/head/head.c) */
+    if (!run_is_ours(job) || !(job->host || job->hostfile))
+        return;
+    double limit = mend_now() + run_silence_allowed(job) + a_moment;
+    while (mend_now() < limit && !signals.stop)
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
+}
+
+/* No process or no descriptor is left for us. There may be one a moment later: that is a try like others. */
+static enum outcome not_started(const struct launch *l, int *code)
+{
+    *code = tool_failed("run", "cannot start the launcher: %s", strerror(errno));
+    if (l->report >= 0)
+        close(l->report);
+    for (int i = 0; i < 50 && !signals.stop; i++)
+        nanosleep(&(struct timespec){0, 20000000}, NULL);
+    return signals.stop ? STOPPED : TORN_DOWN;
+}
+
 enum outcome run_launch(struct run_follower *f, char **command, int *code)
 {
     struct launch l = {.f = f, .report = -1};
     follow_attempt(f);
     l.added = run_added_size(f->job);
-    l.launcher = run_start(command, f->job->raw, &l.report);
+    l.launcher = run_start(f->job, command, &l.report);
+    if (l.launcher < 0) /* and not a process to send signals to: -1 means all of the user's */
+        return not_started(&l, code);
     while (!l.gone) {
         nanosleep(&(struct timespec){0, 20000000}, NULL);
         l.gone = has_ended(l.launcher, &l.status);
@@ -188,7 +218,7 @@ enum outcome run_launch(struct run_follower *f, char **command, int *code)
             pass_signals_on(&l);
         show(&l, now);
         if (must_end(&l, now)) {
-            run_end(l.launcher);
+            l.killed = !run_end(f->job, l.launcher);
             l.gone = true;
             l.status = 0;
         }
@@ -197,5 +227,7 @@ enum outcome run_launch(struct run_follower *f, char **command, int *code)
     close(l.report);
     follow(f);
     follow_ends(f);
+    if (l.killed || WIFSIGNALED(l.status))
+        let_leases_end(f->job);
     return outcome_of(&l, code);
 }

@@ -15,8 +15,8 @@ enum { STILLBORN_LIMIT = 20 }; /* launches in which a process died inside MPI_In
 
 struct tries {
     int stillborn;
-    int relaunched; /* for windows, which only a relaunch repairs: as often as there are spares */
-    int failures;   /* in a row, without a newer version on disk */
+    int relaunched; /* because of windows, which only a relaunch repairs: at most once per spare */
+    int failures;   /* consecutive, without a newer version on disk */
     mend_version_t failed_at; /* the newest version on disk when it was torn down last */
 };
 
@@ -55,7 +55,7 @@ static void count(struct run_follower *f, enum outcome outcome, struct tries *t)
         t->failures = 0; /* the job makes progress: only failures without progress count */
         t->failed_at = f->on_disk;
     }
-    /* a failure that a spare could have repaired is not one of the retries */
+    /* a failure that a spare could have repaired does not count as a retry */
     if (f->now.windows && t->relaunched < f->job->spares)
         t->relaunched++;
     else
@@ -82,15 +82,15 @@ int run_launches(struct run_job *job, bool json)
     while (may_launch(&f, end.outcome, &tries)) {
         char **command;
         if (!run_command(job, end.launches > 0 || job->resume, &command)) {
-            run_tidy();
+            run_tidy(job);
             return tool_failed("run", "%s", mend_error_text());
         }
         announce(job, end.launches++);
         end.outcome = run_launch(&f, command, &end.code);
         forget_wishes(&f);
-        if (end.outcome != DONE)
+        if (end.outcome != DONE || run_is_ours(job)) /* (our daemons have ended all that is left) */
             run_clear();
-        run_tidy();
+        run_tidy(job);
         count(&f, end.outcome, &tries);
         free_command(command);
     }

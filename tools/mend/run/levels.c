@@ -1,4 +1,4 @@
-/* mend run --levels: where to keep versions, and every how many. */
+/* mend run --levels: where to keep versions, and how often. */
 #include "run.h"
 #include "tool.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* memory, partner[:E], local[:E], erasure:K+M[:E], global[:E], with commas; E: every so many versions. */
+/* memory, partner[:E], local[:E], erasure:K+M[:E], global[:E], separated by commas; E: every E-th version. */
 static int parse_level(struct run_job *job, char *word)
 {
     char *part[3] = {word, NULL, NULL}, *rest = word;

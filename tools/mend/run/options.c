@@ -6,9 +6,11 @@
 #include <base/config.h>
 #include <mend/error.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char run_help[] =
     "Usage: mend run [-n N] [OPTIONS] -- PROGRAM ARGS…\n"
@@ -17,8 +19,8 @@ const char run_help[] =
     "  -n N               number of ranks (default 1)\n"
     "  --spares S         number of spare processes (default 1)\n"
     "  --refill           start new processes in place of used spares, if there is room, so that\n"
-    "                     the job survives each failure like the first (experimental; needs\n"
-    "                     --launcher mend; --no-refill: default)\n"
+    "                     the job survives each failure like the first (default with --host\n"
+    "                     or --hostfile; --no-refill: default on one machine)\n"
     "  --every T|auto     time between checkpoints (default auto: from measured cost and "
     "failures;\n"
     "                     at most 1 % of the time while nothing has failed)\n"
@@ -40,9 +42,9 @@ const char run_help[] =
     "  --add LIST         add machines to the job that runs in --dir DIR: its new processes and\n"
     "                     its next launch use them; so do machines that were added to its\n"
     "                     --hostfile, after SIGHUP to its mend run\n"
-    "  --launcher L       mend: Mend's own, which survives the loss of nodes (default with Open\n"
-    "                     MPI); \"ssh -x\", \"srun …\": the same, and how it reaches other\n"
-    "                     machines; mpirun: the MPI library's (default with MPICH)\n"
+    "  --launcher L       mend: Mend's own, which survives the loss of nodes (default);\n"
+    "                     \"ssh -x\", \"srun …\": the same, and how it reaches other machines;\n"
+    "                     mpirun: the MPI library's\n"
     "  --node-timeout T   a node that is silent for this long is lost (default\n"
     "                     5s; 60s if all of the job is on this machine)\n"
     "  --bind auto|numa|core|none   processors of a rank: a NUMA domain (default), one core,\n"
@@ -61,17 +63,51 @@ const char run_help[] =
     "Exit code: 0 if the program exited with 0 on every rank, 1 if not, 2 wrong usage,\n"
     "3 if the job stopped after a checkpoint, as requested.\n";
 
+/* What the value of an option may be, for the message that it is not. */
+static const char *needs(const char *option)
+{
+    static const char *const known[][2] = {
+        {"-n", "a number from 1 to 1000000"},
+        {"-np", "a number from 1 to 1000000"},
+        {"--spares", "a number from 0 to 1000000"},
+        {"--retries", "a number from 0 to 1000000"},
+        {"--every", "auto, or a time such as 500ms, 2s or 5min"},
+        {"--mtbf", "a time such as 10h"},
+        {"--patience", "a time such as 30min"},
+        {"--hang-timeout", "a time of 1s or more"},
+        {"--node-timeout", "a time from 200ms to 1h"},
+        {"--stop-before", "a time such as 2min, or 0"},
+        {"--mpi", "openmpi or mpich"},
+        {"--bind", "auto, numa, core or none"},
+        {"--launcher", "mend, mpirun, or a command such as \"ssh -x\""},
+        {"--dir", "a path of less than 4096 bytes"},
+        {"--input", "a path of less than 4096 bytes"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i][0], option) == 0)
+            return known[i][1];
+    return "a number from 0 on";
+}
+
+/* A whole number in these bounds. */
+static bool number(const char *text, int least, int most, int *value)
+{
+    long n;
+    bool ok = mend_parse_integer(text, &n) == MEND_OK && n >= least && n <= most;
+    if (ok)
+        *value = (int)n;
+    return ok;
+}
+
 static int take_option(struct run_job *job, const char *name, const char *value)
 {
-    long n = 0;
+    enum { MOST = 1000000 };
     bool ok = true;
     if (strcmp(name, "-n") == 0 || strcmp(name, "-np") == 0)
-        ok = mend_parse_integer(value, &n) == MEND_OK && n >= 1 && n <= 1000000,
-        job->ranks = (int)n;
+        ok = number(value, 1, MOST, &job->ranks);
     else if (strcmp(name, "--spares") == 0)
-        ok = mend_parse_integer(value, &n) == MEND_OK && n >= 0, job->spares = (int)n;
+        ok = number(value, 0, MOST, &job->spares);
     else if (strcmp(name, "--retries") == 0)
-        ok = mend_parse_integer(value, &n) == MEND_OK && n >= 0, job->retries = (int)n;
+        ok = number(value, 0, MOST, &job->retries);
     else if (strcmp(name, "--every") == 0 && strcmp(value, "auto") == 0)
         job->automatic = true;
     else if (strcmp(name, "--every") == 0)
@@ -91,6 +127,8 @@ static int take_option(struct run_job *job, const char *name, const char *value)
         snprintf(job->id, sizeof job->id, "%s", value);
     else if (strcmp(name, "--build") == 0) /* mend restart */
         job->build = value;
+    else if (strcmp(name, "--abi") == 0) /* mend restart */
+        job->abi = value;
     else if (strcmp(name, "--version") == 0) /* mend restart */
         ok = mend_parse_integer(value, &job->from) == MEND_OK && job->from >= 0;
     else if (strcmp(name, "--input") == 0)
@@ -103,6 +141,8 @@ static int take_option(struct run_job *job, const char *name, const char *value)
         ok = strcmp(value, "openmpi") == 0 || strcmp(value, "mpich") == 0, job->mpi = value;
     else if (strcmp(name, "--host") == 0)
         job->host = value;
+    else if (strcmp(name, "--hostfile") == 0 && access(value, R_OK) != 0)
+        return tool_failed("run", "cannot read the hostfile %s: %s", value, strerror(errno));
     else if (strcmp(name, "--hostfile") == 0)
         job->hostfile = value;
     else if (strcmp(name, "--add") == 0)
@@ -125,7 +165,7 @@ static int take_option(struct run_job *job, const char *name, const char *value)
         job->interface = value;
     else
         return tool_wrong_use("run", "unknown option %s", name);
-    return ok ? TOOL_OK : tool_wrong_use("run", "%s %s is not valid", name, value);
+    return ok ? TOOL_OK : tool_wrong_value("run", name, value, needs(name));
 }
 
 int run_options(struct run_job *job, bool *json, int argc, char **argv)

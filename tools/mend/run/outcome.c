@@ -1,4 +1,4 @@
-/* The end of a job: what is recorded, what is said, the exit code. */
+/* The end of a job: the records, the messages, the exit code. */
 #include "outcome.h"
 #include "start/start.h"
 #include "tool.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The request for a checkpoint was served. */
+/* The job served the request for a checkpoint. */
 static void remove_request(const struct run_job *job)
 {
     static const char *const name[] = {"request.taken", "answer.slurm"};
@@ -59,8 +59,7 @@ static int code_of(const struct run_end *end)
 {
     if (end->outcome == LEFT)
         return TOOL_STOPPED;
-    bool torn = end->outcome == TORN_DOWN || end->outcome == STILLBORN;
-    return torn && end->code == 0 ? TOOL_FAILED : end->code;
+    return end->outcome != DONE && end->code == 0 ? TOOL_FAILED : end->code;
 }
 
 static void record(const struct run_job *job, const struct run_end *end, int code)

@@ -10,10 +10,10 @@ enum outcome {
     TORN_DOWN,
     STILLBORN, /* a process died inside MPI_Init */
     STOPPED,   /* by a signal to this command */
-    LEFT,      /* after a checkpoint, as it was asked to */
+    LEFT,      /* after a checkpoint, on request */
     REFUSED,
     CRASHED_AGAIN, /* at the same place: the program's own error */
-    OUTPUT_LOST,   /* the program has ended, but what it printed last could not be written */
+    OUTPUT_LOST,   /* the program has ended, but its last output could not be written */
     FOLDER_LOST
 };
 
@@ -32,7 +32,7 @@ int run_stop_signal(void); /* the one that ends the job; 0: none came */
 /* One launch. It ends when every rank has finished, the launcher is gone, or a signal came. */
 enum outcome run_launch(struct run_follower *f, char **command, int *code);
 
-/* Record the end of the job, say what came of it: an exit code. */
+/* Record the end of the job and report it. Returns an exit code. */
 int run_outcome(struct run_follower *f, const struct run_end *end, bool json);
 
 #endif

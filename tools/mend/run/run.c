@@ -1,12 +1,12 @@
 /* mend run: an unmodified MPI program that survives the death of its processes.
  *
- *   1. The ranks and the spares are launched; each is a capsule (src/capsule). With ULFM they repair
- *      the job by themselves, and this command only prints what has become final and watches.
- *   2. If the job is torn down all the same (the launcher or a daemon killed, no process left for a
- *      rank), it is launched again from the newest version on disk, up to --retries times without
+ *   1. Launch the ranks and the spares; each is a capsule (src/capsule). With ULFM they repair the
+ *      job themselves, and this command only prints the output that is final, and watches.
+ *   2. If the job is torn down nevertheless (the launcher or a daemon was killed, no process is left
+ *      for a rank), launch it again from the newest version on disk, up to --retries times without
  *      progress.
- * The job has ended well when every rank says so in the events; the launcher's exit code alone is
- * not trusted.
+ * The job has ended well when every rank says so in the events. We do not trust the launcher's exit
+ * code alone.
  */
 #include "check/capsule.h"
 #include "check/identity.h"
@@ -35,6 +35,25 @@ static int check_local_folder(const struct run_job *job)
                            "the node's folder for versions is refused: %s (--local-dir names "
                            "another)",
                            mend_error_text());
+    return TOOL_OK;
+}
+
+/* Are new processes to take the place of used spares? Messages to and from them use TCP, as all messages between
+ * machines do. A job on one machine would lose its shared memory with every failure: there the user decides. */
+static int settle_refill(struct run_job *job)
+{
+    const char *wish = mend_setting_string(MEND_KEY_RUN_REFILL);
+    bool can = run_is_ours(job) && job->online && job->spares > 0;
+    bool automatic = strcmp(wish, "auto") == 0, yes = strcmp(wish, "yes") == 0;
+    if (!automatic && !yes && strcmp(wish, "no") != 0)
+        return tool_failed("run", "run.refill \"%s\" is not yes, no or auto", wish);
+    if (job->refill < 0)
+        job->refill = can && (yes || (automatic && (job->host || job->hostfile)));
+    if (job->refill && !can)
+        return tool_wrong_use("run", "--refill needs %s",
+                              !run_is_ours(job) ? "--launcher mend, which starts the new processes"
+                              : !job->online    ? "--online"
+                                                : "at least one spare (--spares)");
     return TOOL_OK;
 }
 
@@ -67,7 +86,7 @@ int mend_cmd_run(int argc, char **argv)
                           .retries = 3,
                           .patience = 1800,
                           .online = true,
-                          .every = 5, /* until the planner has spoken */
+                          .every = 5, /* until the planner decides */
                           .automatic = true,
                           .from = -1,
                           .partner_every = 1,
@@ -107,15 +126,8 @@ int mend_cmd_run(int argc, char **argv)
                 "mend: MPICH has no ULFM: the job survives failures by relaunch, not in place\n");
         job.online = false;
     }
-    bool can_refill = run_is_ours(&job) && job.online && job.spares > 0;
-    if (job.refill < 0)
-        job.refill = can_refill && mend_setting_boolean(MEND_KEY_RUN_REFILL);
-    if (job.refill && !can_refill)
-        return tool_wrong_use("run", "--refill needs %s",
-                              !run_is_ours(&job) ? "--launcher mend, which starts the new processes"
-                              : !job.online      ? "--online"
-                                                 : "at least one spare (--spares)");
-    if (!job.resume) /* one that is resumed is in its images */
+    rc = settle_refill(&job);
+    if (!rc && !job.resume) /* a resumed program comes from its images */
         rc = startable_check(job.program[0],
                              job.host || job.hostfile || (job.launcher_args && !run_is_ours(&job)));
     if (!rc && !job.resume)

@@ -1,4 +1,4 @@
-/* What Slurm has given this job, from the variables that sbatch, salloc and srun set. */
+/* What Slurm has allocated to this job, from the variables that sbatch, salloc and srun set. */
 #include "hostlist.h"
 #include "slurm.h"
 
@@ -23,7 +23,7 @@ static long number_of(const char *name, const char *other)
     return value ? atol(value) : 0;
 }
 
-/* As users see it in squeue: a task of an array has the array's number and its own. */
+/* In the form of squeue: a task of an array has the array's number and its own. */
 static void name_job(struct slurm_allocation *a, const char *id)
 {
     const char *array = value_of("SLURM_ARRAY_JOB_ID", NULL),
@@ -32,10 +32,10 @@ static void name_job(struct slurm_allocation *a, const char *id)
         snprintf(a->job, sizeof a->job, "%.31s_%.31s", array, task);
     else
         snprintf(a->job, sizeof a->job, "%.63s", id);
-    a->job[strspn(a->job, "0123456789_")] = 0; /* it becomes a part of a path */
+    a->job[strspn(a->job, "0123456789_")] = 0; /* it becomes part of a path */
 }
 
-/* Processes a node may have: as many as tasks were asked for there, or as processors where that is not enough. */
+/* Processes per node: as many as tasks were requested there, or as processors if that is not enough. */
 static bool count_slots(const struct slurm_allocation *a, int *slots)
 {
     const char *tasks = value_of("SLURM_TASKS_PER_NODE", NULL),

@@ -10,17 +10,21 @@ static bool add(struct hostlist *list, const char *name)
 {
     if (list->count == HOSTLIST_MAX || !*name)
         return false;
-    char **more = realloc(list->name, (size_t)(list->count + 1) * sizeof *more);
-    if (!more)
-        return false;
-    list->name = more;
-    more[list->count] = strdup(name);
-    return more[list->count] && ++list->count;
+    if (list->count == list->room) {
+        int room = list->room ? 2 * list->room : 64;
+        char **more = realloc(list->name, (size_t)room * sizeof *more);
+        if (!more)
+            return false;
+        list->name = more;
+        list->room = room;
+    }
+    list->name[list->count] = strdup(name);
+    return list->name[list->count] && ++list->count;
 }
 
 static bool expand(const char *before, const char *rest, struct hostlist *list);
 
-/* "01-03": each number, with as many digits as the first one has. */
+/* "01-03": each number, with as many digits as the first. */
 static bool expand_range(const char *before, char *range, const char *after, struct hostlist *list)
 {
     char *dash = strchr(range, '-'), *end;
@@ -42,7 +46,7 @@ static bool expand_range(const char *before, char *range, const char *after, str
     return true;
 }
 
-/* One name without commas outside of brackets: `before` is done, `rest` may have brackets. */
+/* One name without commas outside brackets: `before` is expanded, `rest` may have brackets. */
 static bool expand(const char *before, const char *rest, struct hostlist *list)
 {
     char name[NAME_MAX_LENGTH + 1];

@@ -1,9 +1,9 @@
 /* A checkpoint and a stop while there is time.
  *
- *  1. Why: SIGTERM (a job's script passes the warning signal of sbatch --signal on by it; preemption and scancel send
- *     it themselves), Slurm's warning to a node of ours, or the time limit is near.
+ *  1. The reasons: SIGTERM (a job script forwards the warning signal of sbatch --signal with it; preemption and scancel
+ *     send it themselves), Slurm's warning to one of our nodes, or a time limit that is near.
  *  2. The request is the one that `mend checkpoint --stop` makes.
- *  3. A checkpoint that fails is said and asked for again: the older versions are there if none succeeds.
+ *  3. A checkpoint that fails is reported and requested again; if none succeeds, the older versions remain.
  */
 #include "run/follow/follow.h"
 #include "slurm.h"

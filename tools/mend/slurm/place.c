@@ -30,7 +30,7 @@ static bool is_here(const char *host)
            (strcspn(name, ".") == length && strncmp(name, host, length) == 0);
 }
 
-/* The user's options win. Nodes that Slurm names are not written to job.json: the next life has others. */
+/* The user's options win. job.json does not get the nodes that Slurm names: the next life has others. */
 static void choose_nodes(struct run_job *job)
 {
     char path[4400];
@@ -38,13 +38,13 @@ static void choose_nodes(struct run_job *job)
     if (job->ranks == 0)
         job->ranks = a->tasks > 0 ? a->tasks : a->nodes;
     bool ours = !job->launcher || strcmp(job->launcher, "mpirun") != 0;
-    if (job->host || job->hostfile || !ours || strcmp(job->mpi, "openmpi") != 0 ||
+    if (job->host || job->hostfile || !ours ||
         !tool_find_file("lib/mend/mend-node", path, sizeof path))
         return;
     job->placed = true;
     if (!job->launcher)
         job->launcher = "mend";
-    if (a->nodes > 1 || !is_here(a->hosts)) /* alone here: nothing goes over a network */
+    if (a->nodes > 1 || !is_here(a->hosts)) /* all on this node: nothing goes over a network */
         job->host = a->hosts;
 }
 
@@ -76,7 +76,7 @@ static enum found look_at(const char *dir, const struct slurm_allocation *a)
     return found;
 }
 
-/* The k-th `mend run` of a program in this life has the folder that the k-th one of the lives before had. */
+/* The k-th `mend run` of a program in this life uses the folder of the k-th one in earlier lives. */
 static int choose_folder(struct run_job *job, struct slurm_past *past)
 {
     enum { MOST = 10000 };

@@ -1,10 +1,10 @@
 /* `mend run` inside sbatch or salloc.
  *
- *  1. allocation.c  what Slurm has given us, from its variables
+ *  1. allocation.c  what Slurm has allocated to us, from its variables
  *  2. place.c       ranks, nodes and launcher come from there, unless options say otherwise; and the folder: the k-th
- *                   `mend run` of a program in a job has one folder in all lives of that job, so that a life that follows
- *                   a requeue takes up what the one before left
- *  3. leave.c       a checkpoint and a stop in time: before the time limit, on SIGTERM, on a warning that comes to a node
+ *                   `mend run` of a program in a job has one folder in all lives of that job, so that a life after a requeue
+ *                   resumes what the one before left
+ *  3. leave.c       a checkpoint and a stop in time: before the time limit, on SIGTERM, on a warning to a node
  */
 #ifndef MEND_TOOL_SLURM_H
 #define MEND_TOOL_SLURM_H
@@ -14,13 +14,13 @@
 struct slurm_allocation {
     char job[64]; /* as users write it: 12, or 12_3 for a task of an array; "": we are in none */
     int life;     /* how often the job was requeued */
-    int tasks;    /* that were asked for; 0: not set */
+    int tasks;    /* requested; 0: not set */
     int nodes;
     char *hosts;    /* NAME:SLOTS,…; the caller's */
     double ends_at; /* seconds since 1970; 0: no limit, or not known */
 };
 
-/* False with a sentence in mend_error_text(): Slurm's variables make no sense. In no allocation all is empty. */
+/* False: Slurm's variables make no sense; mend_error_text() says why. Without an allocation all fields are empty. */
 bool slurm_find(struct slurm_allocation *a);
 
 struct run_job;

@@ -1,4 +1,4 @@
-/* A job's folder, read on as it grows. */
+/* Reads a job's folder as it grows. */
 #include "top.h"
 
 #include "jobfile.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHUNK = 16 << 20 }; /* longer lines are left out */
+enum { CHUNK = 16 << 20 }; /* longer lines are skipped */
 
 void top_begin(struct top *t, const char *dir)
 {
@@ -21,7 +21,6 @@ void top_begin(struct top *t, const char *dir)
     snprintf(t->sums.dir, sizeof t->sums.dir, "%.500s", dir);
     t->sums.also = top_note;
     t->sums.to = t;
-    t->node_of = json_object();
     t->recovery = -1;
     t->online = true;
     for (int i = 0; i < TOP_LEVELS; i++)
@@ -32,7 +31,6 @@ void top_end(struct top *t)
 {
     report_free(&t->sums);
     top_levels_free(t);
-    json_decref(t->node_of);
     free(t->held);
     free(t->rank);
     t->held = NULL;
@@ -117,13 +115,13 @@ int top_update(struct top *t)
 {
     json_t *job = NULL;
     bool is_free =
-        jobfile_held(t->dir) == 0; /* the last word is written before the lock is given back */
+        jobfile_held(t->dir) == 0; /* the last event is written before the lock is released */
     int job_rc = jobfile_read(t->dir, &job);
     if (!job_rc)
-        top_note_job(t, job); /* whether the job repairs itself: events are read by that */
+        top_note_job(t, job); /* does the job repair itself? That decides how to read events */
     int rc = read_events(t);
     if (!job_rc)
-        top_note_job(t, job); /* again: with another job's events all is forgotten */
+        top_note_job(t, job); /* again: another job's events reset everything */
     json_decref(job);
     t->gone = is_free && !t->sums.ended;
     return rc == MEND_ERR_NOT_FOUND && !job_rc && !t->gone ? MEND_OK : rc;

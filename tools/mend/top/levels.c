@@ -1,8 +1,8 @@
 /* Which version is complete at which level, and when the next one is due there.
  *
- * A rank tells of its own part. A version is complete when all ranks have told; until then it is one of a few that are
- * counted. The level global is written in the background, by each rank at its own speed: several versions are under way
- * at once. */
+ * A rank reports its own part. A version is complete when all ranks have reported; until then we count its reports, for a
+ * few versions at once. Each rank writes the level global in the background, at its own speed, so several versions may be
+ * in progress. */
 #include "top.h"
 
 #include <base/config.h>
@@ -18,10 +18,10 @@ int top_level_of(const char *name)
     for (int i = 0; i < TOP_LEVELS; i++)
         if (strcmp(name, top_level_name[i]) == 0)
             return i;
-    return TOP_LEVELS - 1; /* by relaunch there is no other */
+    return TOP_LEVELS - 1; /* jobs that relaunch have no other */
 }
 
-/* memory,partner[:E],local[:E],erasure:K+M[:E],global[:E], as mend run has checked it; what is not that is left out. */
+/* memory,partner[:E],local[:E],erasure:K+M[:E],global[:E], as mend run has checked it; anything else is skipped. */
 static void asked(struct top *t, const char *word)
 {
     char name[16] = "";
@@ -45,7 +45,7 @@ void top_levels_asked(struct top *t, const char *text)
     char copy[256], *rest = copy;
     for (int i = 0; i < TOP_LEVELS; i++)
         t->level[i].every = 0;
-    if (!text) { /* by relaunch: every version goes there */
+    if (!text) { /* a job that relaunches writes every version there */
         t->level[TOP_LEVELS - 1].every = 1;
         return;
     }
@@ -121,7 +121,7 @@ bool top_level_saved(struct top *t, int level, const struct top_version *said, i
 {
     struct top_level *l = &t->level[level];
     if (rank < 0 && l->newest.told && l->newest.version == said->version) {
-        add(&l->newest, said); /* first taken, then written: two events of the same version */
+        add(&l->newest, said); /* taken first, written later: two events of one version */
         return false;
     }
     struct top_version *v = counted(l, said->version);

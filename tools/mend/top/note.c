@@ -1,5 +1,5 @@
-/* What an event says of the job. Lines are checked by the reader of mend report (report/read.c), which hands each event
- * on; what is used here beyond that is checked here. The meanings of the events are those of run/follow/events.c. */
+/* What an event says about the job. The reader of mend report (report/read.c) checks the lines and passes each event on;
+ * this file checks whatever else it uses. Events mean the same as in run/follow/events.c. */
 #include "top.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static struct top_failure *add_failure(struct top *t, double at)
     return f;
 }
 
-/* Several ranks may say the same. */
+/* Several ranks may report the same. */
 static void add_words(struct top *t, double at, const char *text)
 {
     if (t->failures && strcmp(t->failure[(t->failures - 1) % TOP_FAILURES].text, text) == 0)
@@ -87,28 +87,18 @@ static void set_all(struct top *t, enum top_state state, double at)
         set_state(&t->rank[i], state, at);
 }
 
-const char *top_node(const struct top *t, const struct top_rank *rank)
+static void set_process(struct top_rank *rank, const json_t *e)
 {
-    char pid[32];
-    snprintf(pid, sizeof pid, "%ld", rank->pid);
-    const char *node = json_string_value(json_object_get(t->node_of, pid));
-    return node ? node : "?";
+    rank->pid = (long)number_of(e, "pid");
+    snprintf(rank->node, sizeof rank->node, "%.63s", text_of(e, "host"));
 }
 
-/* Two nodes may have the same process id, and a rank's event names only the process id. */
 static void note_born(struct top *t, const json_t *e, double at)
 {
-    char pid[32];
-    snprintf(pid, sizeof pid, "%ld", (long)number_of(e, "pid"));
-    json_t *known = json_object_get(t->node_of, pid);
-    if (!known)
-        json_object_set_new(t->node_of, pid, json_string(text_of(e, "host")));
-    else if (strcmp(text_of(t->node_of, pid), text_of(e, "host")) != 0)
-        json_object_set_new(t->node_of, pid, json_null());
     struct top_rank *rank = rank_at(t, number_of(e, "rank"));
-    if (!rank) /* a spare is born without one, and so is everybody who can be replaced */
+    if (!rank) /* spares start without a rank, and so does every process that can be replaced */
         return;
-    rank->pid = (long)number_of(e, "pid");
+    set_process(rank, e);
     set_state(rank, TOP_PLAYING, at);
 }
 
@@ -137,13 +127,16 @@ static void note_playing(struct top *t, const json_t *e, double at)
     note_again(t, version_of(e), at);
     if (!rank)
         return;
-    if (rank->pid && rank->pid != pid) {
+    if (rank->pid && (rank->pid != pid || strcmp(rank->node, text_of(e, "host")) != 0)) {
         struct top_failure *f = add_failure(t, at);
-        snprintf(f->text, sizeof f->text, "rank %ld: process %ld is gone, process %ld replaces it",
-                 shown(e, "rank"), rank->pid, pid);
+        bool moved = strcmp(rank->node, text_of(e, "host")) != 0;
+        snprintf(f->text, sizeof f->text,
+                 "rank %ld: process %ld%s%s is gone, process %ld%s%.63s replaces it",
+                 shown(e, "rank"), rank->pid, moved ? " on " : "", moved ? rank->node : "", pid,
+                 moved ? " on " : "", moved ? text_of(e, "host") : "");
     }
-    rank->pid = pid;
-    if (rank->state != TOP_RECOVERING) /* then it goes on when all do */
+    set_process(rank, e);
+    if (rank->state != TOP_RECOVERING) /* then it continues when all do */
         set_state(rank, t->noticed ? TOP_RECOVERING : TOP_PLAYING, at);
 }
 
@@ -153,7 +146,7 @@ static void note_lost(struct top *t, const json_t *e, double at)
     snprintf(f->text, sizeof f->text, "node %.80s is lost with %ld processes: %.80s",
              text_of(e, "host"), shown(e, "processes"), text_of(e, "how"));
     for (int i = 0; i < t->ranks; i++)
-        if (t->rank[i].pid && strcmp(top_node(t, &t->rank[i]), text_of(e, "host")) == 0)
+        if (t->rank[i].pid && strcmp(t->rank[i].node, text_of(e, "host")) == 0)
             set_state(&t->rank[i], TOP_LOST, at);
 }
 
@@ -172,12 +165,12 @@ static void note_noticed(struct top *t, const json_t *e, double at)
              text_of(e, "call")[0] ? " in MPI_" : "", text_of(e, "call"));
 }
 
-/* Of all ranks of a recovery the slowest counts. */
+/* The slowest rank of a recovery counts. */
 static void note_resumed(struct top *t, const json_t *e, double at, double seconds)
 {
     struct top_failure *f = last_recovery(t);
     if (strcmp(text_of(e, "how"), "waiting") == 0)
-        return; /* a spare goes on waiting */
+        return; /* a spare continues to wait */
     set_state(rank_at(t, number_of(e, "rank")), TOP_PLAYING, at);
     if (!f || at - seconds > t->recovery_until) {
         t->recovery = t->failures;
@@ -220,7 +213,7 @@ static void note_commit(struct top *t, const json_t *e, double at)
         return;
     if (!top_level_saved(t, level, &said, (int)number))
         return;
-    if (level == 0 || !t->online) { /* all ranks took part: whatever was noticed is mended */
+    if (level == 0 || !t->online) { /* all ranks took part: every noticed failure is repaired */
         t->round_since = 0;
         t->counted_from = at;
         t->noticed = false;
@@ -247,7 +240,6 @@ static void note_launch(struct top *t, double at)
     t->round_since = 0;
     t->counted_from = at;
     t->spares_left = t->sums.spares;
-    json_object_clear(t->node_of);
     top_levels_launch(t);
     if (t->sums.ranks > 0)
         rank_at(t, t->sums.ranks - 1);

@@ -1,5 +1,5 @@
-/* The terminal: a second screen, single keys, signals as things to read. Whatever ends the command, short of SIGKILL, the
- * terminal is as before. */
+/* The terminal: the alternate screen, single keys, signals read as data. Whatever ends the command, except SIGKILL, the
+ * terminal is as it was before. */
 #include "top.h"
 
 #include <base/fail.h>
@@ -20,7 +20,7 @@ static void say(const char *text)
     (void)!write(STDOUT_FILENO, text, strlen(text));
 }
 
-/* The second screen, no cursor; and back. */
+/* Switch to the alternate screen without a cursor, and back. */
 static void enter(struct top_terminal *terminal)
 {
     struct termios keys = terminal->before;
@@ -114,5 +114,5 @@ void top_terminal_size(int *rows, int *columns)
         *columns = size.ws_col;
     }
     if (*columns > 1)
-        --*columns; /* what is written into the last column is wiped by some terminals */
+        --*columns; /* some terminals erase the last column */
 }

@@ -22,7 +22,7 @@ static const char help[] =
     "  --once   print the state once, as plain text (the default if standard output is no "
     "terminal)\n";
 
-/* A job that has ended stands still. */
+/* A job that has ended no longer changes. */
 static double now_of(const struct top *t)
 {
     struct timespec now;
@@ -37,7 +37,7 @@ static void draw_plain(const struct top *t)
     top_draw(&page, t, now_of(t));
 }
 
-/* As one write, so that the terminal never shows half of it. */
+/* In one write, so that the terminal never shows half of it. */
 static bool draw_screen(const struct top *t)
 {
     char *text = NULL;
@@ -81,7 +81,7 @@ static int follow_job(struct top *t)
         raise(terminal.signal);
     if (rc)
         return tool_failed("top", "%s", mend_error_text());
-    if (top_over(t)) { /* how, where it stays to be read */
+    if (top_over(t)) { /* print how it ended where it stays visible */
         struct top_page page = {.out = stdout};
         top_draw_head(&page, t, now_of(t));
     }

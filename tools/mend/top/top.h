@@ -1,6 +1,6 @@
 /* Inside `mend top`: a job's folder as it grows (folder.c, note.c, levels.c), drawn as lines (view.c), on a terminal
- * (terminal.c). Everything that comes from the folder is foreign: note.c bounds it, and view.c alone prints, so that no
- * byte of it reaches the terminal unescaped. */
+ * (terminal.c). Nothing from the folder is trusted: note.c bounds it, and view.c alone prints, so that no byte of it
+ * reaches the terminal unescaped. */
 #ifndef MEND_TOOL_TOP_H
 #define MEND_TOOL_TOP_H
 
@@ -24,7 +24,7 @@ enum top_state {
     TOP_LOST, /* with its node */
     TOP_CRASHED,
     TOP_TORN_DOWN,
-    TOP_STOPPED, /* after a checkpoint, as somebody had asked */
+    TOP_STOPPED, /* after a checkpoint, on request */
     TOP_ENDED,
     TOP_STATES
 };
@@ -32,11 +32,12 @@ enum top_state {
 struct top_rank {
     double since;
     long pid; /* 0: not known */
+    char node[64];
     enum top_state state;
 };
 
-struct top_version {    /* what the ranks have said of a version at a level */
-    int told;           /* ranks that have; 0: there is no such version */
+struct top_version {    /* what the ranks have reported of a version at a level */
+    int told;           /* ranks that have reported; 0: there is no such version */
     unsigned char *who; /* which, a bit each, `room` bytes */
     size_t room;
     mend_version_t version;
@@ -45,10 +46,10 @@ struct top_version {    /* what the ranks have said of a version at a level */
 };
 
 struct top_level {
-    struct top_version newest; /* complete: all ranks have said so */
+    struct top_version newest; /* complete: all ranks have reported it */
     struct top_version pending[TOP_PENDING];
     int failures;
-    long every;     /* versions; 0: the job was not asked to use it */
+    long every;     /* versions; 0: the job does not use it */
     double planned; /* seconds that the planner chose; negative: it did not */
 };
 
@@ -59,32 +60,30 @@ struct top_failure {
 
 struct top {
     char dir[4096];
-    struct report sums; /* what mend report knows, too */
-    off_t at;           /* bytes of events.jsonl that were read */
+    struct report sums; /* what mend report also computes */
+    off_t at;           /* bytes of events.jsonl read so far */
     ino_t inode;        /* of it: another job in the same folder has another */
     char *held;         /* the beginning of a line that is not complete */
     size_t held_size;
     bool skipping; /* the rest of a line that is too long */
     struct top_rank *rank;
     int ranks, spares_left;
-    json_t
-        *node_of; /* process id, as text: node, or null where several nodes have that process id */
     struct top_level level[TOP_LEVELS];
     struct top_failure failure[TOP_FAILURES]; /* the newest, round and round */
     long failures;
     long recovery;         /* which of these is the last recovery; -1: none */
-    double recovery_until; /* when its last rank went on */
+    double recovery_until; /* when its last rank continued */
     double every;          /* seconds between versions, the planner's; 0: as job.json says */
     double round_since;    /* a checkpoint is being taken; 0: none */
     double counted_from;   /* from then on the next checkpoint is counted */
-    bool noticed, torn;    /* a failure that is not mended yet; between two launches */
-    bool again;            /* it was relaunched, and no event has said from where */
-    bool online, gone;     /* gone: nobody runs the job, and it has not said that it ended */
+    bool noticed, torn;    /* a failure that is not repaired yet; between two launches */
+    bool again;            /* it was relaunched, and no event has said from which version */
+    bool online, gone;     /* gone: nobody runs the job, and no event reports its end */
 };
 
 void top_begin(struct top *t, const char *dir);
 void top_end(struct top *t);
-/* Read on where the last call ended. 0, or a negative code; MEND_ERR_NOT_FOUND: there is no such job (yet). */
+/* Continue reading where the last call ended. 0, or a negative code; MEND_ERR_NOT_FOUND: there is no such job (yet). */
 int top_update(struct top *t);
 /* The same without files: one line or more of events, which are cut; and job.json. */
 void top_note_events(struct top *t, char *text);
@@ -92,8 +91,7 @@ void top_note_job(struct top *t, json_t *job);
 bool top_over(const struct top *t);
 
 /* note.c */
-void top_note(void *to, const json_t *event);                           /* to: a struct top */
-const char *top_node(const struct top *t, const struct top_rank *rank); /* "?": not known */
+void top_note(void *to, const json_t *event); /* to: a struct top */
 
 /* levels.c */
 extern const char *const top_level_name[TOP_LEVELS];
@@ -128,7 +126,7 @@ struct top_terminal {
 };
 int top_terminal_open(struct top_terminal *terminal);
 void top_terminal_close(struct top_terminal *terminal);
-/* Until the time is over, a key is pressed, or the window has another size. */
+/* Waits until the time is over, a key is pressed, or the window changes its size. */
 enum top_word top_terminal_wait(struct top_terminal *terminal, double seconds);
 void top_terminal_size(int *rows, int *columns);
 

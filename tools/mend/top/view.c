@@ -1,5 +1,5 @@
-/* The picture of a job, as lines: the whole, its levels, what has failed, its ranks. Every line goes through put(), which
- * alone prints: it cuts the line to the window and escapes whatever is not printable. */
+/* The picture of a job, as lines: the whole, its levels, its failures, its ranks. Only put() prints: it cuts each line to
+ * the window and escapes whatever is not printable. */
 #include "top.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static const char *const state_name[TOP_STATES] = {"?",       "starting", "runni
                                                    "silent",  "lost",     "crashed", "torn down",
                                                    "stopped", "ended"};
 
-/* One character and its width, or one byte as \xNN. Returns how many bytes of the text it was; 0: it does not fit. */
+/* One character and its width, or one byte as \xNN. Returns how many bytes of the text it used; 0: it does not fit. */
 static size_t put_one(struct top_page *page, const char *text, size_t size, int *left)
 {
     wchar_t wide;
@@ -66,31 +66,6 @@ static void line(struct top_page *page, bool head, const char *format, ...)
     put(page, head, text);
 }
 
-static void duration(char *text, size_t size, double seconds)
-{
-    if (seconds < 0)
-        snprintf(text, size, "-");
-    else if (seconds < 1)
-        snprintf(text, size, "%.0f ms", 1e3 * seconds);
-    else if (seconds < 120)
-        snprintf(text, size, "%.1f s", seconds);
-    else if (seconds < 7200)
-        snprintf(text, size, "%.0f min", seconds / 60);
-    else if (seconds < 172800)
-        snprintf(text, size, "%.1f h", seconds / 3600);
-    else
-        snprintf(text, size, "%.3g d", seconds / 86400);
-}
-
-static void amount(char *text, size_t size, double bytes, const char *after)
-{
-    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    int k = 0;
-    for (; bytes >= 1024 && k < 6; k++)
-        bytes /= 1024;
-    snprintf(text, size, "%.*f %s%s", k && bytes < 100 ? 1 : 0, bytes, unit[k], after);
-}
-
 static int shown_ranks(const struct top *t)
 {
     return t->ranks < t->sums.ranks ? t->ranks : t->sums.ranks;
@@ -109,7 +84,7 @@ static void how_it_is(const struct top *t, double now, char *text, size_t size)
     char since[32];
     int of[TOP_STATES];
     count(t, of);
-    duration(since, sizeof since, r->begin > 0 ? fmax(0, now - r->begin) : 0);
+    report_duration(since, sizeof since, r->begin > 0 ? fmax(0, now - r->begin) : 0);
     if (t->gone) {
         snprintf(text, size, "this job no longer runs: its mend run was killed");
     } else if (top_over(t)) {
@@ -136,8 +111,8 @@ static void next_checkpoint(struct top_page *page, const struct top *t, double n
     double left = top_level_next(t, level, now), period = top_level_period(t, level);
     if (top_over(t))
         return;
-    duration(every, sizeof every, period);
-    duration(next, sizeof next, left);
+    report_duration(every, sizeof every, period);
+    report_duration(next, sizeof next, left);
     if (left < 0)
         line(page, false, "Next checkpoint: not known");
     else if (t->round_since > 0)
@@ -160,7 +135,7 @@ void top_draw_head(struct top_page *page, const struct top *t, double now)
     line(page, false, "%d rank%s, %d of %d spares left, %s, launch %d", r->ranks,
          r->ranks == 1 ? "" : "s", t->spares_left, r->spares, r->mpi[0] ? r->mpi : "MPI",
          r->launches);
-    duration(longest, sizeof longest, s.recovery_longest);
+    report_duration(longest, sizeof longest, s.recovery_longest);
     line(page, false, "Failures: %d survived in place (the longest took %s), %d by relaunch",
          s.recoveries, longest, s.relaunches);
     line(page, false,
@@ -179,20 +154,20 @@ static void draw_level(struct top_page *page, const struct top *t, int i, double
     double period = top_level_period(t, i);
     if (v->told) {
         snprintf(version, sizeof version, "%ld", (long)v->version);
-        duration(age, sizeof age, fmax(0, now - v->at));
+        report_duration(age, sizeof age, fmax(0, now - v->at));
         if (v->bytes > 0)
-            amount(size, sizeof size, v->bytes, "");
+            report_amount(size, sizeof size, v->bytes, "");
         if (v->seconds > 0)
-            duration(took, sizeof took, v->seconds);
+            report_duration(took, sizeof took, v->seconds);
         if (v->seconds > 0 && v->bytes > 0)
-            amount(rate, sizeof rate, v->moved / v->seconds, "/s");
+            report_amount(rate, sizeof rate, v->moved / v->seconds, "/s");
     }
-    for (int k = 0; k < TOP_PENDING; k++) /* the newest of those under way */
+    for (int k = 0; k < TOP_PENDING; k++) /* the newest of those in progress */
         if (l->pending[k].told && l->pending[k].version > v->version)
             snprintf(way, sizeof way, "  %ld: %d of %d", (long)l->pending[k].version,
                      l->pending[k].told, t->sums.ranks);
-    duration(every, sizeof every, period > 0 ? period : -1);
-    duration(next, sizeof next, top_level_next(t, i, now));
+    report_duration(every, sizeof every, period > 0 ? period : -1);
+    report_duration(next, sizeof next, top_level_next(t, i, now));
     line(page, false, "%-8s %8s %8s %10s %12s %8s %8s %8s %6d%s", top_level_name[i], version, age,
          size, rate, took, every, next, l->failures, way);
 }
@@ -212,7 +187,7 @@ static void draw_levels(struct top_page *page, const struct top *t, double now)
     }
 }
 
-/* Words, as many on a line as it has room for; returns how many lines there were. */
+/* Prints words, as many on a line as fit; returns the number of lines. */
 static int draw_words(struct top_page *page, const char *text, int room)
 {
     char copy[400], part[400] = "", *rest = copy;
@@ -255,14 +230,16 @@ static void draw_rank(struct top_page *page, const struct top *t, int i, double 
 {
     const struct top_rank *rank = &t->rank[i];
     char since[32], pid[32] = "-";
-    duration(since, sizeof since, rank->since > 0 ? fmax(0, now - rank->since) : -1);
+    report_duration(since, sizeof since, rank->since > 0 ? fmax(0, now - rank->since) : -1);
     if (rank->pid)
         snprintf(pid, sizeof pid, "%ld", rank->pid);
     line(page, false, "%6d  %-11s %8s  %8s  %.64s", i, state_name[rank->state], since, pid,
-         rank->pid ? top_node(t, rank) : "-");
+         !rank->pid      ? "-"
+         : rank->node[0] ? rank->node
+                         : "?");
 }
 
-/* All ranks, in order; if they do not fit, those that are not playing come first. */
+/* All ranks, in order; if they do not fit, those that are not running come first. */
 static void draw_ranks(struct top_page *page, const struct top *t, double now, int room)
 {
     int n = shown_ranks(t), drawn = 0, of[TOP_STATES];

@@ -1,6 +1,6 @@
-/* DIR/ends: how the ranks of a job ended, for `mend run`. What decides whether a job is done must not depend on a line in a
- * log that a full disk may swallow: the table is as large as it will ever be before the job begins, and each rank
- * overwrites a place of its own.
+/* DIR/ends: how the ranks of a job ended, for `mend run`. Whether a job is done must not depend on a line in a log
+ * that a full disk may swallow. So the table has its full size before the job begins, and each rank overwrites a
+ * place of its own.
  */
 #ifndef BASE_ENDS_H
 #define BASE_ENDS_H

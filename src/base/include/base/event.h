@@ -1,5 +1,5 @@
-/* Events inside Mend (mend/event.h has what users see). Everything that a report or a benchmark shows
- * comes from here.
+/* Events inside Mend (mend/event.h has what users see). Everything that a report or a benchmark shows comes from
+ * here.
  *
  *     mend_event("store.commit", ev_int("version", v), ev_str("level", "local"));
  */

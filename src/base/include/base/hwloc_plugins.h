@@ -1,7 +1,7 @@
-/* hwloc_plugins.h - keep hwloc, inside MPI and PMIx, from loading the drivers of GPUs.
+/* hwloc_plugins.h - keep hwloc, inside MPI and PMIx, from loading GPU drivers.
  *
- * hwloc asks each driver of a GPU that it has a plugin for. OpenCL's brings a compiler, a thread for every core and the
- * GPU's driver into the process. MPI and PMIx use none of what these plugins find. What the user has set stays.
+ * hwloc queries each GPU driver for which it has a plugin. OpenCL's brings a compiler, a thread for every core and
+ * the GPU's driver into the process. MPI and PMIx use nothing that these plugins find. We keep what the user has set.
  */
 #ifndef MEND_BASE_HWLOC_PLUGINS_H
 #define MEND_BASE_HWLOC_PLUGINS_H

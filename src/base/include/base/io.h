@@ -14,7 +14,7 @@ int mend_io_write(int fd, const void *data, size_t size, const char *path);
 int mend_io_pwrite(int fd, const void *data, size_t size, off_t offset, const char *path);
 int mend_io_read(int fd, void *data, size_t size, const char *path);
 int mend_io_pread(int fd, void *data, size_t size, off_t offset, const char *path);
-/* Write all parts in order; the array is used up. */
+/* Write all parts in order; modifies the array. */
 int mend_io_writev(int fd, struct iovec *parts, int count, const char *path);
 
 /* Open an existing regular file of this user (or root's own, if we are root) for reading; a link in
@@ -46,15 +46,15 @@ int mend_io_make_private(const char *path);
  * It is no error if there is nothing. */
 int mend_io_remove_tree(const char *path);
 
-/* A new folder in the folder `in`, called `prefix` and six letters, mode 0700; path[room] gets its path. It is held by
- * this process until it ends, not by what it executes. */
+/* Make a new folder in the folder `in`, named `prefix` and six letters, mode 0700; path[room] gets its path. This
+ * process holds it until it ends; programs that it executes do not. */
 int mend_io_make_held(const char *in, const char *prefix, char *path, size_t room);
-/* Remove folders of ours that were made so, and that nobody holds any more: their processes were killed. */
+/* Remove such folders of ours that nobody holds any more, because their processes were killed. */
 void mend_io_sweep_held(const char *in, const char *prefix);
 
-/* While a folder is pinned, all functions here reach the files directly in it, named by the same
- * path, by a descriptor that was opened and examined once: nobody can put another folder in its
- * place. Pins are counted. MEND_ERR_PERMISSION as for mend_io_open_folder. */
+/* While a folder is pinned, all functions here reach the files directly in it, named by the same path, through a
+ * descriptor that was opened and checked once. So nobody can put another folder in its place. Pins are counted.
+ * MEND_ERR_PERMISSION as for mend_io_open_folder. */
 int mend_io_pin(const char *path);
 void mend_io_unpin(const char *path);
 

@@ -1,4 +1,4 @@
-/* Sums of much memory. */
+/* Checksums of large memory areas. */
 #ifndef BASE_SUM_H
 #define BASE_SUM_H
 

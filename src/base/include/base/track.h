@@ -18,7 +18,7 @@ bool mend_track_works(void);
 int mend_track_open(void); /* a file descriptor */
 int mend_track_watch(int uffd, const struct mend_range *r);
 void mend_track_unwatch(int uffd, const struct mend_range *r);
-/* On: writes are noted from now on. */
+/* On: note writes from now on. */
 int mend_track_protect(int uffd, const struct mend_range *r, bool on);
 
 /* Called with runs of pages in ascending order; `is`: bits of the following. A negative result

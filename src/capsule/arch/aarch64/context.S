@@ -46,7 +46,7 @@ context_resume:                             /* (struct context *, thread pointer
 	ret
 	.size context_resume, .-context_resume
 
-/* context_enter(entry, sp): start a program as the kernel would after execve */
+/* context_enter(entry, sp): start a program the way the kernel does after execve */
 	.global context_enter
 	.hidden context_enter
 	.type context_enter, %function

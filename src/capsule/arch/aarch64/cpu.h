@@ -6,7 +6,7 @@
 #define ARCH_MACHINE EM_AARCH64
 
 struct context {
-    uint64_t x[12], sp, d[8], fpcr; /* offsets are used in context.S */
+    uint64_t x[12], sp, d[8], fpcr; /* context.S uses the offsets */
 };
 
 static inline uint64_t context_target(const struct context *c)
@@ -26,7 +26,12 @@ static inline __attribute__((always_inline)) void thread_pointer_set(void *p)
     __asm__ volatile("msr tpidr_el0, %0" ::"r"(p) : "memory");
 }
 
-/* One way only, on every machine. */
+static inline __attribute__((always_inline)) void thread_pointer_set_fast(void *p)
+{
+    thread_pointer_set(p);
+}
+
+/* There is only one way, on every machine. */
 static inline void thread_pointer_choose(int fast)
 {
     (void)fast;

@@ -1,8 +1,8 @@
 /* machine.c - what the lower half asks of an aarch64 machine; see arch.h.
  *
- * words[0], [1]  AT_HWCAP, AT_HWCAP2: a later machine may have more
- * words[2]       bytes that DC ZVA clears: memset was chosen by it
- * words[3]       length of SVE registers: code may count in it, and signal frames have its layout
+ * words[0], [1]  AT_HWCAP, AT_HWCAP2: the next machine may have more features
+ * words[2]       DCZID_EL0, the block size of DC ZVA: libc chose its memset by it
+ * words[3]       length of SVE registers: code may depend on it, and so does the layout of signal frames
  */
 #include "../arch.h"
 
@@ -18,7 +18,7 @@ int machine_fast_thread_pointer(void)
 
 void machine_release_returns(void)
 {
-    /* pointer authentication: the keys are of this process. (No CPU that has it was at hand.) */
+    /* Pointer authentication uses keys of this process. (Untested: no CPU with it was at hand.) */
 #ifdef PR_PAC_SET_ENABLED_KEYS
     prctl(PR_PAC_SET_ENABLED_KEYS,
           PR_PAC_APIAKEY | PR_PAC_APIBKEY | PR_PAC_APDAKEY | PR_PAC_APDBKEY, 0, 0, 0);
@@ -40,7 +40,7 @@ void machine_describe(uint64_t words[MACHINE_WORDS])
     words[3] = length > 0 ? (uint64_t)length : 0;
 }
 
-/* Nothing has to be asked for here. */
+/* This CPU has nothing to ask for. */
 int machine_allow(const uint64_t words[MACHINE_WORDS])
 {
     (void)words;

@@ -11,7 +11,7 @@ context_save:
 	mov %r13, 24(%rdi)
 	mov %r14, 32(%rdi)
 	mov %r15, 40(%rdi)
-	lea 8(%rsp), %rdx               /* as after the return */
+	lea 8(%rsp), %rdx               /* its value after the return */
 	mov %rdx, 48(%rdi)
 	mov (%rsp), %rdx
 	mov %rdx, 56(%rdi)
@@ -43,7 +43,7 @@ context_resume:                             /* (struct context *, thread pointer
 	jmp *56(%rdx)
 	.size context_resume, .-context_resume
 
-/* context_enter(entry, sp): start a program as the kernel would after execve */
+/* context_enter(entry, sp): start a program the way the kernel does after execve */
 	.global context_enter
 	.hidden context_enter
 	.type context_enter, @function
@@ -59,8 +59,8 @@ context_enter:
 	jmp *%rax
 	.size context_enter, .-context_enter
 
-/* context_call(function, sp): call a C function at the top of another stack. It must not return. A function
- * expects the stack pointer to be 8 off a multiple of 16 at its entry, as `call` leaves it. */
+/* context_call(function, sp): call a C function at the top of another stack. It must not return. At its
+ * entry a function expects the stack pointer 8 below a multiple of 16, where `call` leaves it. */
 	.global context_call
 	.hidden context_call
 	.type context_call, @function
@@ -82,7 +82,7 @@ signal_restorer:
 	syscall
 	.size signal_restorer, .-signal_restorer
 
-/* whether wrfsbase may be used: each half has its own (cpu.h) */
+/* not 0: wrfsbase is allowed. Each half has its own flag (cpu.h). */
 	.bss
 	.balign 4
 	.global thread_pointer_fast

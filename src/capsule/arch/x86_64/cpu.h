@@ -6,7 +6,7 @@
 #define ARCH_MACHINE EM_X86_64
 
 struct context {
-    uint64_t rbx, rbp, r12, r13, r14, r15, sp, pc; /* offsets are used in context.S */
+    uint64_t rbx, rbp, r12, r13, r14, r15, sp, pc; /* context.S uses the offsets */
     uint32_t mxcsr, fpucw;
 };
 
@@ -25,9 +25,9 @@ static inline long raw_syscall(long number, long a, long b, long c, long d, long
     return number;
 }
 
-/* The thread pointer is the FS base, and the word there points to itself (ABI). wrfsbase needs a
- * CPU and a kernel (5.9) that allow it, else arch_prctl. The flag is a property of the machine, not
- * of the image: each half has one, and a restart sets it again.
+/* The thread pointer is the FS base; by the ABI, the word there points to itself. wrfsbase needs a
+ * CPU and a kernel (5.9) that allow it; without them, arch_prctl sets the base. The flag is a
+ * property of the machine, not of the image: each half has one, and a resume sets it again.
  */
 #define ARCH_SETS_FS 0x1002
 extern int thread_pointer_fast __attribute__((visibility("hidden"))); /* context.S */
@@ -44,9 +44,10 @@ static inline __attribute__((always_inline)) void *thread_pointer_get(void)
     return p;
 }
 
-/* The system call is out of the way, at the end of the section, and changes no register: were it C, each of
- * the busiest functions would keep its arguments in memory across it, whether it is made or not. It is not a function:
- * in_fast_code() knows the caller's section. A leaf may keep data in the 128 bytes below the stack pointer.
+/* The system call lies out of line, at the end of the section, and changes no register. Written in C, it would
+ * make each of the busiest functions spill its arguments to memory, even where the call never happens. It is not
+ * a function, because in_fast_code() recognises the caller's section. A leaf function may keep data in the 128
+ * bytes below the stack pointer, so the code skips them.
  */
 static inline __attribute__((always_inline)) void thread_pointer_set(void *p)
 {
@@ -80,6 +81,12 @@ static inline __attribute__((always_inline)) void thread_pointer_set(void *p)
                      : "memory", "cc");
 }
 
+/* Where the caller knows that the instruction is allowed. */
+static inline __attribute__((always_inline)) void thread_pointer_set_fast(void *p)
+{
+    __asm__ volatile("wrfsbase %0" ::"r"(p) : "memory");
+}
+
 static inline unsigned long trap_argument(const ucontext_t *uc, int i)
 {
     static const int place[] = {REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
@@ -102,9 +109,9 @@ static inline void *signal_frame(void *siginfo, void *uc)
     return uc; /* the frame is: return address, ucontext, siginfo */
 }
 
-/* Where programs use the tiles of AMX, a shape of tiles, else NULL (machine.c). The kernel gives a thread
- * room for tiles when it first touches one, and drops those of a signal frame if it has none: so the
- * thread touches one before it returns through its frame.
+/* A tile shape if the program uses AMX tiles, else NULL (machine.c). The kernel gives a thread room for
+ * tiles when the thread first touches one, and drops the tiles of a signal frame if there is no room. So
+ * the thread touches a tile before it returns through its frame.
  */
 extern const void *machine_tiles __attribute__((visibility("hidden")));
 

@@ -1,12 +1,12 @@
 /* machine.c - what the lower half asks of an x86_64 machine; see arch.h.
  *
- * words[0..3]  bits of CPUID that programs choose code by: a later machine may have more
+ * words[0..3]  CPUID bits by which programs select code: the next machine may have more
  * words[4, 5]  XCR0, and a hash of where XSAVE puts each part. Signal frames of parked threads have
- *              this layout (the kernel would drop what does not fit, silently), and ld.so saves
- *              registers into a space of the size that it measured at its start: more parts would
- *              overflow it. So these must be equal.
- * words[6]     parts of XSAVE that the program asked the kernel for (the tiles of AMX): a new process
- *              has to ask again, or neither its threads' signal frames nor its code will run
+ *              this layout, and the kernel silently drops what does not fit. ld.so saves registers
+ *              into a space whose size it measured at its start: more parts would overflow it. So
+ *              these words must be equal.
+ * words[6]     XSAVE parts that the program may use by permission of the kernel (AMX tiles): a new
+ *              process must ask again, or neither its threads' signal frames nor its code will run
  */
 #include "../arch.h"
 
@@ -29,12 +29,12 @@ int machine_fast_thread_pointer(void)
     return !!(getauxval(AT_HWCAP2) & ARCH_HWCAP2_FSGSBASE);
 }
 
-void machine_release_returns(void) /* a shadow stack is not saved */
+void machine_release_returns(void) /* images do not hold shadow stacks */
 {
     raw_syscall(SYS_arch_prctl, ARCH_SHSTK_DISABLES, ARCH_SHSTK_STACK, 0, 0, 0, 0);
 }
 
-/* Only what user code can use: a hypervisor shows or hides the rest as it likes. */
+/* Only what user code can use: hypervisors show or hide the rest at will. */
 enum { LEAF1_ECX, LEAF1_EDX, LEAF7_EBX, LEAF7_ECX, LEAF7_EDX, LEAF7_1_EAX, EXTENDED_ECX, N_SETS };
 static const uint32_t usable[N_SETS] = {
     [LEAF1_ECX] = bit_SSE3 | bit_PCLMUL | bit_SSSE3 | bit_FMA | bit_CMPXCHG16B | bit_SSE4_1 |
@@ -75,7 +75,7 @@ static uint64_t layout_hash(uint64_t parts)
     return hash;
 }
 
-/* Parts that this process may use; of which some were there without asking (0: an old kernel). */
+/* XSAVE parts that this process may use, including those that need no permission (0: an old kernel). */
 static uint64_t parts_given(void)
 {
     uint64_t given = 0;
@@ -87,7 +87,7 @@ const void *machine_tiles;
 
 int machine_allow(const uint64_t words[MACHINE_WORDS])
 {
-    static const struct { /* one row of one tile; ldtilecfg takes it */
+    static const struct { /* one row of one tile, in the format of ldtilecfg */
         uint8_t palette, start, reserved[14];
         uint16_t bytes[16];
         uint8_t rows[16];

@@ -1,13 +1,14 @@
-/* devices.c - on which devices a program goes on, in the helper.
+/* devices.c - the devices on which a program continues; in the helper.
  *
- *   1. At a checkpoint the helper names the devices that it sees (devices_name): their kinds and their numbers that no two
- *      devices share. The rank keeps this line in the image.
- *   2. At a restore it gets the line back. If all devices of it are here and the user gave no map, the driver finds them by
- *      itself.
- *   3. Else the driver gets pairs, old and new (driver 580 or newer). The user's map (capsule.gpu_map) says which; without it,
- *      each goes to the device with the same position. Kinds and counts must agree, or the line that says so ends the restore.
+ *   1. At a checkpoint the helper names the devices that it sees (devices_name): their kinds and their unique ids.
+ *      The rank keeps this line in the image.
+ *   2. At a restore it gets the line back. If all devices of the line are here and the user gave no map, the driver
+ *      finds them by itself.
+ *   3. Otherwise the driver gets pairs, old and new (driver 580 or newer). The user's map (capsule.gpu_map) gives them;
+ *      without it, each device goes to the one at the same position. Kinds and counts must agree; if they do not, the
+ *      restore ends with a message.
  *
- * A line: GPU-01234567-89ab-cdef-0123-456789abcdef=KIND, and so on, with commas between.
+ * A line: GPU-01234567-89ab-cdef-0123-456789abcdef=KIND, and so on, separated by commas.
  */
 #include "gpu/devices.h"
 
@@ -37,7 +38,7 @@ static void id_text(const unsigned char *id, char text[DEVICE_TEXT])
                       i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", id[i]);
 }
 
-/* Returns what follows it, NULL: it is none. */
+/* Returns what follows the id; NULL: there is none. */
 static const char *id_read(const char *text, unsigned char *id)
 {
     if (strncmp(text, "GPU-", 4))
@@ -81,7 +82,7 @@ static void devices_write(const struct devices *d, char *line, size_t room)
     }
 }
 
-/* ---- those that are here --------------------------------------------------------------------- */
+/* ---- the devices that are here ---------------------------------------------------------------- */
 
 static void devices_look(void *library, struct devices *d)
 {
@@ -124,7 +125,7 @@ static const struct device *find(const struct devices *d, const unsigned char *i
 
 /* ---- from the old ones to the new ------------------------------------------------------------ */
 
-/* OLD:NEW, with commas between. -1: it is no map. */
+/* OLD:NEW, separated by commas. -1: not a map. */
 static int map_read(const char *map, struct device_pair *pairs, unsigned *count)
 {
     for (*count = 0; *map; (*count)++) {
@@ -145,7 +146,7 @@ static int fails(const char *what, const struct devices *from, const struct devi
     return -1;
 }
 
-/* Where the i-th goes: by the map; to itself; else to the one with the same position. */
+/* Where the i-th goes: by the map; else to the same position (by_position) or to itself. */
 static const struct device *target(const struct devices *from, int i, const struct devices *here,
                                    const struct device_pair *map, unsigned in_map, int by_position)
 {
@@ -164,7 +165,7 @@ int devices_pair(void *library, const char *line, const char *map, struct device
     int missing = 0;
     *count = 0;
     if (map_read(map, wanted, &in_map)) {
-        printf("capsule.gpu_map is no list of GPU-…:GPU-… (%.100s)\n", map);
+        printf("capsule.gpu_map is not a list of GPU-…:GPU-… (%.100s)\n", map);
         return -1;
     }
     devices_read(line, &from);

@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 static struct {
-    atomic_int busy; /* AWAITED, AT_WORK; 0: nothing is under way */
+    atomic_int busy; /* AWAITED, AT_WORK; 0: nothing is in progress */
     atomic_int abandoned;
     volatile int held;
     void (*done)(void);
     void (*say)(const char *, const char *);
-    volatile int known; /* whether the driver can do it */
+    volatile int known; /* 1: the driver can do it; -1: it cannot */
     int doubts;
     char device[4200];
     char library[4096]; /* of the driver, as the program has loaded it */
@@ -27,8 +27,8 @@ static struct {
 
 enum { AWAITED = 1, AT_WORK };
 
-/* The driver's library in the upper half. An image may hold all of it (--full-images, or a library that was written just
- * before): then its memory has no name any more, but the image has. */
+/* Finds the driver's library in the upper half. An image may hold all of it (--full-images, or a library that
+ * was written just before): then its memory has no name any more, but the image has its path. */
 static int find_library(void)
 {
     char line[4352], library[sizeof gpu.library] = "";
@@ -73,8 +73,9 @@ static int find_device(int from, char *path, size_t room)
     return found;
 }
 
-/* The launcher and the lower half's MPI may have such devices open as well (to look at the machine), so
- * the open device alone says nothing. While the driver has closed its own, only those of the upper half count. */
+/* The launcher and the lower half's MPI may have such devices open as well (to look at the machine), so an
+ * open device alone proves nothing. While the driver has closed its own, only those of the upper half count.
+ */
 int gpu_used(char *path, size_t room)
 {
     return find_library() && find_device(gpu.held ? first_upper_file() : 0, path, room);
@@ -97,14 +98,26 @@ int gpu_held(void)
 
 /* ---- the steps, in a thread of ours ---------------------------------------------------------- */
 
+/* Runs the helper. If somebody kills it (the kernel, for want of memory), the driver may have stopped half-way, and
+ * the program's next call could wait for ever. This rank dies instead: the job continues from its newest version. */
+static int ask(const char *const *steps)
+{
+    int rc = gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why);
+    if (rc != -3 || gpu.abandoned)
+        return rc;
+    fprintf(stderr, "mend: the state of the program on the GPU is lost: %s\n", gpu.why);
+    kill(getpid(), SIGKILL);
+    return rc;
+}
+
 static void *take(void *unused)
 {
     static const char *const steps[] = {"lock", "checkpoint", NULL};
-    int rc = gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why);
+    int rc = ask(steps);
     if (rc == -2 && !gpu.abandoned)
         die("the GPU's driver does not give its devices back to the program: %s", gpu.why);
     gpu.held = rc == 0;
-    if (gpu.held && lower.upper) { /* into the image: a resume may find others */
+    if (gpu.held && lower.upper) { /* into the image: a resume may find other devices */
         snprintf(lower.upper->gpus, sizeof lower.upper->gpus, "%s", gpu.why);
         memcpy(lower.upper->gpu_library, gpu.library, sizeof lower.upper->gpu_library);
         gpu.why[0] = 0;
@@ -117,7 +130,7 @@ static void *take(void *unused)
 static void *give_back(void *unused)
 {
     static const char *const steps[] = {"restore", "unlock", NULL};
-    if (gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why) && !gpu.abandoned)
+    if (ask(steps) && !gpu.abandoned)
         die("cannot restore the program's state on the GPU: %s", gpu.why);
     gpu.held = 0;
     atomic_store(&gpu.busy, 0);
@@ -151,8 +164,8 @@ static int is_shared_by_mps(char *why, size_t room)
     return 1;
 }
 
-/* The driver knows the process, and the functions that we need are there. Once is not enough: the program may have been about
- * to begin. */
+/* Does the driver know the process, and does it have the functions that we need? One failure is not enough:
+ * the program may have been about to begin. */
 static void *consider(void *unused)
 {
     static const char *const steps[] = {"getState", NULL};
@@ -160,9 +173,10 @@ static void *consider(void *unused)
         gpu.doubts = 1;
     else if (!gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why))
         gpu.known = 1;
-    if (!gpu.known && gpu.doubts++)
+    if (!gpu.known && gpu.doubts++) {
         gpu.say(gpu.device, gpu.why);
-    gpu.known |= gpu.doubts > 1;
+        gpu.known = -1;
+    }
     gpu.why[0] = 0;
     atomic_store(&gpu.busy, 0);
     return unused;

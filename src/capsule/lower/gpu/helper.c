@@ -1,6 +1,6 @@
-/* helper.c - the process that asks the driver to take the devices from another one, or to give them back.
+/* helper.c - the process that asks the driver to take the devices from another process, or to give them back.
  *
- * The driver's library is the one that the program has loaded, in this process' own copy.
+ * It loads its own copy of the driver's library, the one that the program has loaded.
  */
 #include "gpu/devices.h"
 #include "gpu/gpu.h"
@@ -25,7 +25,7 @@ enum { LOCK_MS = 60000, STEPS = 4, NOT_SUPPORTED = 801 };
 
 /* ---- in the helper --------------------------------------------------------------------------- */
 
-/* As cuda.h has it: whatever the step, 64 bytes; zeros are the usual. */
+/* As in cuda.h: 64 bytes, whatever the step; zeros are the defaults. */
 union arguments {
     unsigned lock_ms;
     struct {
@@ -35,7 +35,7 @@ union arguments {
     char room[64];
 };
 
-/* What a rank tells before the steps. */
+/* What a rank passes before the steps. */
 struct told {
     const char *from, *map; /* devices.h: those of the program, and the user's map */
 };
@@ -48,7 +48,7 @@ static const char *name_of(void *library, int code)
     return name && !name(code, &text) && text ? text : "an error without a name";
 }
 
-/* The driver finds a thread of its own in the other process by its name: which are there? */
+/* The driver finds a thread of its own in the other process by its name: list those that exist. */
 static void name_threads(int pid, char *names, size_t room)
 {
     char path[300], name[40];
@@ -115,7 +115,7 @@ static int take_step(void *library, int pid, const char *step, const struct told
     return code != 0;
 }
 
-/* What was locked here is unlocked if a later step fails. 0, 1: failed, 3: failed, and it could not be undone. */
+/* If a later step fails, unlock what was locked here. 1: failed; 3: failed, and could not be undone. */
 static int take_steps(void *library, int pid, int count, char **steps, const struct told *told)
 {
     for (int i = 0; i < count; i++)
@@ -126,7 +126,7 @@ static int take_steps(void *library, int pid, int count, char **steps, const str
     return 0;
 }
 
-/* The rank keeps it, in the image. */
+/* The rank keeps the line in the image. */
 static void tell_devices(void *library)
 {
     char line[GPU_LINE];
@@ -183,7 +183,7 @@ struct child {
 
 static struct {
     pthread_mutex_t lock;
-    int pid; /* not yet waited for, so no other process has its number; 0: none */
+    int pid; /* not waited for yet, so its number is not reused; 0: none */
 } running = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void note_running(int pid)
@@ -201,12 +201,12 @@ void gpu_stop_asking(void)
     pthread_mutex_unlock(&running.lock);
 }
 
-/* On a stack of its own, in the rank's memory, until it has become the helper. */
+/* Runs on a stack of its own, in the rank's memory, until it has become the helper. */
 static int become_helper(void *p)
 {
     const struct child *c = p;
     dup2(c->out, 1);
-    /* none of the rank's files, which the driver may have opened again without FD_CLOEXEC: they would keep its
+    /* close the rank's files, which the driver may have reopened without FD_CLOEXEC: they would keep its
      * devices open */
     if (raw_syscall(SYS_close_range, 3, UINT_MAX, 0, 0, 0, 0) < 0)
         for (int fd = 3; fd < 65536; fd++)
@@ -233,7 +233,7 @@ static void listen_to(int fd, char *text, size_t room)
     text[strcspn(text, "\n")] = 0;
 }
 
-/* The application waits for children of its own and never meets this one: no signal tells its end. */
+/* The application waits for its own children and never meets this one: no signal reports its end. */
 static int start(const struct child *c)
 {
     enum { ROOM = 64 << 10 };
@@ -261,7 +261,7 @@ int gpu_ask(const char *library, const char *const *steps, char *text, size_t ro
     snprintf(map, sizeof map, "map=%s", mend_setting_string(MEND_KEY_CAPSULE_GPU_MAP));
     snprintf(number, sizeof number, "%d", (int)getpid());
     if (pipe2(two, O_CLOEXEC)) {
-        snprintf(text, room, "no pipe to a helper: %s", strerror(errno));
+        snprintf(text, room, "cannot make a pipe to the helper: %s", strerror(errno));
         return -1;
     }
     c.out = two[1];
@@ -276,8 +276,14 @@ int gpu_ask(const char *library, const char *const *steps, char *text, size_t ro
             ;
     }
     close(two[0]);
+    if (pid > 0 && WIFSIGNALED(status)) { /* perhaps in the middle of a step */
+        snprintf(text, room, "signal %d has ended the process that asked the driver",
+                 WTERMSIG(status));
+        return -3;
+    }
     if (status && !text[0])
-        snprintf(text, room, pid > 0 ? "the helper ended with %#x" : "no helper could be started",
+        snprintf(text, room,
+                 pid > 0 ? "the helper ended with status %#x" : "no helper could be started",
                  (unsigned)status);
     return !status ? 0 : WIFEXITED(status) && WEXITSTATUS(status) == 3 ? -2 : -1;
 }

@@ -1,6 +1,7 @@
-/* ground.c - words at the end, time, the page. */
+/* ground.c - the last message, the clock, checked allocation. */
 #include "ground/ground.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -10,15 +11,14 @@ struct ground ground;
 
 void die(const char *format, ...)
 {
-    char text[2048];
+    char text[2 * PATH_MAX + 1024]; /* two paths, and what is wrong with them */
     va_list list;
     va_start(list, format);
-    int n = vsnprintf(text, sizeof text - 2, format, list);
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    n = n<0 ? 0 : n>(int) sizeof text - 2 ? (int)sizeof text - 2 : n;
-    text[n] = '\n';
-    fprintf(stderr, "mend: %.*s", n + 1, text);
-    /* Open MPI's launcher ends a job at the first code that is not 0, and drops what it has not read by then */
+    fprintf(stderr, "mend: %s\n", text);
+    /* Open MPI's launcher ends a job at the first nonzero exit code and drops output that it has not read
+     * yet. */
     nanosleep(&(struct timespec){0, 300000000}, NULL);
     _exit(1);
 }

@@ -1,4 +1,4 @@
-/* settings.c - what the job was started with: MEND_CAPSULE_* (base/config_keys.def). */
+/* settings.c - the settings of the job: MEND_CAPSULE_* (base/config_keys.def). */
 #include "ground/ground.h"
 #include "ground/settings.h"
 
@@ -18,8 +18,8 @@
 
 struct settings settings;
 
-/* A lock on DIR/alive, shared by all processes of the job, that the kernel releases with the last of
- * them: `mend checkpoint` asks it whether there is anybody to answer. */
+/* All processes of the job share a lock on DIR/alive. The kernel releases it with the last of them, so `mend
+ * checkpoint` can tell whether anybody is left to answer. The descriptor stays open on purpose. */
 static void show_life(void)
 {
     char path[4300];
@@ -31,9 +31,8 @@ static void show_life(void)
         die("cannot lock %s: %s", path, strerror(errno));
 }
 
-/* LOCAL/mend-<hash of DIR>: several jobs may share a local folder. Where the images of a job lie is
- * noted in DIR/local, for a restart.
- */
+/* LOCAL/mend-<hash of DIR>: several jobs may share a node-local folder. DIR/local records where the images of
+ * this job are, for a restart. */
 static void find_local(const char *wanted)
 {
     char path[4300], *text = NULL;
@@ -46,8 +45,10 @@ static void find_local(const char *wanted)
             die("%s", mend_error_text());
         wanted = text;
     }
-    char *whole = realpath(settings.dir, NULL); /* the same by whatever way it is named */
-    if (wanted[0] && whole) {
+    char *whole = realpath(settings.dir, NULL); /* the same, whichever path names the folder */
+    if (wanted[0] && !whole)
+        die("cannot resolve the path of the job's folder %s: %s", settings.dir, strerror(errno));
+    if (wanted[0]) {
         unsigned long long sum = XXH3_64bits(whole, strlen(whole));
         if (snprintf(settings.local, room, "%s/mend-%016llx", wanted, sum) >= (int)room)
             die("the path of the node-local folder %s is too long", wanted);
@@ -65,8 +66,9 @@ void settings_adopt(const mend_image_job *job)
     mend_image_belong_to(job);
 }
 
-/* Whose images these are: as `mend run` and `mend exec` say, or as the job's folder says (mend restart of a job that was
- * started by mend exec knows no program: whatever program its images are of). */
+/* The job that these images belong to. `mend run` and `mend exec` pass its identity; otherwise DIR/identity
+ * holds it. `mend restart` of a job that `mend exec` started does not know the program, so it accepts the
+ * program of the images. */
 static void find_job(const char *told)
 {
     char path[4300], *text = NULL;
@@ -86,7 +88,7 @@ static void find_job(const char *told)
     settings_adopt(&job);
 }
 
-/* The kernel takes no longer path than these arrays; a shorter one would be another folder. */
+/* The kernel accepts no path longer than these arrays. A path that was cut would name another folder. */
 static void take_text(char *to, size_t room, const mend_config *c, enum mend_config_key key,
                       const char *name)
 {
@@ -95,7 +97,7 @@ static void take_text(char *to, size_t room, const mend_config *c, enum mend_con
         die("%s is too long: %s", name, value);
 }
 
-static void make_dir_absolute(void) /* the application may change its folder */
+static void make_dir_absolute(void) /* the application may change its working directory */
 {
     char *here = getcwd(NULL, 0), relative[sizeof settings.dir];
     size_t room = sizeof settings.dir;

@@ -1,12 +1,13 @@
-/* capture.c - an image of the upper half in memory, which shares with the one before what has not changed.
+/* capture.c - takes an image of the upper half in memory; it shares unchanged pages with the previous image.
  *
- *   1. The pages that were touched are listed, and those that were written since the last image (images/survey.c).
- *   2. A page that was not written is as the base has it: the new image has that one, too; if the base has none, it is
- *      zero. All others are compared with the page that the base has at this address (images/compare.c). If they are the
- *      same, it is shared; if not, it is copied to a slot of its own, with its sum. Zero pages are left out.
- *   3. The tables are made.
- * The base stays as it is whatever happens: a slot that somebody has is never written to. Only if the base is the image
- * that memory was like when writes began to be noted (images/track.h) is step 2 right: else every page is compared.
+ *   1. List the pages that were touched, and those that were written since the last image (images/survey.c).
+ *   2. A page that was not written is as the base has it: the new image shares it; if the base has none, it is
+ *      zero. Compare every other page with the page that the base has at this address (images/compare.c). If they
+ *      are equal, share it; if not, copy it to a slot of its own, with its checksum. Leave out zero pages.
+ *   3. Make the tables.
+ * The base never changes, whatever happens: nobody writes to a slot that is held. Skipping unwritten pages in step 2
+ * is right only if the base is the image that memory was like when the kernel began to record writes
+ * (images/track.h): otherwise we compare every page.
  */
 #include "images/paged.h"
 #include "images/image.h"
@@ -15,40 +16,43 @@
 
 #include <base/fail.h>
 #include <base/fault.h>
+#include <base/sum.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
+enum { AT_ONCE = 64 }; /* pages: still in the cache when they are copied after their sums */
 struct capture {
     struct survey *survey;
     struct paged *p;
     struct paged_cursor base;
     struct run *runs;
     uint64_t run_count, run_room;
-    const char *new; /* pages that follow each other and are to be copied: */
-    uint64_t first, count;
+    uint32_t got[AT_ONCE]; /* slots for new pages */
+    size_t used, filled;   /* of these: given to pages; with their content */
+    const void *new[AT_ONCE];
     char *scratch; /* a page */
     struct pieces pieces;
     size_t piece; /* the next one */
 };
 
+/* Copies the new pages that wait for it. */
 static int flush(struct capture *c)
 {
-    uint32_t *slot = c->p->slot + c->first;
-    uint64_t left = c->count;
-    if (!left)
-        return 0;
-    int rc = pool_get(slot, left);
-    c->count = 0;
-    if (rc)
-        return rc;
-    c->p->pages = c->first + left;
-    for (size_t n; left && rc == 0; left -= n) {
-        n = pool_in_order(slot, left);
-        rc = pool_write(*slot, c->new, n);
-        slot += n;
-        c->new += n *ground.page_size;
+    int rc = 0;
+    for (size_t n; c->filled < c->used && rc == 0; c->filled += n) {
+        n = pool_in_order(c->got + c->filled, c->used - c->filled);
+        rc = pool_write(c->got[c->filled], c->new + c->filled, n);
     }
+    return rc;
+}
+
+static int get_slots(struct capture *c)
+{
+    int rc = flush(c);
+    if (rc == 0)
+        rc = pool_get(c->got, AT_ONCE);
+    if (rc == 0)
+        c->used = c->filled = 0;
     return rc;
 }
 
@@ -59,55 +63,49 @@ static int add_run(struct capture *c, uint64_t from, uint64_t to, int continues)
         return 0;
     }
     if (c->run_count == c->run_room) {
-        c->run_room = 2 * c->run_room + 256;
-        struct run *more = realloc(c->runs, c->run_room * sizeof *more);
+        uint64_t room = 2 * c->run_room + 256;
+        struct run *more = realloc(c->runs, room * sizeof *more);
         if (!more)
             return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the table of pages");
         c->runs = more;
+        c->run_room = room;
     }
     c->runs[c->run_count++] = (struct run){from, to, 0};
     return 0;
 }
 
-/* What is not copied at once must follow what waits to be. */
-static int add_new(struct capture *c, const char *bytes, uint64_t page)
+/* A page that may change meanwhile is copied at once. */
+static int add_new(struct capture *c, const char *bytes)
 {
-    int moving = survey_is_moving(c->survey, (uint64_t)bytes, ground.page_size), rc = 0;
-    if (moving || (c->count && c->new + c->count *ground.page_size != bytes))
-        rc = flush(c);
-    if (moving)
-        bytes = memcpy(c->scratch, bytes, ground.page_size);
-    if (!c->count) {
-        c->new = bytes;
-        c->first = page;
-    }
-    c->count++;
-    c->p->sum[page] = XXH3_64bits(bytes, ground.page_size);
-    return rc == 0 && moving ? flush(c) : rc;
-}
-
-static int add_shared(struct capture *c, uint64_t in_base, uint64_t count)
-{
-    int rc = flush(c);
-    uint64_t page = c->p->pages;
+    struct paged *p = c->p;
+    int moving = survey_is_moving(c->survey, (uint64_t)bytes, ground.page_size);
+    int rc = c->used == AT_ONCE ? get_slots(c) : 0;
     if (rc)
         return rc;
+    if (moving)
+        bytes = memcpy(c->scratch, bytes, ground.page_size);
+    p->slot[p->pages] = c->got[c->used];
+    p->sum[p->pages++] = mend_sum(bytes, ground.page_size, 0);
+    c->new[c->used++] = bytes;
+    return moving || c->used == AT_ONCE ? flush(c) : 0;
+}
+
+static void add_shared(struct capture *c, uint64_t in_base, uint64_t count)
+{
+    uint64_t page = c->p->pages;
     memcpy(c->p->slot + page, c->base.p->slot + in_base, count * sizeof *c->p->slot);
     memcpy(c->p->sum + page, c->base.p->sum + in_base, count * sizeof *c->p->sum);
     pool_share(c->p->slot + page, count);
     c->p->pages = page + count;
-    return 0;
 }
 
 static int add_changed(struct capture *c, const struct stretch *t, uint64_t at)
 {
     const char *bytes = (const char *)(at + (uint64_t)t->shift);
-    int of_file =
-        c->survey->mappings[t->mapping].file != 0; /* where no run is, its bytes would be */
-    uint64_t page = c->count ? c->first + c->count : c->p->pages;
+    int of_file = c->survey->mappings[t->mapping].file != 0; /* no run: the file's bytes */
     if (!of_file && page_is_zero(bytes))
         return 0;
-    int rc = add_new(c, bytes, page);
+    int rc = add_new(c, bytes);
     return rc ? rc : add_run(c, at, at + ground.page_size, at != t->from);
 }
 
@@ -121,10 +119,10 @@ static int add_unchanged(struct capture *c, const struct stretch *t, uint64_t fr
         for (uint64_t at = from; in_base < 0 && of_file && at < end && rc == 0;
              at += ground.page_size)
             rc = add_changed(c, t, at);
-        if (in_base >= 0)
-            rc = add_shared(c, (uint64_t)in_base, (end - from) / ground.page_size);
-        if (in_base >= 0 && rc == 0)
-            rc = add_run(c, from, end, from != t->from);
+        if (in_base < 0)
+            continue;
+        add_shared(c, (uint64_t)in_base, (end - from) / ground.page_size);
+        rc = add_run(c, from, end, from != t->from);
     }
     return rc;
 }
@@ -213,8 +211,12 @@ static int look_and_add(struct capture *c)
 
 int paged_of_survey(struct paged *p, struct survey *s, const struct paged *base)
 {
-    struct capture c = {
-        .survey = s, .p = p, .base = {base, 0, 0}, .scratch = malloc(ground.page_size)};
+    struct capture c = {.survey = s,
+                        .p = p,
+                        .base = {base, 0, 0},
+                        .used = AT_ONCE,
+                        .filled = AT_ONCE,
+                        .scratch = malloc(ground.page_size)};
     *p = (struct paged){0};
     int rc = c.scratch ? paged_make_room(p, s->pages)
                        : mend_fail(MEND_ERR_NO_MEMORY, "no memory for a page");
@@ -222,6 +224,7 @@ int paged_of_survey(struct paged *p, struct survey *s, const struct paged *base)
         rc = look_and_add(&c);
     if (rc == 0)
         rc = paged_check(p);
+    pool_drop(c.got + c.used, AT_ONCE - c.used);
     free(c.runs);
     free(c.scratch);
     pieces_free(&c.pieces);

@@ -1,4 +1,4 @@
-/* images/check.c - does what an image says of itself fit together, and this machine? */
+/* images/check.c - is an image consistent in itself? */
 #include "images/image.h"
 
 #include <base/fail.h>
@@ -12,7 +12,7 @@ static int within(const struct image_meta *m, const struct mapping *maps, uint64
             continue;
         if (n <= maps[i].to - at)
             return 1;
-        n -= maps[i].to - at; /* it may go on in the next one */
+        n -= maps[i].to - at; /* it may continue in the next mapping */
         at = maps[i].to;
     }
     return 0;
@@ -89,7 +89,7 @@ int image_meta_check(const struct image_meta *m, const struct mapping *maps, con
     for (uint32_t i = 0; i < m->mappings; i++) {
         if (maps[i].from < end || maps[i].to <= maps[i].from || maps[i].to > UPPER_END ||
             maps[i].from % ground.page_size || maps[i].to % ground.page_size || maps[i].prot & ~7)
-            return mend_fail(MEND_ERR_DAMAGED, "mapping %u is not one of a capsule", i);
+            return mend_fail(MEND_ERR_DAMAGED, "mapping %u does not belong to a capsule", i);
         end = maps[i].to;
     }
     end = 0;

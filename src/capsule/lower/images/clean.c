@@ -1,11 +1,11 @@
-/* clean.c - a process goes back to an image, and has most of its pages already.
+/* clean.c - a process that goes back to an image already has most of its pages.
  *
- *   1. Before anything is filled: which pages of mappings that are kept were not written to since memory was like the
- *      image `was` (images/track.c)? They must be there, too: one that was given back reads as zero.
- *   2. Such a page is as the image wants it if both have it in the same slot. If they are two versions of which one came
- *      to nothing, the pages in which they differ have slots of their own.
- *   3. When all is filled, memory is like this image. Pages that were filled count as written until the next survey, and
- *      are compared by it: protecting them now would take as long as filling them.
+ *   1. Before filling anything, we ask which pages of kept mappings were not written since memory was like the
+ *      image `was` (images/track.c). They must also be present: a page that was given back reads as zero.
+ *   2. Such a page is as the new image needs it if both images have it in the same slot. If one of the two versions
+ *      was abandoned, the pages in which they differ have slots of their own.
+ *   3. When everything is filled, memory is like the new image. Pages that we filled count as written until the
+ *      next survey, which compares them: protecting them now would take as long as filling them.
  */
 #include "images/load.h"
 #include "images/pool.h"
@@ -50,7 +50,7 @@ void clean_find(struct loaded *l)
         close(pagemap);
 }
 
-/* The first that ends behind `at`. */
+/* The first range that ends behind `at`. */
 static size_t range_at(const struct loaded *l, uint64_t at)
 {
     size_t low = 0, high = l->clean_count;
@@ -64,7 +64,7 @@ static size_t range_at(const struct loaded *l, uint64_t at)
     return low;
 }
 
-/* Of [from, to), all of it clean: how far both images have the same slots, or have not. */
+/* Of [from, to), all of it clean: how far both images have the same slots, or have different ones. */
 static uint64_t same_slots(const struct loaded *l, struct paged_cursor *was, uint64_t from,
                            uint64_t to, uint64_t page, int *there)
 {
@@ -101,7 +101,7 @@ void clean_check(const struct loaded *l)
 {
     uint64_t page = 0;
     if (l->paged &&
-        l->paged->lent) /* nothing was taken for unchanged, and all of it was verified */
+        l->paged->lent) /* nothing was taken for unchanged, and everything was verified */
         return;
     for (uint64_t i = 0; l->paged && track_is_checked() && i < l->meta.runs; i++)
         for (uint64_t at = l->runs[i].from; at < l->runs[i].to; at += ground.page_size, page++)

@@ -1,8 +1,8 @@
 /* compare.c - which pages of the upper half are as an image has them.
  *
- * Those that were not written since that image need no look (images/track.c). For the others the program waits, so several
- * threads do it where there are cores for them: those of the machine, divided among the ranks, which all do the same at
- * this moment.
+ * Pages that were not written since that image need no look (images/track.c). The program waits for the
+ * others, so several threads compare them if there are cores: those of the machine, divided among the ranks,
+ * which all do the same at this moment.
  */
 #include "images/image.h"
 #include "images/paged.h"
@@ -10,13 +10,9 @@
 
 #include <base/fail.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST = 8 };
-static const uint64_t least = 4 << 20; /* bytes for a thread: it has its price */
 
 static void add_piece(struct pieces *p, const struct stretch *t, uint64_t from, uint64_t to)
 {
@@ -24,7 +20,8 @@ static void add_piece(struct pieces *p, const struct stretch *t, uint64_t from, 
     p->pages += (to - from) / ground.page_size;
 }
 
-/* What was written of one stretch; *next: the first that may be in it, and then in the following. */
+/* What was written in one stretch. *next: in, the first range that may be in it; out, the same for the next
+ * stretch. */
 static void add_written_of(struct pieces *p, const struct survey *s, const struct stretch *t,
                            size_t *next)
 {
@@ -87,29 +84,20 @@ static void *compare(void *context)
     return NULL;
 }
 
-int threads_for(uint64_t bytes, uint64_t ranks)
-{
-    cpu_set_t cores;
-    uint64_t n = sched_getaffinity(0, sizeof cores, &cores) ? 1 : (uint64_t)CPU_COUNT(&cores);
-    n /= ranks ? ranks : 1;
-    n = n < bytes / least ? n : bytes / least;
-    return n < 1 ? 1 : n > MOST ? MOST : (int)n;
-}
-
 void pieces_compare(const struct pieces *p, const struct paged *base, uint64_t ranks)
 {
-    struct part part[MOST] = {{0}};
+    struct part part[MOST_THREADS] = {{0}};
     int n = threads_for(p->pages * ground.page_size, ranks);
     sigset_t every, old;
     sigfillset(&every);
-    pthread_sigmask(SIG_SETMASK, &every, &old); /* handlers are not for these threads */
+    pthread_sigmask(SIG_SETMASK, &every, &old); /* handlers must not run in these threads */
     for (int i = n - 1; i >= 0; i--) {
         part[i] = (struct part){.pieces = p,
                                 .base = base,
                                 .from = p->pages * (uint64_t)i / (uint64_t)n,
                                 .to = p->pages * (uint64_t)(i + 1) / (uint64_t)n};
         part[i].begun = i && !pthread_create(&part[i].thread, NULL, compare, &part[i]);
-        if (!part[i].begun) /* no thread is to be had: one after the other */
+        if (!part[i].begun) /* this thread's part, or no thread available */
             compare(&part[i]);
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -1,25 +1,25 @@
-/* files.c - pages that are left to the files they come from.
+/* files.c - pages that images leave to the files they come from.
  *
  * Most of what a program has mapped is code and tables of its libraries, which nobody has written to. An image
- * names the file of such a mapping and holds the pages that were written; who resumes maps the file again.
- * That is right only if the file has the same content then. So
+ * names the file of such a mapping and holds only the pages that were written; a resume maps the file again.
+ * That is right only if the file still has the same content. So
  *
- * 1. A file is named only if
- *    - its path leads to it still, and it is no memory (/dev/shm, memfd) that goes with the node;
- *    - it has not changed since this process began, so that it is what was mapped (in an overlay file system a
- *      changed file is another one, by the same name), nor in the last second, for the time of a change is
- *      not told more exactly than by ticks of a clock;
- *    - the program is not about to change it: it is code (ELF), or one that this user may not write to;
- *    - it is not our own upper half's, which shall survive that Mend is installed anew.
- *    All other pages are stored, as are those of files that cannot be read.
- * 2. What a file has where it is mapped is summed up, once as long as it does not change (same inode, size,
- *    times): later versions cost a look at each file.
- * 3. A resume opens each file (files_open). The same one, by inode, size and times, has the same content. On another
- *    node, or when it was installed again, its sums are compared. Any other is refused, with its name.
- *    The file is mapped at once, elsewhere: what was checked is what will be moved to its place.
+ * 1. An image names a file only if
+ *    - its path still leads to it, and it is not memory (/dev/shm, memfd) that disappears with the node;
+ *    - it has not changed since this process began, so that it is the file that was mapped (in an overlay file
+ *      system a changed file is another file of the same name), nor in the last second, because file times are
+ *      only as exact as the ticks of a clock;
+ *    - the program is not about to change it: it is code (ELF), or this user may not write to it;
+ *    - it does not belong to our own upper half, whose images must survive a new installation of Mend.
+ *    The image stores all other pages, and those of files that cannot be read.
+ * 2. We checksum the mapped parts of a file, once for as long as it does not change (same inode, size, times):
+ *    later versions cost one look at each file.
+ * 3. A resume opens each file (files_open). If inode, size and times are the same, so is the content. On another
+ *    node, or after a new installation of the file, its checksums are compared. Any other file is refused by name.
+ *    The file is mapped at once, elsewhere, and moved into place later: so what was checked is what runs.
  *
  * A process that goes back to an older version of itself has the mappings already, and keeps them
- * (images/wipe.c): that a library was replaced meanwhile does not matter to it.
+ * (images/wipe.c): it does not matter to it that a library was replaced meanwhile.
  */
 #include "images/load.h"
 
@@ -43,7 +43,7 @@ struct part { /* of a file */
 struct known {
     char *path;
     struct named_file is;
-    int named;       /* may be */
+    int named;       /* may be named */
     uint64_t looked; /* in which survey */
     uint32_t number; /* in that survey; 0: not in it yet */
     struct part *part;
@@ -51,7 +51,7 @@ struct known {
 };
 static struct {
     struct known *known;
-    size_t known_count, last; /* last: the one that was asked for before */
+    size_t known_count, last; /* last: the result of the last search */
     uint64_t surveys;
     struct timespec began; /* this process */
     char own[4096];        /* the folder of our upper half, with a slash */
@@ -98,7 +98,7 @@ int files_sum(int fd, uint64_t offset, uint64_t bytes, uint64_t *sum)
         if (n < 0)
             rc = mend_fail_errno("cannot read a file");
         if (n <= 0)
-            break; /* its end */
+            break; /* end of file */
         *sum = mend_sum(piece, (size_t)n, *sum);
         offset += (uint64_t)n;
         bytes -= (uint64_t)n;
@@ -106,7 +106,7 @@ int files_sum(int fd, uint64_t offset, uint64_t bytes, uint64_t *sum)
     return rc;
 }
 
-/* --- when an image is made ------------------------------------------------------------------------------- */
+/* --- when an image is made --- */
 
 static int is_before(const int64_t a[2], const struct timespec *b)
 {
@@ -145,7 +145,7 @@ static int is_code(int fd)
     return pread(fd, magic, sizeof magic, 0) == sizeof magic && !memcmp(magic, ELFMAG, SELFMAG);
 }
 
-/* Step 1, as far as the file itself is concerned. */
+/* Step 1, as far as it concerns the file itself. */
 static int may_be_named(const struct known *k)
 {
     struct timespec now;
@@ -181,7 +181,7 @@ static struct known *known_find(const char *path)
     return &files.known[files.known_count++];
 }
 
-/* Once in a survey: is it as it was? */
+/* Once in a survey: has it changed? */
 static void look(struct known *k)
 {
     struct stat st;
@@ -200,13 +200,13 @@ static void look(struct known *k)
     k->named = there && may_be_named(k);
 }
 
-/* Step 2. 0: it could not be had, or the file changed under our eyes. */
+/* Step 2. 0: the checksum is unavailable, or the file changed under our eyes. */
 static int sum_of(struct known *k, uint64_t offset, uint64_t bytes, uint64_t *sum)
 {
     for (size_t i = 0; i < k->parts; i++)
         if (k->part[i].offset == offset && k->part[i].bytes == bytes)
             return *sum = k->part[i].sum, 1;
-    if (k->parts == MOST_PARTS) /* it is mapped here and there, in turns */
+    if (k->parts == MOST_PARTS) /* mapped here and there, in turns */
         k->parts = 0;
     struct stat st;
     struct named_file after;
@@ -229,18 +229,20 @@ static int add_file(struct survey *s, struct known *k)
 {
     size_t length = strlen(k->path) + 1;
     if (s->meta.files == s->file_room) {
-        s->file_room = 2 * s->file_room + 64;
-        void *more = realloc(s->files, s->file_room * sizeof *s->files);
+        size_t room = 2 * s->file_room + 64;
+        void *more = realloc(s->files, room * sizeof *s->files);
         if (!more)
             return mend_fail(MEND_ERR_NO_MEMORY, "no memory to list the files");
         s->files = more;
+        s->file_room = room;
     }
     if (s->meta.names + length > s->name_room) {
-        s->name_room = 2 * s->name_room + length + 4096;
-        void *more = realloc(s->names, s->name_room);
+        size_t room = 2 * s->name_room + length + 4096;
+        void *more = realloc(s->names, room);
         if (!more)
             return mend_fail(MEND_ERR_NO_MEMORY, "no memory to list the files");
         s->names = more;
+        s->name_room = room;
     }
     memcpy(s->names + s->meta.names, k->path, length);
     s->files[s->meta.files] = k->is;
@@ -270,17 +272,17 @@ int files_name(struct survey *s, struct mapping *m, const struct mapped_file *fi
     return 1;
 }
 
-/* --- when one is resumed --------------------------------------------------------------------------------- */
+/* --- when an image is resumed --- */
 
 static int refuse(const char *path, const char *why)
 {
     return mend_fail(MEND_ERR_PROGRAM,
-                     "%s %s since the image was made, which needs it (mend run --full-images makes "
-                     "images that do not)",
+                     "%s %s since the image was made, and the image needs it (mend run "
+                     "--full-images makes images that do not)",
                      path, why);
 }
 
-/* Is what `fd` is now what the mappings of file number `file` need? */
+/* Is the file `fd` what the mappings of file number `file` need? */
 static int check_content(const struct loaded *l, uint64_t file, int fd, const char *path)
 {
     const struct named_file *f = &l->files[file - 1];

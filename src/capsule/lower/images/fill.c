@@ -1,13 +1,13 @@
-/* fill.c - the memory of an image: mapped, and filled with its pages.
+/* fill.c - maps the memory of an image and fills it with its pages.
  *
- * Whoever resumes an image waits for this, so
- *   1. every byte is read once: straight to its place, where the sum of its block is compared while it is in the
- *      cache. A wrong one is found before anything of the image is run (versions/restart.c);
- *   2. several threads do that where there are cores for them, each a part of the runs of its own, into huge pages
- *      where the system has them: touching new pages takes longer than reading them;
+ * The resuming job waits for this. So
+ *   1. we read every byte once, straight to its place, and verify the checksum of its block while the block is in
+ *      the cache. We find a wrong one before anything of the image runs (versions/restart.c);
+ *   2. several threads do this if there are cores for them, each for its own part of the runs, into huge pages
+ *      if the system has them: touching new pages takes longer than reading them;
  *   3. pages that were made ahead of time are moved to where they are needed (start/ahead.c);
- *   4. a process that goes back to an image that it has written or verified itself writes only pages that differ: those
- *      that it has not written to since are not looked at (images/clean.c), the others are compared.
+ *   4. a process that goes back to an image that it has written or verified itself writes only pages that differ:
+ *      it does not look at pages that it has not written since (images/clean.c), and compares the others.
  */
 #include "images/load.h"
 #include "start/start.h"
@@ -24,14 +24,14 @@
 #include <sys/mman.h>
 
 enum { MOST_READERS = 8 };
-/* From here on huge pages: half of the time of a restart is the first touch of small ones. */
+/* Use huge pages from here on: the first touch of small pages takes half of the time of a restart. */
 enum { HUGE_FROM = 4 << 20 };
 static const uint64_t least = 8 << 20; /* bytes for a reader: a thread has its price */
 
 struct cursor { /* in one image of the chain; asked for ascending addresses */
     const struct loaded *l;
     mend_image *image;
-    uint64_t run, at; /* this run's bytes are there in its memory */
+    uint64_t run, at; /* where this run's bytes are in its memory */
     struct paged_cursor was;
 };
 
@@ -151,7 +151,7 @@ static int count_readers(uint64_t bytes)
     return n < 1 ? 1 : n;
 }
 
-/* All runs, by several; the first of them is this thread. */
+/* All runs, by several readers; the first one is this thread. */
 static int fill_all(struct loaded *l)
 {
     struct reader reader[MOST_READERS] = {{0}};
@@ -160,11 +160,11 @@ static int fill_all(struct loaded *l)
     for (uint64_t i = 0; i < l->meta.runs; i++)
         bytes += l->runs[i].to - l->runs[i].from;
     int n = count_readers(bytes), ours = threads_for(bytes, l->meta.size);
-    if (l->checked && n > ours) /* the other ranks go back, too */
+    if (l->checked && n > ours) /* the other ranks go back at the same time */
         n = ours;
     sigset_t every, old;
     sigfillset(&every);
-    pthread_sigmask(SIG_SETMASK, &every, &old); /* handlers are not for these threads */
+    pthread_sigmask(SIG_SETMASK, &every, &old); /* handlers must not run in these threads */
     for (int i = 0; i < n && rc == 0; i++) {
         uint64_t part = ROUND_UP(bytes / (uint64_t)n, IMAGE_BLOCK);
         reader[i] =
@@ -173,7 +173,7 @@ static int fill_all(struct loaded *l)
             reader[i].to = bytes;
         rc = reader_open(&reader[i], l, i == 0);
         if (rc == 0 && i && pthread_create(&reader[i].thread, NULL, read_part, &reader[i]))
-            read_part(&reader[i]); /* no thread is to be had: one after the other */
+            read_part(&reader[i]); /* no thread available: one after the other */
         else if (rc == 0)
             begun |= 1 << i;
     }
@@ -190,7 +190,7 @@ static int fill_all(struct loaded *l)
     return rc;
 }
 
-/* Bytes of runs in a mapping; *run: the first that may be, and then the first behind it. */
+/* Bytes of runs in a mapping. *run: in, the first run that may be in it; out, the first behind it. */
 static uint64_t content_of(const struct loaded *l, const struct mapping *m, uint64_t *run)
 {
     uint64_t bytes = 0;
@@ -199,7 +199,7 @@ static uint64_t content_of(const struct loaded *l, const struct mapping *m, uint
     return bytes;
 }
 
-/* The first mapping of this process in that range, as the kernel describes it; "" if there is none. */
+/* The first mapping of this process in that range, as the kernel describes it; "": none. */
 static void find_mapping(uint64_t from, uint64_t to, char *text, size_t room)
 {
     char line[512];
@@ -224,7 +224,7 @@ static int cannot_map(const struct mapping *m)
                            there);
 }
 
-/* A mapping in its place; NOREPLACE: a collision is an error. Its file, if it has one, was checked. */
+/* Puts a mapping in its place; NOREPLACE: a collision is an error. Its file, if any, was checked. */
 static int map_one(struct loaded *l, uint32_t i, uint64_t content)
 {
     const struct mapping *m = &l->mappings[i];
@@ -242,9 +242,9 @@ static int map_one(struct loaded *l, uint32_t i, uint64_t content)
         return cannot_map(m);
     if (m->file)
         l->ready[i] = NULL;
-    else if (!m->shared && content >= bytes / 4 * 3) /* else many of the pages would be too many */
+    else if (!m->shared && content >= bytes / 4 * 3) /* else huge pages would waste memory */
         if (!ahead_take(to, bytes) && bytes >= HUGE_FROM)
-            madvise(to, bytes, MADV_HUGEPAGE); /* of the whole: a mapping must stay one */
+            madvise(to, bytes, MADV_HUGEPAGE); /* on the whole: a mapping must stay one mapping */
     return 0;
 }
 
@@ -265,7 +265,7 @@ int loaded_fill(struct loaded *l)
         if (!l->kept || !l->kept[i])
             rc = map_one(l, i, content);
         l->mapped += rc == 0;
-        if (rc == 0 && m->file && content) /* it was mapped with the rights that it shall have */
+        if (rc == 0 && m->file && content) /* it was mapped with its final rights */
             rc = protect(m, PROT_READ | PROT_WRITE);
     }
     if (rc == 0)

@@ -5,17 +5,17 @@
 
 #include <base/fail.h>
 #include <base/io.h>
+#include <base/sum.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
-enum { MOST_PAGES = 64 }; /* in one step: what was read is still in the cache when it is verified */
+enum { MOST_PAGES = 64 }; /* per step: still in the cache when they are verified */
 
-/* What has come from elsewhere is not believed: no slot may lie behind the end of that file. */
+/* Never trust data from another process: no slot may lie behind the end of that file. */
 static int all_there(int fd, const uint32_t *slots, uint64_t count)
 {
     struct stat file;
@@ -33,7 +33,7 @@ static struct lent *new_lent(const struct paged *p, const struct paged_delta *d)
         return NULL;
     lent->fd = -1;
     lent->slot =
-        calloc(p->pages + 1, sizeof *lent->slot); /* of a large one few pages are touched */
+        calloc(p->pages + 1, sizeof *lent->slot); /* of a large one, few pages are touched */
     lent->told = malloc(d->offer.ranges * sizeof *lent->told + 1);
     if (lent->slot && lent->told)
         return lent;
@@ -56,13 +56,13 @@ int lent_open(struct paged *p, const struct paged_delta *d, int pid, int fd, con
         slots += r->count;
     }
     p->lent->ranges = d->offer.ranges;
-    /* Nothing is written to it. But a file that is open only for reading counts as one of libc in passing, and a
-     * checkpoint waits for those (upper/os/files.c). */
+    /* We write nothing to it. But a file that is open only for reading counts as one that libc opened in
+     * passing, and a checkpoint waits for those (upper/os/files.c). */
     p->lent->fd = open(path, O_RDWR | O_CLOEXEC);
     if (p->lent->fd >= 0 && all_there(p->lent->fd, slots - d->offer.new_pages, d->offer.new_pages))
         return 0;
     lent_free(p);
-    return mend_fail(MEND_ERR_IO, "the images of process %d cannot be read", pid);
+    return mend_fail(MEND_ERR_IO, "cannot read the images of process %d", pid);
 }
 
 int lent_read(const struct paged *p, uint64_t at, void *to, size_t count)
@@ -90,7 +90,7 @@ int lent_put(const struct paged *p, uint64_t page, char *to, size_t count, int c
         n = count < MOST_PAGES ? count : MOST_PAGES;
         rc = lent_read(p, page * ground.page_size, to, n * ground.page_size);
         for (size_t i = 0; i < n && rc == 0; i++, page++, to += ground.page_size)
-            if (!checked && XXH3_64bits(to, ground.page_size) != p->sum[page])
+            if (!checked && mend_sum(to, ground.page_size, 0) != p->sum[page])
                 rc = mend_fail(MEND_ERR_DAMAGED, "page %llu of rank %u has a wrong checksum",
                                (unsigned long long)page, p->head->rank);
     }

@@ -1,5 +1,5 @@
-/* load.c - an image becomes the upper half of this process: its tables are read and checked, its memory is
- * mapped and filled (images/fill.c), its threads are brought back. */
+/* load.c - an image becomes the upper half of this process: reads and checks its tables, maps and fills its
+ * memory (images/fill.c), and brings back its threads. */
 #include "images/load.h"
 #include "output/output.h"
 
@@ -97,7 +97,7 @@ static int load_one(struct loaded *l, const char *path)
     return rc ? mend_fail_within(rc, "%s", path) : 0;
 }
 
-/* Is every page that one image leaves to its base there? Both are in ascending order. */
+/* Is every page there that an image leaves to its base? Both are in ascending order. */
 static int check_base(const struct loaded *l, const char *path)
 {
     uint64_t k = 0;
@@ -113,7 +113,7 @@ static int check_base(const struct loaded *l, const char *path)
     return 0;
 }
 
-/* Bytes of the upper half as the image has them; what is in no run is zero. */
+/* Bytes of the upper half as the image has them; zero outside all runs. */
 static int peek(struct loaded *l, uint64_t from, void *to, size_t count)
 {
     uint64_t offset = 0, end = from + count;
@@ -182,9 +182,8 @@ void loaded_free(struct loaded *l)
     *l = (struct loaded){0};
 }
 
-/* Bring back the parked threads: each starts on the signal frame it was parked in and returns
- * through it, which reloads every register. Called by the upper half when it is whole again.
- */
+/* Brings back the parked threads: each starts on the signal frame that it was parked in, and returns through
+ * it, which reloads every register. The upper half calls this when it is whole again. */
 void bring_back_threads(struct upper *u)
 {
     for (int i = 0; i < u->nthreads; i++) {
@@ -202,7 +201,7 @@ void bring_back_threads(struct upper *u)
     }
 }
 
-/* This thread takes the place of the one that took the image. */
+/* This thread takes the place of the thread that took the image. */
 static void become_its_thread(struct upper *u)
 {
     int *name = (int *)((char *)u->thread_pointer + u->tid_offset);
@@ -225,7 +224,7 @@ struct upper *loaded_become(struct loaded *l)
 int image_load(const struct paged *image, int checked, const struct paged *was, const char *name)
 {
     struct loaded l = {.paged = image, .checked = checked, .was = was};
-    int rc = loaded_tables(&l, name); /* pages are verified as they are put to their places */
+    int rc = loaded_tables(&l, name); /* pages are verified when they are in place */
     if (rc == 0)
         rc = files_open(&l, 1);
     if (rc)
@@ -247,7 +246,7 @@ static const int never_blocked[] = {SIGSYS, SIGNAL_LEAVE, SIGSEGV, SIGBUS, SIGIL
 void image_resume(void)
 {
     struct upper *u = loaded.upper;
-    sigset_t all; /* no handler of the application before it is whole; stop.c sets its mask again */
+    sigset_t all; /* no application handler before it is whole; stop.c restores its mask */
     sigfillset(&all);
     for (size_t i = 0; i < sizeof never_blocked / sizeof *never_blocked; i++)
         sigdelset(&all, never_blocked[i]);

@@ -4,9 +4,9 @@
 #include "images/pool.h"
 
 #include <base/fail.h>
+#include <base/sum.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 const struct mapping *paged_mappings(const struct paged *p)
 {
@@ -84,7 +84,7 @@ int paged_check(const struct paged *p)
         last = r->to;
     }
     if (pages != p->pages || m->bytes != pages * ground.page_size)
-        return mend_fail(MEND_ERR_DAMAGED, "an image of %llu pages has %llu",
+        return mend_fail(MEND_ERR_DAMAGED, "an image should have %llu pages and has %llu",
                          (unsigned long long)pages, (unsigned long long)p->pages);
     return 0;
 }
@@ -101,8 +101,8 @@ int paged_copy(const struct paged *p, uint64_t at, void *to, size_t count)
     return 0;
 }
 
-/* A page is verified where it has been put: what runs is what was verified. Where most pages are as they should be, reading
- * two is cheaper than writing one, and leaves it where it is. */
+/* Verify a page after it is in place: so the program runs what was verified. If most pages are already right,
+ * reading two is cheaper than writing one. */
 int paged_put(const struct paged *p, uint64_t page, char *to, size_t count, int checked, int there)
 {
     if (p->lent)
@@ -111,7 +111,7 @@ int paged_put(const struct paged *p, uint64_t page, char *to, size_t count, int 
         const void *from = pool_page(p->slot[page]);
         if (!there || memcmp(to, from, ground.page_size) != 0)
             memcpy(to, from, ground.page_size);
-        if (!checked && XXH3_64bits(to, ground.page_size) != p->sum[page])
+        if (!checked && mend_sum(to, ground.page_size, 0) != p->sum[page])
             return mend_fail(MEND_ERR_DAMAGED, "page %llu of rank %u has a wrong checksum",
                              (unsigned long long)page, p->head->rank);
     }

@@ -1,6 +1,7 @@
-/* paged_delta.c - an image as far as it differs from an older one that somebody else has: see images/paged.h.
+/* paged_delta.c - the difference between an image and an older one that another process has: see
+ * images/paged.h.
  *
- * Pages are the same if they are in the same slot: who has written the new image has shared what did not change.
+ * Pages are the same if they are in the same slot: the new image shares what did not change.
  */
 #include "images/paged.h"
 #include "images/image.h"
@@ -22,7 +23,7 @@ static void add_range(struct paged_delta *d, uint64_t page, uint64_t count)
         d->ranges[d->offer.ranges++] = (struct page_range){(uint32_t)page, (uint32_t)count};
 }
 
-/* Slots that follow each other in both: those that are not the same. */
+/* Consecutive slots in both images: add those that differ. */
 static void add_different(struct paged_delta *d, uint64_t page, const uint32_t *slot,
                           const uint32_t *old, uint64_t count)
 {
@@ -57,7 +58,7 @@ static int find_new_pages(struct paged_delta *d, const struct paged *p, const st
     return 0;
 }
 
-/* The tables differ in a few places only: those of the base are the dictionary. */
+/* The tables differ in a few places only, so the tables of the base are the dictionary. */
 static int pack_head(struct paged_delta *d, const struct paged *p, const struct paged *base,
                      size_t room)
 {
@@ -119,7 +120,7 @@ int paged_delta_make(struct paged_delta *d, const struct paged *p, const struct 
     return 0;
 }
 
-/* Are they in order, and as many as were announced? */
+/* Are they in order, and as many as announced? */
 static int check_ranges(const struct paged_delta *d)
 {
     uint64_t next = 0, count = 0;
@@ -135,7 +136,7 @@ static int check_ranges(const struct paged_delta *d)
                : mend_fail(MEND_ERR_DAMAGED, "changes of an image do not fit");
 }
 
-/* Pages [page, page + count), at addresses from `at` on, are as in the base, and shared with it. */
+/* Pages [page, page + count), at addresses from `at` on, are as in the base: share them. */
 static uint64_t take_others(struct paged *p, struct paged_cursor *old, uint64_t at, uint64_t page,
                             uint64_t count)
 {
@@ -153,13 +154,13 @@ static uint64_t take_others(struct paged *p, struct paged_cursor *old, uint64_t 
     return missing;
 }
 
-/* Those that are not told. *missing: how many of them the base has not. */
+/* The pages that are not in the delta. *missing: how many of them the base lacks. */
 static void find_others(const struct paged_delta *d, struct paged *p, const struct paged *base,
                         uint64_t *missing)
 {
     struct paged_cursor old = {base, 0, 0};
     const struct run *runs = paged_runs(p);
-    uint64_t first = 0, range = 0, end; /* of the run's pages */
+    uint64_t first = 0, range = 0, end; /* pages of the run */
     for (uint64_t i = 0; i < p->head->runs; i++, first = end) {
         uint64_t page = first;
         end = first + (runs[i].to - runs[i].from) / ground.page_size;
@@ -177,7 +178,7 @@ static void find_others(const struct paged_delta *d, struct paged *p, const stru
     }
 }
 
-/* Slots of its own for the pages that will come. */
+/* Gets slots for the pages that are yet to come. */
 static int get_slots(const struct paged_delta *d, struct paged *p, const char *sums)
 {
     uint32_t *own = malloc(d->offer.new_pages * sizeof *own + 1);
@@ -235,7 +236,7 @@ int paged_delta_begin(struct paged_delta *d, struct paged *p, const struct paged
     *p = (struct paged){0};
     int rc = begin(d, p, base);
     if (rc) {
-        free(p->slot); /* nobody has been told of them */
+        free(p->slot); /* not counted as shared yet */
         p->slot = NULL;
         paged_free(p);
     }

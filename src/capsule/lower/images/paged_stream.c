@@ -34,7 +34,7 @@ uint64_t paged_bytes(const struct paged *p)
     return ROUND_UP(front_bytes(&f), ground.page_size) + p->pages * ground.page_size;
 }
 
-/* The part of [at, at + count) that lies in a piece of the stream, which begins at `begin`. */
+/* Copies the part of [at, at + count) that lies in one piece of the stream, which begins at `begin`. */
 static void copy_part(const void *piece, uint64_t begin, uint64_t bytes, uint64_t at, char *to,
                       size_t count)
 {

@@ -1,4 +1,4 @@
-/* pagemap.c - which pages of a mapping were touched, and which were written, as the kernel tells it. */
+/* pagemap.c - which pages of a mapping were touched, and which were written, according to the kernel. */
 #include "images/image.h"
 
 #include <base/fail.h>
@@ -7,9 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Linux 6.7's PAGEMAP_SCAN, which tells stretches of pages rather than pages: reading a word for each of
- * them takes several per cent of the time of writing them. Headers of older systems have none of it.
- */
+/* PAGEMAP_SCAN of Linux 6.7 reports stretches of pages: reading one word per page takes several per cent of
+ * the time of writing the pages. The headers of older systems do not have it. */
 struct pagemap_stretch {
     uint64_t from, to, is;
 };
@@ -35,8 +34,8 @@ static int word_of(int pagemap, const void *address, uint64_t *word)
     return pread(pagemap, word, sizeof *word, at) == sizeof *word;
 }
 
-/* Some systems hide it, some answer with zeros. What is known must be told: this function is a page of a
- * file, and a variable on the stack is one that was written. */
+/* Some systems hide it, some answer with zeros. So ask about two known pages: this function is a page of a
+ * file, and a variable on the stack is a page that was written. */
 int pagemap_open(void)
 {
     uint64_t code, data = 1;
@@ -63,7 +62,7 @@ static int scan(int pagemap, uint64_t from, uint64_t to, enum pages which, pagem
                                  .any_of = PAGE_PRESENT | PAGE_SWAPPED};
     if (which == PAGES_WRITTEN)
         q.inverted = q.all_of = PAGE_OF_FILE;
-    uint64_t begin = 0, end = 0; /* not yet taken: what follows may continue it */
+    uint64_t begin = 0, end = 0; /* not reported yet: the next may continue it */
     while (q.from < to) {
         int n = ioctl(pagemap, ASK_PAGEMAP, &q), rc = 0;
         if (n < 0 && errno == EINTR)

@@ -1,12 +1,14 @@
 /* pool.c - pages of images, in a memfd that is mapped at one place for good.
  *
- * Free slots are of two kinds: those with a page (warm), which are taken first, and those without (cold). Pages that
- * nobody has are given back by a thread (pool_trim): the slots are its own meanwhile, and cold afterwards.
+ * Free slots are of two kinds: warm ones have a page and are taken first; cold ones have none. A thread
+ * returns pages that nobody holds to the system (pool_trim): meanwhile it owns the slots; afterwards they are
+ * cold.
  */
 #include "images/pool.h"
 #include "ground/ground.h"
 
 #include <base/fail.h>
+#include <base/fault.h>
 #include <base/io.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 struct stack {
@@ -24,16 +27,16 @@ struct stack {
 static struct {
     int fd;
     char *at;
-    size_t most;     /* slots that there are addresses for */
+    size_t most;     /* slots that we have addresses for */
     size_t slots;    /* of the file */
     uint16_t *users; /* [slots] */
     size_t room;     /* of the arrays */
     struct stack warm, cold, leaving;
     int trimming;
-    pthread_mutex_t lock; /* of what the thread that trims looks at: the stacks */
+    pthread_mutex_t lock; /* protects the stacks, which the trimming thread uses */
 } pool = {.fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Addresses for as many pages as the machine has; where a limit forbids that, for as many as can be had. */
+/* Addresses for as many pages as the machine has or, if a limit forbids that, for as many as possible. */
 static int open_pool(void)
 {
     if (pool.fd >= 0)
@@ -45,8 +48,13 @@ static int open_pool(void)
         if (at != MAP_FAILED)
             break;
     }
-    if (at == MAP_FAILED || (pool.fd = memfd_create("mend-image", MFD_CLOEXEC)) < 0)
+    if (at == MAP_FAILED)
         return mend_fail_errno("cannot keep images in memory");
+    if ((pool.fd = memfd_create("mend-image", MFD_CLOEXEC)) < 0) {
+        int rc = mend_fail_errno("cannot keep images in memory");
+        munmap(at, bytes);
+        return rc;
+    }
     pool.at = at;
     pool.most = bytes / ground.page_size < UINT32_MAX ? bytes / ground.page_size : UINT32_MAX - 1;
     return 0;
@@ -76,7 +84,7 @@ static int grow_arrays(size_t slots)
     return rc;
 }
 
-/* More cold slots, the lowest on top. */
+/* Adds cold slots, the lowest on top. */
 static int grow(size_t count)
 {
     size_t least = pool.slots / 16 + 1024, left = pool.most - pool.slots;
@@ -130,11 +138,39 @@ void *pool_page(uint32_t slot)
     return pool.at + slot * ground.page_size;
 }
 
-/* By a system call: a page that is new to the mapping would cost a fault each. */
-int pool_write(uint32_t slot, const void *pages, size_t count)
+enum { PARTS = 64 }; /* for one system call */
+
+static int write_parts(uint32_t slot, const struct iovec *part, int parts, size_t bytes)
 {
-    return mend_io_pwrite(pool.fd, pages, count * ground.page_size,
-                          (off_t)(slot * ground.page_size), "an image in memory");
+    off_t at = (off_t)(slot * ground.page_size);
+    int rc = 0;
+    if (!mend_fault_armed && pwritev(pool.fd, part, parts, at) == (ssize_t)bytes)
+        return 0;
+    for (int i = 0; i < parts && rc == 0; at += (off_t)part[i++].iov_len)
+        rc = mend_io_pwrite(pool.fd, part[i].iov_base, part[i].iov_len, at, "an image in memory");
+    return rc;
+}
+
+/* By a system call: through the mapping, each new page would cost a fault. */
+int pool_write(uint32_t slot, const void *const *pages, size_t count)
+{
+    struct iovec part[PARTS];
+    int rc = 0;
+    for (size_t n, done = 0; done < count && rc == 0; done += n, slot += (uint32_t)n) {
+        int parts = 0;
+        for (n = 0; done + n < count; n++) {
+            char *page = (char *)pages[done + n];
+            struct iovec *last = parts ? &part[parts - 1] : NULL;
+            if (last && (char *)last->iov_base + last->iov_len == page)
+                last->iov_len += ground.page_size;
+            else if (parts < PARTS)
+                part[parts++] = (struct iovec){page, ground.page_size};
+            else
+                break;
+        }
+        rc = write_parts(slot, part, parts, n * ground.page_size);
+    }
+    return rc;
 }
 
 int pool_read(uint32_t slot, size_t from, void *to, size_t bytes)
@@ -149,7 +185,7 @@ void pool_share(const uint32_t *slots, size_t count)
         pool.users[slots[i]]++;
 }
 
-/* From the last to the first: so they are given out in order again. */
+/* From the last to the first, so that they are handed out in order again. */
 void pool_drop(const uint32_t *slots, size_t count)
 {
     pthread_mutex_lock(&pool.lock);
@@ -215,7 +251,7 @@ void pool_trim(void)
     pthread_mutex_unlock(&pool.lock);
     if (!some)
         return;
-    sigset_t all, before; /* the application's handlers are not for this thread */
+    sigset_t all, before; /* the application's handlers must not run in this thread */
     sigfillset(&all);
     sigdelset(&all, SIGNAL_LEAVE);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -236,14 +272,14 @@ int pool_reserve(size_t pages)
     part = part < PART / ground.page_size ? part : PART / ground.page_size;
     int rc = part > there ? grow(part - there) : 0;
     size_t n = 0;
-    while (rc == 0 && n < part) { /* the last of those that follow each other first */
+    while (rc == 0 && n < part) { /* consecutive slots: the last comes first */
         const uint32_t *top = pool.cold.slot + pool.cold.count - part;
         size_t same = 1;
         while (n + same < part && top[n + same] == top[n] - same)
             same++;
         uint32_t first = top[n] - (uint32_t)(same - 1);
         if (madvise(pool_page(first), same * ground.page_size, MADV_POPULATE_WRITE))
-            rc = 1; /* without it all works, only slower */
+            rc = 1; /* works without it, only slower */
         n += same;
     }
     if (rc == 0 && part) {

@@ -1,27 +1,29 @@
-/* images/pool.h - pages of images in memory: each is kept once, however many versions have it.
+/* images/pool.h - pages of images in memory: the pool keeps each page once, however many versions share it.
  *
- * A slot is the place of a page. Its content never changes while somebody has it. The pool belongs to the thread that
- * writes and restores images; other threads may read the pages of images that stay (pool_read).
+ * A slot is the place of a page. Its content never changes while anybody holds it. The pool belongs to the
+ * thread that writes and restores images; other threads may read pages of images that stay (pool_read).
  */
 #ifndef CAPSULE_POOL_H
 #define CAPSULE_POOL_H
 #include <stddef.h>
 #include <stdint.h>
 
-/* `count` slots, to be filled by the caller, who has them. MEND_ERR_NO_MEMORY: none of them. */
+/* Gives the caller `count` slots to hold and fill. MEND_ERR_NO_MEMORY: none of them. */
 int pool_get(uint32_t *slots, size_t count);
-int pool_write(uint32_t slot, const void *pages, size_t count); /* slots that follow each other */
-void *pool_page(uint32_t slot); /* to read, and to fill: stays there */
-/* From any thread, for slots that follow each other. */
+/* Fills consecutive slots with these pages. */
+int pool_write(uint32_t slot, const void *const *pages, size_t count);
+void *pool_page(uint32_t slot); /* to read, and to fill; never moves */
+/* From any thread, for consecutive slots. */
 int pool_read(uint32_t slot, size_t from, void *to, size_t bytes);
-void pool_share(const uint32_t *slots, size_t count); /* one more has them */
+void pool_share(const uint32_t *slots, size_t count); /* one more holder */
 void pool_drop(const uint32_t *slots, size_t count);
-/* Pages that nobody has go back to the system, in the background; a sixteenth is kept for the next version. */
+/* Returns pages that nobody holds to the system, in the background; keeps a sixteenth for the next version.
+ */
 void pool_trim(void);
-/* Before they are needed: so many pages, part by part. 0: all are there. */
+/* Makes this many pages ready before they are needed, part by part. 0: all are ready. */
 int pool_reserve(size_t pages);
-/* The file of all slots, for others to open; -1: there is none yet. */
+/* The file of all slots, for other processes to open; -1: none yet. */
 int pool_file(void);
-/* How many of these slots follow each other, from the first on. */
+/* How many of these slots are consecutive, from the first on. */
 size_t pool_in_order(const uint32_t *slots, size_t count);
 #endif

@@ -1,11 +1,11 @@
-/* selection.c - which pages go into an image, and writing them.
+/* selection.c - chooses the pages of an image, and writes them.
  *
- * A page that is zero is not stored, nor is one that has the content it had in the base. The latter
- * is found by sums of pages (XXH3): right in every kernel, and whoever wrote to the page (a system
- * call, another process, a network card) leaves no gap, as with tracking by page faults.
+ * An image does not store a page that is zero, nor one with the same content as in the base. Checksums of
+ * pages (XXH3) find the latter. Unlike tracking by page faults, they work on every kernel and miss no
+ * write, be it by a system call, another process or a network card.
  *
- * selection_make() and selection_write() may run in a child process, of which only one thread exists: they
- * call no malloc, and what they find lies in memory that is shared with the parent.
+ * selection_make() and selection_write() may run in a child process that has only one thread: they call no
+ * malloc, and their results lie in memory that is shared with the parent.
  */
 #include "images/image.h"
 
@@ -33,7 +33,7 @@ int selection_prepare(struct selection *p, struct survey *s, const struct page_s
     maps += s->meta.files * sizeof *s->files + s->meta.names;
     size_t blocks = s->pages * ground.page_size / IMAGE_BLOCK + (maps + runs) / IMAGE_BLOCK + 16;
     *p = (struct selection){.survey = s, .base = base, .want_sums = want_sums};
-    /* the most that can be needed; what is not used is never touched */
+    /* upper bounds; unused memory is never touched */
     p->bytes = runs + s->pages * (sizeof *p->shifts + sizeof *p->sums) +
                (sizeof s->meta + maps + runs + 2 * IMAGE_BLOCK) + blocks * 64 + (1 << 16);
     p->bytes = ROUND_UP(p->bytes, ground.page_size);
@@ -61,11 +61,11 @@ void survey_reveal(const struct survey *s, int yes)
     }
 }
 
-enum { AHEAD = 16 }; /* pages: the first look at each waits for memory */
+enum { AHEAD = 16 }; /* pages: the first access to each waits for memory */
 int page_is_zero(const void *bytes)
 {
     const uint64_t *page = bytes;
-    if (page[0] | page[1]) /* most that are not zero are not so early, and each look is a miss */
+    if (page[0] | page[1]) /* most nonzero pages differ here already, and each access is a miss */
         return 0;
     for (size_t i = 0; i < ground.page_size / 8; i += 8)
         if (page[i] | page[i + 1] | page[i + 2] | page[i + 3] | page[i + 4] | page[i + 5] |
@@ -74,7 +74,7 @@ int page_is_zero(const void *bytes)
     return 1;
 }
 
-struct cursor { /* in the base, whose runs are in order as ours are */
+struct cursor { /* in the base, whose runs are in ascending order, too */
     const struct page_sums *base;
     uint64_t run, before; /* pages before this run */
 };
@@ -113,10 +113,10 @@ static void choose_pages(struct selection *p)
     struct cursor c = {p->base, 0, 0};
     for (size_t i = 0; i < s->count; i++) {
         const struct stretch *t = &s->stretches[i];
-        int of_file = s->mappings[t->mapping].file != 0; /* where no run is, its bytes would be */
+        int of_file = s->mappings[t->mapping].file != 0; /* no run: the file's bytes */
         for (uint64_t at = t->from; at < t->to; at += ground.page_size) {
             const char *bytes = (const char *)(at + (uint64_t)t->shift);
-            __builtin_prefetch(bytes + AHEAD * ground.page_size); /* no fault where nothing is */
+            __builtin_prefetch(bytes + AHEAD * ground.page_size); /* never faults */
             if (!of_file && page_is_zero(bytes))
                 continue;
             uint64_t sum = p->sums ? mend_sum(bytes, ground.page_size, 0) : 0;
@@ -128,9 +128,8 @@ static void choose_pages(struct selection *p)
     }
 }
 
-/* Where memory begins in the stream: so that each page of memory is one page of the file, for a page
- * that goes into two is copied more slowly.
- */
+/* Where memory begins in the stream. Each page of memory is one page of the file: a page that straddles two
+ * is copied more slowly. */
 enum { REGIONS = 2 };
 static uint64_t place_of_memory(const struct selection *p)
 {
@@ -217,8 +216,17 @@ static int sink_write(void *context, const void *bytes, size_t count)
     return mend_io_write(f->fd, bytes, count, f->path);
 }
 
+/* A second thread may see a page a while before or after it is written: not if other processes may change it. */
+static int second_thread(const struct survey *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->mappings[s->stretches[i].mapping].shared)
+            return 0;
+    return threads_for(s->meta.bytes, s->meta.size) > 1;
+}
+
 int selection_write(struct selection *p, mend_version_t version, uint64_t save_id, int fd,
-                    const char *path, uint64_t *bytes)
+                    const char *path, int alone, uint64_t *bytes)
 {
     const struct image_meta *m = &p->survey->meta;
     mend_image_region regions[REGIONS] = {
@@ -236,8 +244,12 @@ int selection_write(struct selection *p, mend_version_t version, uint64_t save_i
                             .region_count = REGIONS,
                             .stream_bytes = p->memory_offset + m->bytes,
                             .regions = regions};
-    mend_image_write_options options = {
-        .fetch = fetch, .fetch_context = p, .allocate = take, .allocate_context = p};
+    mend_image_write_options options = {.fetch = fetch,
+                                        .fetch_context = p,
+                                        .allocate = take,
+                                        .allocate_context = p,
+                                        .second_thread = !alone && second_thread(p->survey),
+                                        .reused = p->scratch};
     struct file_sink f = {fd, path};
     int rc = mend_image_write(&head, NULL, &options, (mend_sink){sink_write, &f}, bytes);
     survey_reveal(p->survey, 0);

@@ -1,16 +1,17 @@
-/* snapshot.c - writing the upper half into an image.
+/* snapshot.c - writes the upper half into an image.
  *
  * In the background (copy-on-write), by a child process:
- * 1. The upper half stands still. What there is to save is listed; memory that is shared with other
- *    processes is copied, for a child would see it change.
- * 2. A child is made, by clone() with no signal at its end: the program may wait for children of its
- *    own and never meets this one. The upper half goes on.
- * 3. The child, which has one thread and calls no malloc, chooses the pages, writes them, and ends.
- * 4. The agent's thread sees its end, and gives the file its name.
- * If the process dies, the child is killed with it, and the file never gets its name. If no child can
- * be made, the image is written at once.
+ * 1. The upper half stands still. We list what there is to save, and copy memory that is shared with other
+ *    processes, because a child would see it change.
+ * 2. We make a child by clone() without a termination signal: the program may wait for its own children and
+ *    never meets this one. The upper half continues.
+ * 3. The child has one thread and calls no malloc. It chooses the pages, writes them, and ends.
+ * 4. The agent's thread sees its end and gives the file its name.
+ * If the process dies, the kernel kills the child, and the file never gets its name. If we cannot make a
+ * child, we write the image at once.
  */
 #include "images/snapshot.h"
+#include "gpu/gpu.h"
 #include "ground/settings.h"
 #include "images/image.h"
 
@@ -42,8 +43,8 @@ static struct {
     void *copies; /* of shared memory */
     size_t copies_bytes;
     pid_t child;           /* 0: none */
-    int watch;             /* its end can be read here */
-    struct page_sums last; /* of the image that the next may be based on */
+    int watch;             /* readable when the child has ended */
+    struct page_sums last; /* of the image that the next one may use as its base */
 } snapshot = {.watch = -1, .last = {.version = -1}};
 
 void snapshot_path(int rank, mend_version_t version, uint64_t save_id, char *path, size_t size)
@@ -57,7 +58,7 @@ void snapshot_path(int rank, mend_version_t version, uint64_t save_id, char *pat
         snprintf(path, size, "%s/versions/%s", settings.dir, name);
 }
 
-/* Step 1's copies. */
+/* The copies of step 1. */
 static int copy_shared(struct survey *s)
 {
     size_t bytes = 0, at = 0;
@@ -87,41 +88,70 @@ static int copy_shared(struct survey *s)
     return 0;
 }
 
-/* Steps 3: in the child, or here. */
-static void write_now(void)
+/* Step 3: in the child, alone, or here. */
+static int write_image(int alone)
 {
-    struct found *f = snapshot.selection.found;
-    f->code = selection_make(&snapshot.selection);
-    if (f->code == 0)
-        f->code = selection_write(&snapshot.selection, snapshot.save.version, snapshot.save.save_id,
-                                  snapshot.file.fd, snapshot.file.path, &f->written);
-    if (f->code)
-        snprintf(f->text, sizeof f->text, "%s", mend_error_text());
+    struct selection *s = &snapshot.selection;
+    int rc = selection_make(s);
+    if (rc == 0)
+        rc = selection_write(s, snapshot.save.version, snapshot.save.save_id, snapshot.file.fd,
+                             snapshot.file.path, alone, &s->found->written);
+    return rc;
 }
 
-static int start_child(void)
+/* Only when everything is done: a child that dies before that leaves the code of snapshot_begin(). */
+static void tell_end(int rc)
+{
+    struct found *f = snapshot.selection.found;
+    if (rc)
+        snprintf(f->text, sizeof f->text, "%s", mend_error_text());
+    __atomic_store_n(&f->code, rc, __ATOMIC_RELEASE);
+}
+
+static pid_t wait_for(pid_t child, int options)
+{
+    pid_t got;
+    do
+        got = waitpid(child, NULL, __WALL | options);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+enum child { NO_CHILD, CHILD_WRITES, CHILD_ENDED };
+static enum child start_child(void)
 {
     pid_t parent = getpid();
     long pid = syscall(SYS_clone, 0, 0, 0, 0, 0);
     if (pid < 0)
-        return 0;
+        return NO_CHILD;
     if (pid == 0) {
         raw_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0, 0);
         if (raw_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0) != parent)
             raw_syscall(SYS_exit_group, 1, 0, 0, 0, 0, 0);
-        /* nobody shall take our copies of its sockets for a process that lives */
+        /* a peer must not take our copies of this process' sockets for a live process */
         if (snapshot.file.fd > 3)
             raw_syscall(SYS_close_range, 3, snapshot.file.fd - 1, 0, 0, 0, 0);
         raw_syscall(SYS_close_range, snapshot.file.fd + 1, 0x7fffffff, 0, 0, 0, 0);
-        write_now();
-        if (snapshot.selection.found->code == 0 &&
-            mend_io_fsync(snapshot.file.fd, snapshot.file.path))
-            snapshot.selection.found->code = MEND_ERR_IO;
+        int rc = write_image(1);
+        tell_end(rc ? rc : mend_io_fsync(snapshot.file.fd, snapshot.file.path));
         raw_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
     }
     snapshot.watch = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (snapshot.watch < 0) { /* nothing would tell the agent of its end */
+        wait_for((pid_t)pid, 0);
+        return CHILD_ENDED;
+    }
     __atomic_store_n(&snapshot.child, (pid_t)pid, __ATOMIC_RELEASE);
-    return 1;
+    return CHILD_WRITES;
+}
+
+static void clean_up(void)
+{
+    selection_free(&snapshot.selection);
+    survey_free(&snapshot.survey);
+    if (snapshot.copies)
+        munmap(snapshot.copies, snapshot.copies_bytes);
+    snapshot.copies = NULL;
 }
 
 /* Step 4, and the end of an image that was written at once. */
@@ -144,11 +174,7 @@ static void finish(struct snapshot_result *r)
     else if (snapshot.selection.want_sums)
         selection_keep(&snapshot.selection, snapshot.save.version, snapshot.save.save_id,
                        &snapshot.last);
-    selection_free(&snapshot.selection);
-    survey_free(&snapshot.survey);
-    if (snapshot.copies)
-        munmap(snapshot.copies, snapshot.copies_bytes);
-    snapshot.copies = NULL;
+    clean_up();
 }
 
 static int prepare(struct upper *u)
@@ -180,16 +206,17 @@ void snapshot_begin(struct upper *u, const struct control_save *save, struct sna
     if (rc) {
         fprintf(stderr, "mend: rank %d: no image of version %lld: %s\n", u->rank,
                 (long long)save->version, mend_error_text());
-        selection_free(&snapshot.selection);
-        survey_free(&snapshot.survey);
+        clean_up();
         r->code = rc;
         r->version = save->version;
         return;
     }
-    snapshot.selection.found->code = MEND_ERR_IO; /* until it is known better */
-    if (save->background && start_child())
+    snapshot.selection.found->code = MEND_ERR_IO; /* until the writer knows better */
+    enum child child = save->background ? start_child() : NO_CHILD;
+    if (child == CHILD_WRITES)
         return;
-    write_now();
+    if (child == NO_CHILD)
+        tell_end(write_image(0));
     finish(r);
 }
 
@@ -203,15 +230,26 @@ int snapshot_end(int wait, struct snapshot_result *r)
     pid_t child = __atomic_load_n(&snapshot.child, __ATOMIC_ACQUIRE);
     if (!child)
         return 0;
-    pid_t got;
-    do
-        got = waitpid(child, NULL, __WALL | (wait ? 0 : WNOHANG));
-    while (got < 0 && errno == EINTR);
-    if (got == 0)
+    if (wait_for(child, wait ? 0 : WNOHANG) == 0)
         return 0;
     close(snapshot.watch);
     snapshot.watch = -1;
     __atomic_store_n(&snapshot.child, 0, __ATOMIC_RELEASE);
     finish(r);
     return 1;
+}
+
+/* Without this check, a program that has the driver's library in its half and a device open would be saved without
+ * its state there, and would fail at its first call after a resume. (If the driver did its part, no device is open
+ * now: gpu/gpu.h.)
+ */
+int snapshot_refused(void)
+{
+    char path[4200];
+    if (!gpu_used(path, sizeof path))
+        return 0;
+    const char *why = *gpu_why() ? gpu_why() : "it was opened during the checkpoint";
+    return mend_fail(MEND_ERR_UNSUPPORTED,
+                     "the program uses a GPU (%s is open), and its state there cannot be saved: %s",
+                     path, why);
 }

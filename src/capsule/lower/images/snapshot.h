@@ -1,18 +1,18 @@
-/* snapshot.h - writing images: at once, or by a child process while the program goes on. */
+/* snapshot.h - writes images: at once, or by a child process while the program continues. */
 #ifndef CAPSULE_SNAPSHOT_H
 #define CAPSULE_SNAPSHOT_H
 #include <mend/types.h>
 
 #include "ground/ground.h"
 
-/* What the coordinator orders (CONTROL_SAVE). */
+/* The coordinator's order (CONTROL_SAVE). */
 struct control_save {
     mend_version_t version;
     uint64_t save_id;
-    mend_version_t base_version; /* an incremental image may be based on this one; -1: on none */
+    mend_version_t base_version; /* an incremental image may use this base; -1: none */
     uint64_t base_id;
-    uint64_t background; /* 1: the program goes on while it is written */
-    uint64_t asked;      /* by somebody, not by time: to disk at once */
+    uint64_t background; /* 1: the program continues while it is written */
+    uint64_t asked;      /* somebody requested it, not the timer: to disk at once */
     uint64_t full;       /* with all pages, see images/files.c */
     uint64_t levels;     /* where it is kept besides memory, see round/due.h */
 };
@@ -20,18 +20,18 @@ struct control_save {
 struct snapshot_result {
     int code; /* 0 or MEND_ERR_* */
     uint64_t bytes;
-    double seconds;         /* from its beginning */
+    double seconds;         /* since it began */
     mend_version_t version; /* as the user knows it */
 };
-/* This rank's part of a version into the job's folder, or into its node's local one. 0: done, or
- * under way in a child process if save->background says so and this system can. */
+/* Writes this rank's part of a version into the job's folder, or into the node-local one. result->code is 0
+ * when that is done, or when a child process does it (if save->background is set and this system can). */
 void snapshot_begin(struct upper *upper, const struct control_save *save,
                     struct snapshot_result *result);
-int snapshot_child(void); /* a descriptor that can be read when the child has ended; -1: no child */
-/* Ends what a child has begun, if it is over (wait: waits for it). 1: there is a result. */
+int snapshot_child(void); /* a descriptor: readable when the child has ended; -1: no child */
+/* Completes what a child has begun, if the child has ended (wait: waits for that). 1: there is a result. */
 int snapshot_end(int wait, struct snapshot_result *result);
-/* 0, or MEND_ERR_UNSUPPORTED: no image can hold what this program uses (refuse.c). */
+/* 0, or MEND_ERR_UNSUPPORTED: no image can hold what this program uses. */
 int snapshot_refused(void);
-/* Where this rank's file of a version lies when it is written. */
+/* The path of this rank's file of a version once it is written. */
 void snapshot_path(int rank, mend_version_t version, uint64_t save_id, char *path, size_t size);
 #endif

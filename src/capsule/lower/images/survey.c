@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static struct {
-    int store_all, told; /* told: that pagemap cannot be read */
+    int store_all, told; /* told: we said that pagemap cannot be read */
 } surveying;
 
 void survey_store_all(int yes)
@@ -22,7 +22,7 @@ void survey_store_all(int yes)
     surveying.store_all = yes;
 }
 
-/* Memory that is watched is a mapping of its own to the kernel, but not to us. */
+/* The kernel splits a mapping where it is watched; to us it is still one mapping. */
 static int continues_last(const struct survey *s, const struct mapping *m, int anonymous)
 {
     const struct mapping *last = s->meta.mappings ? &s->mappings[s->meta.mappings - 1] : NULL;
@@ -39,11 +39,12 @@ static int add_mapping(struct survey *s, struct mapping m, int anonymous)
         return 0;
     }
     if (s->meta.mappings == s->mapping_room) {
-        s->mapping_room = 2 * s->mapping_room + 64;
-        void *more = realloc(s->mappings, s->mapping_room * sizeof *s->mappings);
+        size_t room = 2 * s->mapping_room + 64;
+        void *more = realloc(s->mappings, room * sizeof *s->mappings);
         if (!more)
             return mend_fail(MEND_ERR_NO_MEMORY, "no memory to list the mappings");
         s->mappings = more;
+        s->mapping_room = room;
     }
     s->mappings[s->meta.mappings++] = m;
     return 0;
@@ -52,11 +53,12 @@ static int add_mapping(struct survey *s, struct mapping m, int anonymous)
 static int add_stretch(struct survey *s, uint64_t from, uint64_t to)
 {
     if (s->count == s->room) {
-        s->room = 2 * s->room + 256;
-        void *more = realloc(s->stretches, s->room * sizeof *s->stretches);
+        size_t room = 2 * s->room + 256;
+        void *more = realloc(s->stretches, room * sizeof *s->stretches);
         if (!more)
             return mend_fail(MEND_ERR_NO_MEMORY, "no memory to list the pages");
         s->stretches = more;
+        s->room = room;
     }
     s->stretches[s->count++] = (struct stretch){from, to, s->meta.mappings - 1, 0};
     s->pages += (to - from) / ground.page_size;
@@ -67,11 +69,12 @@ static int add_written(void *context, uint64_t from, uint64_t to)
 {
     struct survey *s = context;
     if (s->written_count == s->written_room) {
-        s->written_room = 2 * s->written_room + 256;
-        void *more = realloc(s->written, s->written_room * sizeof *s->written);
+        size_t room = 2 * s->written_room + 256;
+        void *more = realloc(s->written, room * sizeof *s->written);
         if (!more)
             return mend_fail(MEND_ERR_NO_MEMORY, "no memory to list what was written");
         s->written = more;
+        s->written_room = room;
     }
     s->written[s->written_count++] = (struct mend_range){from, to};
     return 0;
@@ -85,7 +88,8 @@ static int readable(uint64_t at)
     return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1;
 }
 
-/* Where the file ends in it. (The loader's first mapping of a library is such a one, for a moment.) */
+/* Where the file ends in the mapping. (The loader's first mapping of a library is longer than its file, for a
+ * moment.) */
 static uint64_t readable_end(const struct mapping *m)
 {
     uint64_t from = m->from, to = m->to;
@@ -106,7 +110,7 @@ static int add_found(void *s, uint64_t from, uint64_t to)
     return add_stretch(s, from, to);
 }
 
-/* By what the kernel has noted; 0: it has not, and nothing was added. */
+/* Use what the kernel has recorded; 0: it has not, and nothing was added. */
 static int add_tracked(struct survey *s, const struct mapping *m, enum pages which, int pagemap)
 {
     struct survey before = *s;
@@ -129,8 +133,8 @@ static int add_some(struct survey *s, const struct mapping *m, enum pages which,
     return rc ? rc : pagemap_pages(pagemap, m->from, m->to, which, add_found, s);
 }
 
-/* The whole of it but what lies behind the end of its file. Behind PROT_NONE mostly nothing is (gaps between the
- * segments of a library), but what was written there before is. */
+/* The whole mapping up to the end of its file. Behind PROT_NONE there is mostly nothing (gaps between the
+ * segments of a library), except for pages that were written before. */
 static int add_all_of_file(struct survey *s, const struct mapping *m, int pagemap)
 {
     int rc = add_written(s, m->from, m->to);
@@ -144,7 +148,7 @@ static int add_all_of_file(struct survey *s, const struct mapping *m, int pagema
     return end > m->from ? add_stretch(s, m->from, end) : 0;
 }
 
-/* A private mapping of a file: what was written, and leave the rest to the file; or all. */
+/* A private mapping of a file: add what was written and leave the rest to the file; or add everything. */
 static int add_private(struct survey *s, const struct mapped_file *file, int pagemap)
 {
     struct mapping *m = &s->mappings[s->meta.mappings - 1];
@@ -154,12 +158,12 @@ static int add_private(struct survey *s, const struct mapped_file *file, int pag
     return named ? add_some(s, m, PAGES_WRITTEN, pagemap) : add_all_of_file(s, m, pagemap);
 }
 
-/* The pages of the last mapping, or of the piece `m` by which it grew, that may have content. Those of an anonymous one that were never touched are
- * zero and are left out. */
+/* The pages with possible content in the last mapping, or in the piece `m` by which it grew. Pages of an
+ * anonymous mapping that were never touched are zero and are left out. */
 static int add_pages(struct survey *s, const struct mapping *m, const struct mapped_file *file,
                      int pagemap)
 {
-    if (file->inode && m->shared) /* pages that others have touched have content, too */
+    if (file->inode && m->shared) /* pages that other processes touched have content, too */
         return add_all_of_file(s, m, pagemap);
     if (file->inode)
         return add_private(s, file, pagemap);
@@ -194,7 +198,7 @@ static int walk(struct survey *s)
                    &inode, &path) != 7)
             continue;
         if (from >= UPPER_END)
-            break; /* the lower half's */
+            break; /* belongs to the lower half */
         struct mapping m = {.from = from,
                             .to = to,
                             .prot = (perm[0] == 'r' ? PROT_READ : 0) |
@@ -229,7 +233,7 @@ int survey_take(struct survey *s, struct upper *u, int tracked)
                  .steering = steering,
                  .tid_address = lower.tid_address,
                  .thread_level = u->thread_level},
-        /* a GPU that was taken has written to memory past the page tables until then */
+        /* a GPU that we took has written to memory past the page tables until then */
         .tracked = tracked && !gpu_held() && track_start()};
     files_look_again();
     machine_describe(s->meta.machine);

@@ -1,20 +1,21 @@
 /* track.c - which pages of the upper half were written since its last image.
  *
- *   1. A survey asks, mapping by mapping, which pages are there and which of them were written since the last survey; the
- *      kernel protects the latter in the same step (track_pages). Their content is read after that. So a page that is
- *      clean the next time is as the image has it: as its slot, or zero (or as the file) if the image has none.
- *   2. Private mappings only: others write to shared ones past our page tables. A mapping that is new, was moved, or
- *      belongs to somebody else's userfaultfd is not watched by us: all its pages count as written, and are compared, as
- *      are those of mappings that are not asked about at all. Memory that was given back and touched again has no
- *      protection: written. A child of fork() inherits nothing of this.
- *   3. One image at a time is what memory was like (track_memory_is), known by its serial number: the last that was
- *      taken or loaded in this process. Any other is compared with that one by its slots (images/fill.c), so a version
- *      that came to nothing needs no list of what it had seen: the pages in which it differs from the last have slots
+ *   1. A survey asks, mapping by mapping, which pages are present and which of them were written since the last
+ *      survey; the kernel protects the latter in the same step (track_pages). We read their content after that.
+ *      So a page that is clean the next time is as the image has it: as in its slot, or, if the image has no such
+ *      page, zero (or as in the file).
+ *   2. Private mappings only: other processes write to shared ones past our page tables. We do not watch a mapping
+ *      that is new, was moved, or belongs to somebody else's userfaultfd: all its pages count as written and are
+ *      compared, as are those of mappings that we do not ask about at all. Memory that was given back and touched
+ *      again has no protection, so it counts as written. A child of fork() inherits nothing of this.
+ *   3. Memory was like one image at a time (track_memory_is), known by its serial number: the last one that this
+ *      process took or loaded. Any other image is compared with that one by its slots (images/fill.c). So a version
+ *      that was abandoned needs no list of what it had seen: the pages in which it differs from the last have slots
  *      of their own.
- *   4. Each first write to a page costs a fault. A large mapping of which more than half is written between two versions
- *      is compared instead, for a while that doubles each time.
- *   5. Devices may write to memory past the page tables (network cards, GPUs, xpmem, io_uring). While the process has any
- *      file open that may be such a one, nothing is known: everything is compared.
+ *   4. Each first write to a page costs a fault. If more than half of a large mapping is written between two
+ *      versions, we compare it instead, for a time that doubles each time.
+ *   5. Devices may write to memory past the page tables (network cards, GPUs, xpmem, io_uring). While the process
+ *      has any file open that may be such a device, nothing is known: we compare everything.
  */
 #include "images/track.h"
 
@@ -34,8 +35,8 @@ enum { LARGE = 256, LONGEST_PAUSE = 16 }; /* pages; versions */
 
 struct area { /* a large mapping */
     uint64_t from;
-    int pause, left; /* versions that it is not tracked for */
-    int armed;       /* writes were noted since the last survey */
+    int pause, left; /* versions for which it is not tracked */
+    int armed;       /* writes were recorded since the last survey */
 };
 struct areas {
     struct area *list;
@@ -68,7 +69,7 @@ static int open_kernel(void)
     return 1;
 }
 
-/* Files that cannot write to memory by themselves; of devices only those that are known. */
+/* Files that cannot write to memory by themselves; of devices only the known ones. */
 static int is_harmless(const char *name, const struct stat *file)
 {
     unsigned major_number = major(file->st_rdev);
@@ -96,7 +97,7 @@ static int some_device(char *name, size_t room)
     if (all)
         closedir(all);
     else
-        snprintf(name, room, "/proc/self/fd cannot be read");
+        snprintf(name, room, "cannot read /proc/self/fd");
     return found || !all;
 }
 
@@ -138,7 +139,7 @@ static void remember(struct area area)
     a->list[a->count++] = area;
 }
 
-/* Step 4. `before`: what it was at the last survey. */
+/* Step 4. `before`: its state at the last survey. */
 static void consider_pause(const struct mend_range *r, struct area before, uint64_t touched,
                            uint64_t written)
 {
@@ -180,8 +181,8 @@ struct pass { /* over a mapping */
     enum pages which;
     pagemap_take *touched, *written;
     void *context;
-    int known;              /* 0: all that is there counts as written */
-    struct mend_range last; /* touched, and not told yet: more may follow it */
+    int known;              /* 0: every present page counts as written */
+    struct mend_range last; /* touched, not reported yet: more may follow it */
     uint64_t touched_pages, written_pages;
 };
 
@@ -218,13 +219,13 @@ int track_pages(int pagemap, uint64_t from, uint64_t to, enum pages which, pagem
     if (is_paused(&area))
         return 1;
     p.known = is_watched(pagemap, from) && area.armed;
-    if (mend_track_watch(track.uffd, &r)) /* if it is ours already, this changes nothing */
+    if (mend_track_watch(track.uffd, &r)) /* no change if we watch it already */
         return 1;
     if (mend_track_pages(pagemap, &r, which == PAGES_WRITTEN, true, take, &p) || tell_last(&p) < 0)
         return 1;
     if (p.known)
         consider_pause(&r, area, p.touched_pages, p.written_pages);
-    else if (!area.armed) { /* the next survey will see */
+    else if (!area.armed) { /* the next survey will know */
         area.armed = 1;
         remember(area);
     }
@@ -285,7 +286,7 @@ int track_is_checked(void)
 void track_wrong(uint64_t address, const char *when)
 {
     mend_event("checkpoint.wrong", ev_str("when", when), ev_int("address", (long long)address));
-    fprintf(stderr, "mend: the page at %llx was taken for unchanged and is not (%s)\n",
+    fprintf(stderr, "mend: the page at %llx counted as unchanged but has changed (%s)\n",
             (unsigned long long)address, when);
     abort();
 }

@@ -1,27 +1,28 @@
-/* images/track.h - which pages of the upper half were written since an image was taken or loaded, as the kernel tells it
- * (base/track.h). */
+/* images/track.h - which pages of the upper half were written since an image was taken or loaded, according
+ * to the kernel (base/track.h). */
 #ifndef CAPSULE_TRACK_H
 #define CAPSULE_TRACK_H
 #include "images/image.h"
 
-/* A survey begins. 0: nothing is known, every page must be compared. */
+/* A survey begins. 0: nothing is known; every page must be compared. */
 int track_start(void);
-/* The pages of [from, to), one private mapping: `touched` is called as by pagemap_pages(), `written` for those that were
- * written since the last time, or may have been; from now on writes are noted anew. Not 0: this mapping is not tracked,
- * and what was taken of it counts for nothing. */
+/* The pages of [from, to), one private mapping. Calls `touched` as pagemap_pages() does, and `written` for
+ * pages that were written since the last time, or may have been. From now on writes are recorded anew.
+ * Nonzero: this mapping is not tracked, and the pages that were reported do not count. */
 int track_pages(int pagemap, uint64_t from, uint64_t to, enum pages which, pagemap_take *touched,
                 pagemap_take *written, void *context);
-void track_end(void); /* of the survey: what mappings it has not seen are forgotten */
+void track_end(void); /* the survey ends; mappings that it has not seen are forgotten */
 
-/* Memory is as this image has it, or was when the pages were looked at last. */
+/* The image that memory is like, or was like when the pages were last looked at. */
 uint64_t track_new_serial(void);       /* for an image; never 0 */
-void track_memory_is(uint64_t serial); /* 0: like none */
+void track_memory_is(uint64_t serial); /* 0: like no image */
 uint64_t track_image(void);
 
-/* Pages of [from, to) that are there and were not written since. Not 0: nothing is known, whatever was taken. */
+/* Reports pages of [from, to) that are present and were not written since. Nonzero: nothing is known,
+ * whatever was reported. */
 int track_clean(int pagemap, uint64_t from, uint64_t to, pagemap_take *take, void *context);
 
-/* For tests: every page that was taken for unchanged is compared all the same. */
+/* For tests: compare every page anyway, even if it counts as unchanged. */
 int track_is_checked(void);
 void track_wrong(uint64_t address, const char *when) __attribute__((noreturn));
 #endif

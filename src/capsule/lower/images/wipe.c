@@ -1,4 +1,4 @@
-/* wipe.c - nothing of an upper half remains in this process: signals, files, memory. */
+/* wipe.c - removes everything of an upper half from this process: signals, files, memory. */
 #include "images/load.h"
 #include "start/start.h"
 
@@ -12,9 +12,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-static uint64_t ignored; /* signals that are, in the lower half only */
+static uint64_t ignored; /* signals that only the lower half ignores */
 
-/* Without an upper half: see os/signals.c. */
+/* For a process without an upper half: see os/signals.c. */
 void signals_ignore_broken_pipes(void)
 {
     struct sigaction now;
@@ -32,7 +32,7 @@ void signals_default(uint64_t except)
     ignored = 0;
 }
 
-/* A signal may still come, to any thread: the old handlers must not run once their code is gone. */
+/* A signal may still arrive, at any thread: the old handlers must not run once their code is gone. */
 void upper_silence(void)
 {
     struct itimerval off = {0};
@@ -67,10 +67,10 @@ static uint32_t mapping_at(const struct loaded *l, uint64_t from)
     return i;
 }
 
-/* The pages of [from, to) that the image has no content for. */
+/* The pages of [from, to) for which the image has no content. */
 struct gaps {
     const struct loaded *l;
-    int (*forget)(uint64_t from, size_t bytes); /* 0: it could not */
+    int (*forget)(uint64_t from, size_t bytes); /* 0: failed */
 };
 
 static int forget_gaps(void *context, uint64_t from, uint64_t to)
@@ -93,8 +93,8 @@ static int forget_gaps(void *context, uint64_t from, uint64_t to)
     return from < to && !g->forget(from, to - from) ? -1 : 0;
 }
 
-/* This very mapping is in the image, too: filling pages that are there is several times faster than
- * faulting in new ones. What the image has no content for becomes zero again. */
+/* The image has exactly this mapping, too: filling present pages is several times faster than faulting in new
+ * ones. Pages for which the image has no content become zero again. */
 static int keep_anonymous(struct loaded *l, const struct old_mapping *p)
 {
     uint32_t i = mapping_at(l, p->from);
@@ -111,7 +111,8 @@ static int as_in_file(uint64_t from, size_t bytes)
     return madvise((void *)from, bytes, MADV_DONTNEED) == 0;
 }
 
-/* The same for a mapping of a file: what was written there and is not in the image becomes again what the file has. */
+/* The same for a mapping of a file: pages that were written and are not in the image become what the file
+ * has. */
 static int keep_file(struct loaded *l, const struct old_mapping *p, int pagemap)
 {
     uint32_t i = mapping_at(l, p->from);
@@ -122,7 +123,7 @@ static int keep_file(struct loaded *l, const struct old_mapping *p, int pagemap)
     const char *name = l->names + l->files[m->file - 1].name;
     size_t n = strlen(name);
     int deleted = !strncmp(p->path, name, n) && !strcmp(p->path + n, " (deleted)");
-    if (!deleted && (strcmp(p->path, name) || !l->ready[i])) /* it is there, but was refused */
+    if (!deleted && (strcmp(p->path, name) || !l->ready[i])) /* it exists, but was refused */
         return 0;
     struct gaps again = {l, as_in_file};
     int rc = pagemap < 0
@@ -131,14 +132,14 @@ static int keep_file(struct loaded *l, const struct old_mapping *p, int pagemap)
     return l->kept[i] = rc == 0;
 }
 
-/* As in images/survey.c: what the kernel has apart because only some of it is watched is one mapping. */
+/* As in images/survey.c: the kernel splits a mapping of which it watches only a part; to us it is one. */
 static int continues(const struct old_mapping *last, const struct old_mapping *p)
 {
     return last->to == p->from && last->private && p->private && !last->inode && !p->inode &&
            last->prot == p->prot;
 }
 
-/* What lies below UPPER_END. */
+/* All mappings below UPPER_END. */
 static struct old_mapping *pieces(size_t *count)
 {
     struct old_mapping *piece = NULL;
@@ -175,7 +176,7 @@ static struct old_mapping *pieces(size_t *count)
     return piece;
 }
 
-/* Nothing of the old upper half's memory remains, but mappings that `l` (if any) has as well. */
+/* Unmaps all memory of the old upper half, except mappings that `l` (if any) has as well. */
 void upper_unmap(struct loaded *l)
 {
     size_t n;

@@ -1,8 +1,6 @@
-/* mpi.c - the only file that is compiled against the real mpi.h; built once per MPI library.
- * Wraps each MPI function in the neutral calling convention of border/border.h, so that the same image can
- * be resumed on top of another MPI library. Most wrappers are made from table/functions.def; the rest is
- * below.
- */
+/* functions.c - with the other files of mpi/ compiled against the real mpi.h, once per MPI library. Wraps
+ * each MPI function in the neutral calling convention of border/border.h, so that the same image can be
+ * resumed on another MPI library. Most wrappers are generated from table/functions.def; the rest is below. */
 #include "online/online.h"
 #include "gpu/gpu.h"
 #include "images/load.h"
@@ -27,11 +25,35 @@
 #define MPI_LOGICAL4 MPI_INT32_T
 #define MPI_LOGICAL8 MPI_INT64_T
 #endif
-
-static int split_in(int s)
+#ifdef OPEN_MPI /* it has them still, its mpi.h does not */
+extern struct ompi_predefined_datatype_t ompi_mpi_lb, ompi_mpi_ub;
+#undef MPI_LB
+#undef MPI_UB
+#define MPI_LB (&ompi_mpi_lb)
+#define MPI_UB (&ompi_mpi_ub)
+#else
+static MPI_Datatype two_of(MPI_Datatype type)
 {
-    return s == NEUTRAL_SPLIT_SHARED ? MPI_COMM_TYPE_SHARED : s;
+    MPI_Datatype pair = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(2, type, &pair);
+    MPI_Type_commit(&pair);
+    return pair;
 }
+#define MPI_2COMPLEX        two_of(MPI_COMPLEX)
+#define MPI_2DOUBLE_COMPLEX two_of(MPI_DOUBLE_COMPLEX)
+#endif
+/* MPICH's MPI_Finalize prints a warning about types that are left. */
+static void free_own_types(void)
+{
+#ifndef OPEN_MPI
+    MPI_Datatype pair[] = {TYPE(lower.predef[PRE_MPI_2COMPLEX]),
+                           TYPE(lower.predef[PRE_MPI_2DOUBLE_COMPLEX])};
+    MPI_Type_free(&pair[0]);
+    MPI_Type_free(&pair[1]);
+#endif
+}
+
+#ifndef OPEN_MPI
 static int size_of_comm(handle_t c)
 {
     int n, inter;
@@ -42,6 +64,7 @@ static int size_of_comm(handle_t c)
         MPI_Comm_size(COMM(c), &n);
     return n;
 }
+#endif
 
 #define OBJECT handle_t
 #include "mpi/kinds.h"
@@ -66,7 +89,7 @@ void fill_predefined(void)
     lower.predef[PRE_MPI_COMM_SELF] = (handle_t)online.self;
 }
 
-/* Open MPI has one request for all sends that need none; MPI_PROC_NULL gives it. */
+/* Open MPI has a single request for all sends that need none; a send to MPI_PROC_NULL returns it. */
 static void find_sent_at_once(void)
 {
 #ifdef OPEN_MPI
@@ -81,9 +104,8 @@ static void find_sent_at_once(void)
 #endif
 }
 
-/* Where handles, special values and error classes of the border are this library's own, the busiest
- * functions need nothing between the halves.
- */
+/* If the handles, special values and error classes of the border are this library's own, the busiest
+ * functions need nothing between the halves. */
 static void take_shortcuts(void)
 {
 #ifdef OPEN_MPI
@@ -110,12 +132,12 @@ int lower_Init_thread(int required, int *provided)
     }
     int begun;
     MPI_Initialized(&begun);
-    if (begun) { /* for restart.c, which then found no version */
+    if (begun) { /* restart.c did this, and then found no version */
         MPI_Query_thread(provided);
         return 0;
     }
     int rc = MPI_Init_thread(NULL, NULL, required, provided);
-    ended_lend_pointer(); /* after the handlers of the library were installed, as the next */
+    ended_lend_pointer(); /* after the library has installed its handlers; so the next */
     if (relaunch_active())
         ended_watch_crashes();
     /* every error comes back: the program's own handlers live above */
@@ -135,11 +157,12 @@ int lower_Finalize(void)
         recover_finalize();
         coordinator_end(); /* all ranks have been there, so nobody is still on the way to it */
     }
+    free_own_types();
     return online.creations_failed ? MPI_SUCCESS : MPI_Finalize();
 }
 
-/* Windows and requests of the program are open: network libraries complain about that on standard
- * output (UCX), where only the program's own words belong. */
+/* The program's windows and requests are open: network libraries complain about that on standard output
+ * (UCX), where only the program's own output belongs. */
 void lower_leave(void)
 {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -207,9 +230,6 @@ struct lower lower = {
 #define SERVICE(type, name, ...) .name = lower_##name,
 #include "table/services.def"
 #undef SERVICE
-#define X(ret, name, args) .name = lower_##name,
-    LOWER_SERVICES_MORE(X)
-#undef X
 #define BELOW_ROW(Name, name, ...) .Name = lower_##Name,
 #define FUNCTION                   BELOW
 #include "table/functions.def"

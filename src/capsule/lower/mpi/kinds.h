@@ -1,6 +1,5 @@
-/* mpi/kinds.h - the lower half's side of each kind of argument: what is done before the call of
- * the real MPI (BEFORE), what is passed (ARG), what is done after it (AFTER).
- */
+/* mpi/kinds.h - the lower half's side of each kind of argument: what happens before the call of the real MPI
+ * (BEFORE), what is passed (ARG), what happens after it (AFTER). */
 // clang-format off
 #define BEFORE(kind, ...) BEFORE_##kind(__VA_ARGS__)
 #define ARG(kind, ...) ARG_##kind(__VA_ARGS__)
@@ -16,9 +15,6 @@
 #define BEFORE_TAG(x)
 #define ARG_TAG(x) tag_in(x)
 #define AFTER_TAG(x)
-#define BEFORE_SPLIT(x)
-#define ARG_SPLIT(x) split_in(x)
-#define AFTER_SPLIT(x)
 #define BEFORE_CBUF(x)
 #define ARG_CBUF(x) buf_in(x)
 #define AFTER_CBUF(x)
@@ -44,6 +40,9 @@
 #define BEFORE_INTS(x)
 #define ARG_INTS(x) x
 #define AFTER_INTS(x)
+#define BEFORE_OINTS(x)
+#define ARG_OINTS(x) x
+#define AFTER_OINTS(x)
 #define BEFORE_OINT(x)
 #define ARG_OINT(x) x
 #define AFTER_OINT(x)
@@ -56,7 +55,11 @@
 #define BEFORE_OAINT(x)
 #define ARG_OAINT(x) x
 #define AFTER_OAINT(x)
+#ifdef OPEN_MPI /* which looks at the array of a non-blocking call again at its end: the one above lives until then */
+#define BEFORE_TYPES(x, n) const MPI_Datatype *x##_ = (const MPI_Datatype *)x;
+#else
 #define BEFORE_TYPES(x, n) ARRAY_OF(MPI_Datatype, x##_, n); for (int i_ = 0; i_ < n; i_++) x##_[i_] = TYPE(x[i_]);
+#endif
 #define ARG_TYPES(x, n) x##_
 #define AFTER_TYPES(x, n)
 #define BEFORE_NEWCOMM(x) MPI_Comm x##_ = MPI_COMM_NULL; creation_begin();
@@ -65,7 +68,7 @@
 #define BEFORE_NEWREQ(x) MPI_Request x##_ = MPI_REQUEST_NULL;
 #define ARG_NEWREQ(x) &x##_
 #define AFTER_NEWREQ(x) *x = (handle_t)x##_;
-#define BEFORE_STATUS(x) MPI_Status x##_ = { 0 }; if (x) { x##_.MPI_SOURCE = x->source; x##_.MPI_TAG = x->tag; } /* files tell neither */
+#define BEFORE_STATUS(x) MPI_Status x##_ = { 0 }; if (x) { x##_.MPI_SOURCE = x->source; x##_.MPI_TAG = x->tag; } /* files set neither */
 #define ARG_STATUS(x) x ? &x##_ : MPI_STATUS_IGNORE
 #define AFTER_STATUS(x) if (x) status_out(&x##_, x);
 

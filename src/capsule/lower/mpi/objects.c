@@ -1,6 +1,5 @@
-/* mpi/objects.c - the lower half of communicators, datatypes and user-defined operations; built once
- * per MPI library.
- */
+/* mpi/objects.c - the lower half of communicators, datatypes and user-defined operations; built once per MPI
+ * library. */
 #include "online/online.h"
 #include <mpi.h>
 #include <stdlib.h>
@@ -29,8 +28,8 @@ int lower_Comm_set_errhandler(handle_t c, handle_t e)
     return MPI_Comm_set_errhandler(COMM(c), (MPI_Errhandler)e);
 }
 
-/* Members of a communicator as world ranks: all that is needed to build an
- * equivalent communicator in another MPI library (MANA-2.0, section III-C). */
+/* The members of a communicator as world ranks: that is all we need to build an equivalent communicator in
+ * another MPI library (MANA-2.0, section III-C). */
 int lower_comm_world_ranks(handle_t c, int *ranks)
 {
     MPI_Group w, g;
@@ -70,7 +69,7 @@ int lower_comm_create(handle_t comm, int n, const int *ranks, handle_t *out)
     *out = (handle_t)c;
     return error_out(rc);
 }
-/* MPICH 4.2 looks into the parent's group, which is there only if somebody has asked for it. */
+/* MPICH 4.2 looks into the parent's group, which exists only if somebody has asked for it. */
 int lower_comm_from_ranks(handle_t parent, int n, const int *ranks, int tag, handle_t *out)
 {
     MPI_Group g = group_of(n, ranks), of_parent;
@@ -83,13 +82,13 @@ int lower_comm_from_ranks(handle_t parent, int n, const int *ranks, int tag, han
     *out = (handle_t)c;
     return error_out(rc);
 }
-/* Make the communicators of the upper half again: collective over all ranks.
+/* Rebuilds the communicators of the upper half: collective over all ranks.
  *
  *   1. Each rank proposes the smallest id among its communicators that are still to be made.
  *   2. A communicator whose members all propose it is made in this turn, by one MPI_Comm_split of
  *      the world for all that are ready: their members are disjoint. The smallest id of all is
  *      always ready.
- *   3. Until nobody has one left.
+ *   3. Repeat until nobody has one left.
  */
 static int by_id(const void *a, const void *b)
 {
@@ -108,7 +107,7 @@ static int all_propose(const struct comm_card *c, const uint64_t *proposed)
     return 1;
 }
 
-/* One that was released is not: other members may have nothing left of it, and what its requests
+/* A released communicator is not rebuilt: other members may have nothing left of it, and what its requests
  * waited for was drained before the image. */
 static int is_to_be_made(const struct comm_card *c)
 {
@@ -196,7 +195,7 @@ static int build_darray(int n, const int *i, MPI_Datatype o, MPI_Datatype *d)
     free(distribs);
     return rc;
 }
-/* Make a datatype from its recipe, at creation and again after a restart. */
+/* Makes a datatype from its recipe, at creation and again after a restart. */
 int lower_type_build(int how, int n, const int *i, const long *a, const handle_t *t, handle_t *out)
 {
     MPI_Datatype d = MPI_DATATYPE_NULL, o = how >= RECIPE_F90_REAL ? d : TYPE(t[0]);
@@ -232,7 +231,7 @@ int lower_type_build(int how, int n, const int *i, const long *a, const handle_t
     *out = (handle_t)d;
     return error_out(rc);
 }
-/* Not before the program says so: the library refuses others in communication. */
+/* Not before the program says so: the library must refuse uncommitted types in communication. */
 int lower_Type_commit(handle_t t)
 {
     MPI_Datatype d = TYPE(t);
@@ -244,8 +243,8 @@ int lower_Type_free(handle_t t)
     return error_out(MPI_Type_free(&d));
 }
 
-/* User-defined operations.  MPI passes no context to the user's function, so there is one
- * C function per slot; it enters the upper half with the upper half's thread pointer. */
+/* User-defined operations. MPI passes no context to the user's function, so there is one C function per slot;
+ * it enters the upper half with the upper half's thread pointer. */
 static void enter_user_op(int slot, void *in, void *inout, int *n, MPI_Datatype *t)
 {
     void *low = thread_pointer_get();

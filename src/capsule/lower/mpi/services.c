@@ -1,8 +1,9 @@
-/* mpi/services.c - the lower half of buffers and files (border/services.h); built once per MPI library. */
+/* mpi/services.c - the lower half of buffers, communicators and files (table/services.def); built once per MPI library. */
 #include "online/online.h"
 #include "undo/undo.h"
 #include <mpi.h>
 #include <stdlib.h>
+#include <string.h>
 #include "mpi/services.h"
 
 #define FILE_(h) ((MPI_File)(h))
@@ -23,19 +24,19 @@ int error_out(int rc)
 #undef ERROR_CLASS
 #ifdef OPEN_MPI
     if (class > MPI_ERR_WIN && class < MPI_ERR_LASTCODE)
-        return class; /* of a fault-tolerant MPI */
+        return class; /* from a fault-tolerant MPI */
 #endif
     return 16;
 }
 
-/* What others take part in may fail because one of them has died. */
+/* A call that others take part in may fail because one of them has died. */
 static int checked(const char *function, int rc)
 {
     return error_out(GUARD(function, rc));
 }
 
-/* When the application is rolled back, the library still has the buffer of before, and may be reading
- * from it: where that can happen it gets one of ours, which outlives the upper half. */
+/* After a rollback the library still has the old buffer and may be reading from it. In a job that may roll
+ * back in place, it gets a buffer of ours, which outlives the upper half. */
 static struct {
     void *memory;
     int size;
@@ -115,18 +116,60 @@ int lower_elements(handle_t t, size_t bytes, long *count)
     return error_out(rc);
 }
 
-/* Hints are given to the library: for files they change speed, never results. MPI_MODE_DELETE_ON_CLOSE is
- * upper/io/file.c's to keep. */
+/* The program's hints, as an info object of this library. */
+static MPI_Info hints(int n, char *const *words)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    for (int i = 0; i < n; i += 2)
+        MPI_Info_set(info, words[i], words[i + 1]);
+    return info;
+}
+
+static int split_type(int type)
+{
+#ifdef OPEN_MPI
+    _Static_assert(MPI_COMM_TYPE_HW_UNGUIDED == (int)NEUTRAL_SPLIT_HW_UNGUIDED &&
+                       MPI_COMM_TYPE_HW_GUIDED == (int)NEUTRAL_SPLIT_HW_GUIDED,
+                   "neutral values");
+    return type;
+#else
+    switch (type) {
+    case NEUTRAL_UNDEFINED: return MPI_UNDEFINED;
+    case NEUTRAL_SPLIT_SHARED: return MPI_COMM_TYPE_SHARED;
+    case NEUTRAL_SPLIT_HW_UNGUIDED: return MPI_COMM_TYPE_HW_UNGUIDED;
+    case NEUTRAL_SPLIT_HW_GUIDED: return MPI_COMM_TYPE_HW_GUIDED;
+    case NEUTRAL_SPLIT_RESOURCE_GUIDED: return MPI_COMM_TYPE_RESOURCE_GUIDED;
+    case NEUTRAL_SPLIT_NEIGHBORHOOD: return MPIX_COMM_TYPE_NEIGHBORHOOD;
+    }
+    return NEUTRAL_SPLIT_NONE;
+#endif
+}
+/* The hints decide what comes out of it, and the library may add by what it has split. n < 0: no info object. */
+int lower_comm_split_type(handle_t comm, int type, int key, int n, char *const *words,
+                          char *resource, handle_t *out)
+{
+    MPI_Comm c = MPI_COMM_NULL;
+    MPI_Info info = n < 0 ? MPI_INFO_NULL : hints(n, words);
+    int found;
+    int rc =
+        CREATE("Comm_split_type", MPI_Comm_split_type(COMM(comm), split_type(type), key, info, &c));
+    if (n >= 0) {
+        MPI_Info_get(info, SPLIT_RESOURCE_KEY, SPLIT_RESOURCE - 1, resource, &found);
+        MPI_Info_free(&info);
+    }
+    comm_made(c);
+    *out = (handle_t)c;
+    return error_out(rc);
+}
+
+/* Hints are passed to the library: for files they change speed, never results. upper/io/file.c takes care of
+ * MPI_MODE_DELETE_ON_CLOSE. */
 int lower_file_open(handle_t comm, const char *name, int amode, int n, char *const *words,
                     handle_t *out)
 {
-    MPI_File f;
-    MPI_Info info = MPI_INFO_NULL;
-    if (n) {
-        MPI_Info_create(&info);
-        for (int i = 0; i < n; i += 2)
-            MPI_Info_set(info, words[i], words[i + 1]);
-    }
+    MPI_File f = MPI_FILE_NULL;
+    MPI_Info info = n ? hints(n, words) : MPI_INFO_NULL;
     int rank = 0;
     MPI_Comm_rank(COMM(comm), &rank);
     undo_file_opening(name, amode, rank == 0);
@@ -157,4 +200,79 @@ int lower_file_set_view(handle_t file, long disp, handle_t etype, handle_t filet
     return error_out(
         FILE_CALL("File_set_view", MPI_File_set_view(FILE_(file), disp, TYPE(etype), TYPE(filetype),
                                                      datarep, MPI_INFO_NULL)));
+}
+static void free_unless_named(MPI_Datatype *t)
+{
+    int ni, na, nt, combiner = MPI_COMBINER_NAMED;
+    if (!MPI_Type_get_envelope(*t, &ni, &na, &nt, &combiner) && combiner != MPI_COMBINER_NAMED)
+        MPI_Type_free(t);
+}
+int lower_file_displacement(handle_t file, long *disp)
+{
+    MPI_Datatype etype, filetype;
+    MPI_Offset at = 0;
+    char datarep[MPI_MAX_DATAREP_STRING];
+    int rc =
+        FILE_CALL("File_get_view", MPI_File_get_view(FILE_(file), &at, &etype, &filetype, datarep));
+    if (rc)
+        return error_out(rc);
+    *disp = at;
+    free_unless_named(&etype);
+    free_unless_named(&filetype);
+    return 0;
+}
+
+/* --- hints, as the library has them --- */
+static int is_ours(const char *key) /* see allocate() in windows.c */
+{
+#ifdef OPEN_MPI
+    return !strcmp(key, "alloc_shared_noncontig") || !strcmp(key, "mpi_minimum_memory_alignment");
+#else
+    (void)key;
+    return 0;
+#endif
+}
+/* Key, value, key, value ..., and an empty key. 0: there is no room for all of them. */
+static int write_hints(MPI_Info info, char *words, size_t room)
+{
+    char key[MPI_MAX_INFO_KEY + 1];
+    int n = 0, len, flag;
+    MPI_Info_get_nkeys(info, &n);
+    for (int i = 0; i < n; i++) {
+        MPI_Info_get_nthkey(info, i, key);
+        MPI_Info_get_valuelen(info, key, &len, &flag);
+        size_t key_size = strlen(key) + 1, value_size = (size_t)len + 1;
+        if (!flag || is_ours(key))
+            continue;
+        if (key_size + value_size >= room)
+            return 0;
+        memcpy(words, key, key_size);
+        MPI_Info_get(info, key, len, words + key_size, &flag);
+        words += key_size + value_size;
+        room -= key_size + value_size;
+    }
+    *words = 0;
+    return 1;
+}
+/* MPI_INFO_ENV */
+static int env_hints(char *words, size_t room)
+{
+    int begun = 0;
+    MPI_Initialized(&begun);
+    return !begun || write_hints(MPI_INFO_ENV, words, room) ? 0 : error_out(MPI_ERR_NO_MEM);
+}
+int lower_hints(enum hints_of kind, handle_t of, char *words, size_t room)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    words[0] = 0;
+    if (kind == HINTS_OF_ENV)
+        return env_hints(words, room);
+    int rc = kind == HINTS_OF_COMM  ? MPI_Comm_get_info(COMM(of), &info)
+             : kind == HINTS_OF_WIN ? MPI_Win_get_info((MPI_Win)of, &info)
+                                    : MPI_File_get_info(FILE_(of), &info);
+    if (rc || info == MPI_INFO_NULL)
+        return error_out(rc);
+    int all = write_hints(info, words, room);
+    MPI_Info_free(&info);
+    return all ? 0 : error_out(MPI_ERR_NO_MEM);
 }

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include "mpi/services.h"
 
-/* this library's constant of a group -> neutral, and back */
+/* this library's constant of a group to the neutral one, and back */
 static int neutral(const char *group, int value)
 {
     (void)group;

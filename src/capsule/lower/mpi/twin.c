@@ -1,6 +1,6 @@
-/* mpi/twin.c - memory of the MPI library that the program has, too: the library's pages are mapped a second time, at an
- * address of the upper half. For an image, which must not hold a mapping that others write to, the program's
- * side becomes a private copy. */
+/* mpi/twin.c - memory of the MPI library that the program also has: we map the library's pages a second time,
+ * at an address of the upper half. An image must not hold a mapping that others write to, so for an image the
+ * program's side becomes a private copy. */
 #include "mpi/twin.h"
 
 #include "ground/ground.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Does one shared mapping hold all of it? Only the pages of such a one can be mapped twice. */
+/* Does one shared mapping hold all of it? Only pages of a shared mapping can be mapped twice. */
 static int is_shared(uintptr_t from, uintptr_t to)
 {
     char line[4352], perm[8];
@@ -30,7 +30,7 @@ void *twin_make(void *library, size_t bytes)
     uintptr_t from = (uintptr_t)library, to = ROUND_UP(from + bytes, ground.page_size);
     if (from % ground.page_size || from < UPPER_END || !is_shared(from, to))
         return NULL;
-    void *twin = mremap(library, 0, to - from, MREMAP_MAYMOVE); /* 0: a further mapping */
+    void *twin = mremap(library, 0, to - from, MREMAP_MAYMOVE); /* 0: one more mapping */
     return twin == MAP_FAILED ? NULL : twin;
 }
 
@@ -55,6 +55,6 @@ void twin_part(const void *library, void *program, size_t bytes)
              0) != program)
         die("no memory for a copy of a window of %zu bytes: %s", bytes, strerror(errno));
     for (size_t at = 0; at < whole; at += ground.page_size)
-        if (!page_is_zero(from + at)) /* else it is as it should be */
+        if (!page_is_zero(from + at)) /* else it is zero already */
             memcpy(to + at, from + at, ground.page_size);
 }

@@ -1,9 +1,9 @@
-/* mpi/twin.h - memory of the MPI library that the program has, too, at another address. */
+/* mpi/twin.h - memory of the MPI library that the program also has, at another address. */
 #ifndef CAPSULE_MPI_TWIN_H
 #define CAPSULE_MPI_TWIN_H
 #include <stddef.h>
 
-/* The pages of `library`, mapped a second time at some address; NULL where that cannot be (private memory, not
+/* Maps the pages of `library` a second time, at some address; NULL if that is impossible (private memory, not
  * whole pages, or an address that belongs to the upper half). */
 void *twin_make(void *library, size_t bytes);
 void twin_drop(void *twin, size_t bytes);

@@ -1,4 +1,5 @@
-/* mpi/values.h - handles and special values of this MPI library and the neutral ones of border/border.h. */
+/* mpi/values.h - converts between the handles and special values of this MPI library and the neutral ones of
+ * border/border.h. */
 #ifndef CAPSULE_MPI_VALUES_H
 #define CAPSULE_MPI_VALUES_H
 #include "mpi/services.h"
@@ -30,13 +31,12 @@ static inline void *buf_in(const void *b)
     return b == NEUTRAL_IN_PLACE ? MPI_IN_PLACE : (void *)b;
 }
 
-/* MPICH leaves the status of a send as it is: that must not be what was on the stack. */
+/* MPICH does not touch the status of a send: it must not hold what was on the stack. */
 #define UNTOLD ((MPI_Status){.MPI_SOURCE = MPI_PROC_NULL, .MPI_TAG = MPI_ANY_TAG})
 
-/* All but the error: only calls that complete several requests tell it in the status, and only when one
- * of them failed; in all others that field is the program's. The fields that have no name in the standard
- * are read as they are: asking for them by functions would double the cost of a short message.
- */
+/* Everything but the error: only calls that complete several requests report it in the status, and only when
+ * one of them failed; in all others that field belongs to the program. We read the fields without a name in
+ * the standard directly: asking for them by functions would double the cost of a short message. */
 static inline void status_out(const MPI_Status *s, struct status *n)
 {
     n->source = rank_out(s->MPI_SOURCE);

@@ -1,25 +1,43 @@
-/* mpi/wait.c - the lower half of receiving and completing: whatever waits here can be interrupted by
- * a checkpoint. Built once per MPI library.
- */
+/* mpi/wait.c - the lower half of receiving and completing: a checkpoint can interrupt everything that waits
+ * here. Built once per MPI library. */
 #include "online/online.h"
 #include <mpi.h>
 #include <sched.h>
 
 #include "mpi/values.h"
 
-int lower_Test(handle_t *r, int *flag, struct status *s)
+/* MPI_Test; the status, which may be NULL, is changed only if the request is done. Returns the library's error. */
+#ifdef OPEN_MPI
+/* Its handles are as wide as ours, its status has the fields of ours in their places, and it leaves the error alone. */
+_Static_assert(sizeof(MPI_Request) == sizeof(handle_t) &&
+                   sizeof(MPI_Status) == sizeof(struct status) &&
+                   offsetof(MPI_Status, MPI_TAG) == offsetof(struct status, tag) &&
+                   offsetof(MPI_Status, _cancelled) == offsetof(struct status, cancelled) &&
+                   offsetof(MPI_Status, _ucount) == offsetof(struct status, bytes),
+               "a status of Open MPI is not one of ours");
+static inline int test(handle_t *r, int *flag, struct status *s)
+{
+    return GUARD("Test", MPI_Test((MPI_Request *)r, flag, s ? (MPI_Status *)s : MPI_STATUS_IGNORE));
+}
+#else
+static inline int test(handle_t *r, int *flag, struct status *s)
 {
     MPI_Request q = REQ(*r);
     MPI_Status st = UNTOLD;
-    int rc = GUARD_REQUEST("Test", *r, q, MPI_Test(&q, flag, &st));
+    int rc = GUARD_REQUEST("Test", *r, q, MPI_Test(&q, flag, s ? &st : MPI_STATUS_IGNORE));
     *r = (handle_t)q;
-    if (*flag)
+    if (*flag && s)
         status_out(&st, s);
-    return error_out(rc);
+    return rc;
+}
+#endif
+
+int lower_Test(handle_t *r, int *flag, struct status *s)
+{
+    return error_out(test(r, flag, s));
 }
 
-/* Turns of a waiting loop: after some we tell the agent for whom we wait, and yield the core.
- */
+/* Turns of a waiting loop: after some of them we tell the agent for whom we wait, and yield the core. */
 enum { TURNS_BEFORE_TELLING = 1000, TURNS_BEFORE_YIELDING = 20000 };
 static void long_wait(unsigned *turn, int peer)
 {
@@ -37,57 +55,83 @@ static inline int must_leave(void)
     return __builtin_expect(lower.upper->stop_phase == STOP_HERE || lower.upper->wanted, 0);
 }
 
-static int wait_one(MPI_Request *q, struct wait_item *item)
+static int wait_one(handle_t *real, struct status *status, int peer, int *error)
 {
-    MPI_Status st = UNTOLD;
     unsigned turn = 0;
-    int flag = 0;
+    int flag = 0, rc;
     for (;;) {
-        item->error = GUARD_REQUEST("Test", *item->real, *q,
-                                    MPI_Test(q, &flag, item->status ? &st : MPI_STATUS_IGNORE));
-        if (flag || item->error)
+        rc = test(real, &flag, status);
+        if (flag || rc || must_leave())
             break;
-        if (must_leave())
-            break;
-        long_wait(&turn, item->peer);
+        long_wait(&turn, peer);
     }
-    if (flag && item->status)
-        status_out(&st, item->status);
-    *item->real = (handle_t)*q;
-    if (__builtin_expect(item->error, 0)) {
-        item->error = error_out(item->error);
-        return 1;
-    }
-    return flag;
+    *error = __builtin_expect(rc, 0) ? error_out(rc) : 0;
+    return flag || rc;
 }
 
 int lower_wait_or_stop(int n, struct wait_item *items)
 {
-    for (int i = 0; i < n; i++) {
-        MPI_Request q = REQ(*items[i].real);
-        if (!wait_one(&q, &items[i]))
+    for (int i = 0; i < n; i++)
+        if (!wait_one(items[i].real, items[i].status, items[i].peer, &items[i].error))
             return i;
-    }
     return n;
 }
 
-static int may_go_on(int *turn)
+/* One receive whose peer is known. */
+int lower_finish_receive(struct posting *p, struct status *status, int peer)
+{
+    int flag = 0, rc;
+    if (__builtin_expect(p->done, 0)) /* it could not be begun */
+        return FINISH_STOPPED;
+    rc = test(&p->real, &flag, status); /* most are done: without the loop */
+    if (__builtin_expect(flag && !rc, 1))
+        return 0;
+    if (rc)
+        return error_out(rc);
+    return wait_one(&p->real, status, peer, &rc) ? rc : FINISH_STOPPED;
+}
+
+/* Returns the library's error; the request is null then. */
+static inline int begin_receive(void *buf, int n, handle_t type, int source, int tag, handle_t comm,
+                                handle_t *real)
+{
+    MPI_Request q;
+    int rc = GUARD("Irecv", MPI_Irecv(buf_in(buf), n, TYPE(type), rank_in(source), tag_in(tag),
+                                      COMM(comm), &q));
+    *real = (handle_t)(__builtin_expect(rc, 0) ? MPI_REQUEST_NULL : q);
+    return rc;
+}
+
+/* The program learns of an error when it completes the receive. */
+void lower_begin_receives(struct posting *p)
+{
+    for (; p; p = p->next) {
+        int rc = begin_receive(p->buf, p->n, *p->type, p->source, p->tag, *p->comm, &p->real);
+        if (__builtin_expect(rc, 0)) {
+            p->error = error_out(rc);
+            p->done = 1;
+        }
+    }
+}
+
+static int may_go_on(unsigned *turn)
 {
     return !must_leave() && ++*turn < TURNS_BEFORE_TELLING;
 }
 
-/* All of them, quickly: until they are complete, until a checkpoint wants us, or for some turns.
- * Those that are done have the null handle afterwards. After an error every status tells, if
- * somebody wants to learn something.
+/* Completes all of them, quickly: until they are done, until a checkpoint wants us, or for some turns.
+ * Requests that are done have the null handle afterwards. After an error every status has its error, if
+ * `learn` is set.
  *
- * Open MPI: the one that was begun last is often done last: it is polled alone, and the others are
- * looked at when it has come. Not so with MPICH, whose file operations make progress only while they are
- * asked for themselves, each after those before it: there they are polled in order.
+ * Open MPI: the request that was begun last is often done last: poll it alone, and look at the others when it
+ * is done. Not so with MPICH, whose file operations progress only while they are tested themselves, each
+ * after those before it: poll them in order.
  */
 #ifdef OPEN_MPI
 static int all_done(int n, MPI_Request *q, MPI_Status *each, MPI_Status *last, int *flag)
 {
-    int turn = 0, rc;
+    unsigned turn = 0;
+    int rc;
     do
         rc = MPI_Test(&q[n - 1], flag, last);
     while (rc == 0 && !*flag && may_go_on(&turn));
@@ -101,7 +145,8 @@ static int all_done(int n, MPI_Request *q, MPI_Status *each, MPI_Status *last, i
 #else
 static int all_done(int n, MPI_Request *q, MPI_Status *each, int *flag)
 {
-    int turn = 0, failed = 0;
+    unsigned turn = 0;
+    int failed = 0;
     for (int i = 0; i < n; i++) {
         int rc;
         do
@@ -120,7 +165,7 @@ static int all_done(int n, MPI_Request *q, MPI_Status *each, int *flag)
 int lower_waitall_or_stop(int n, handle_t *real, struct status *status, int learn)
 {
     int flag = 0, rc;
-    if (ground.recovering) /* which requests a failed call has used up is known one by one only */
+    if (ground.recovering) /* only one-by-one tests tell which requests a failed call has used up */
         return 0;
 #ifdef OPEN_MPI
     MPI_Request *q = (MPI_Request *)real; /* both are pointers */
@@ -134,7 +179,7 @@ int lower_waitall_or_stop(int n, handle_t *real, struct status *status, int lear
     for (int i = 0; i < n; i++)
         st[i] = UNTOLD;
     rc = all_done(n, q, st, &flag);
-    learn = 1; /* errors are told only by the statuses */
+    learn = 1; /* only the statuses tell the errors */
 #endif
     int result = rc ? error_out(rc) : flag ? WAITALL_DONE : 0;
     if (__builtin_expect(!learn, 1))
@@ -154,34 +199,25 @@ int lower_waitall_or_stop(int n, handle_t *real, struct status *status, int lear
 int lower_recv_or_stop(void *buf, int n, handle_t type, int source, int tag, handle_t comm,
                        struct wait_item *item)
 {
-    MPI_Request q;
-    MPI_Status st, *wanted = item->status ? &st : MPI_STATUS_IGNORE;
     unsigned turn = 0;
     int flag = 0;
-    int rc = GUARD("Irecv", MPI_Irecv(buf_in(buf), n, TYPE(type), rank_in(source), tag_in(tag),
-                                      COMM(comm), &q));
+    int rc = begin_receive(buf, n, type, source, tag, comm, &online.receive_under_way);
     if (__builtin_expect(rc, 0)) {
         item->error = error_out(rc);
         return RECV_NOT_BEGUN;
     }
-    online.receive_under_way = (handle_t)q;
     for (;;) {
-        rc = GUARD_REQUEST("Test", online.receive_under_way, q, MPI_Test(&q, &flag, wanted));
+        rc = test(&online.receive_under_way, &flag, item->status);
         if (flag || __builtin_expect(rc, 0) || must_leave())
             break;
         long_wait(&turn, item->peer);
     }
-    online.receive_under_way = (handle_t)MPI_REQUEST_NULL;
-    if (__builtin_expect(flag && !rc, 1)) {
-        if (item->status)
-            status_out(&st, item->status);
+    if (__builtin_expect(flag && !rc, 1)) /* it is the null request now */
         return RECV_DONE;
-    }
-    *item->real = (handle_t)q;
+    *item->real = online.receive_under_way;
+    online.receive_under_way = (handle_t)MPI_REQUEST_NULL;
     if (!rc)
         return RECV_STOPPED;
-    if (flag && item->status)
-        status_out(&st, item->status);
     item->error = error_out(rc);
     return RECV_DONE;
 }
@@ -223,9 +259,8 @@ int lower_Cancel(handle_t *r, struct status *s)
     return rc;
 }
 
-/* Deliver drained bytes into a buffer of any datatype: let MPI do it, on a communicator that the
- * application does not know.
- */
+/* Delivers drained bytes into a buffer of any datatype: lets MPI do it, on a communicator that the
+ * application does not know. */
 int lower_self_copy(const void *from, size_t bytes, void *to, int n, handle_t t)
 {
     static MPI_Comm private_self = MPI_COMM_NULL;

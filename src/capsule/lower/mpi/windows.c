@@ -1,4 +1,4 @@
-/* mpi/windows.c - the lower half of windows (border/services.h); built once per MPI library. */
+/* mpi/windows.c - the lower half of windows (table/services.def); built once per MPI library. */
 #include "online/online.h"
 #include <mpi.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ int lower_win_create(void *base, long size, int unit, handle_t comm, handle_t *o
 {
     MPI_Win w = MPI_WIN_NULL;
     windows_allowed();
-    online.windows_open++; /* before: one that is half made cannot be repaired either */
+    online.windows_open++; /* before the call: a half-made window cannot be repaired either */
     int rc = DEAF("Win_create", MPI_Win_create(base, size, unit, MPI_INFO_NULL, COMM(comm), &w));
     return win_ready(rc, w, out);
 }
@@ -37,7 +37,7 @@ int lower_win_create_dynamic(handle_t comm, handle_t *out)
 }
 /* --- memory of the library --- */
 
-/* Such that the memory of each rank begins a page, and nobody else's is on its last one. */
+/* Allocates so that the memory of each rank begins at a page, and shares its last page with nobody. */
 #ifdef OPEN_MPI
 static int allocate(long size, int unit, MPI_Comm comm, void **base, MPI_Win *w)
 {
@@ -52,8 +52,8 @@ static int allocate(long size, int unit, MPI_Comm comm, void **base, MPI_Win *w)
     return rc;
 }
 #else
-/* By that hint, or if all sizes are whole pages, MPICH looks for a random address that is free on all ranks. It may be in
- * the upper half's part: whoever comes last asks for a byte more. */
+/* With that hint, or if all sizes are whole pages, MPICH looks for a random address that is free on all
+ * ranks. It may lie in the upper half's part: so the last rank asks for one byte more. */
 static int allocate(long size, int unit, MPI_Comm comm, void **base, MPI_Win *w)
 {
     int rank = 0, ranks = 0;
@@ -70,8 +70,8 @@ static int allocate(long size, int unit, MPI_Comm comm, void **base, MPI_Win *w)
  *   3. All learn whether all could. If not, they free the window and expose the memory at the program's address instead.
  *   4. The second mapping moves to the program's address.
  *
- * The third step is a barrier as well: nobody accesses memory that has not got its data. A job that loses a rank in any of
- * these steps ends. Those that repair themselves never come here: an image in memory needs private pages.
+ * The third step is a barrier as well: nobody accesses memory that does not have its data yet. A job that loses a rank
+ * in any of these steps ends. Jobs that repair themselves never come here: an image in memory needs private pages.
  */
 static int allocate_twin(struct twin *t, int unit, int filled, MPI_Comm comm, MPI_Win *w)
 {
@@ -93,7 +93,7 @@ static int allocate_twin(struct twin *t, int unit, int filled, MPI_Comm comm, MP
         twin_move(second, t->program, bytes);
     else if (second)
         twin_drop(second, bytes);
-    if (!t->allocated && all[MADE]) /* what only some have cannot be freed */
+    if (!t->allocated && all[MADE]) /* what only some ranks have cannot be freed */
         MPI_Win_free(w);
     return rc;
 }
@@ -123,10 +123,10 @@ void lower_win_join(const struct twin *t)
         die("cannot map the memory of a window of %ld bytes again", t->size);
     twin_move(second, t->program, (size_t)t->size);
 }
-/* A window of LOCK_WORDS words per rank. On memory that a library did not allocate itself it may ask the target's process
- * to act: with more ranks than cores each try for a lock would wait until that one runs. So the word lies in memory of
- * the library and gets the value of ours. Where the job repairs itself, it is ours, which an image has.
- */
+/* A window of LOCK_WORDS words per rank. On memory that a library did not allocate itself, it may ask the
+ * target's process to act: with more ranks than cores each attempt to lock would wait until that process
+ * runs. So the word lies in memory of the library, and starts with the value of ours. If the job repairs
+ * itself, the word is ours, which an image holds. */
 int lower_win_lock_words(long *own, handle_t comm, long **word, handle_t *out)
 {
     MPI_Win w = MPI_WIN_NULL;

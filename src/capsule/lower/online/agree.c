@@ -1,17 +1,19 @@
-/* online/agree.c - the agreements of a meeting: who is left, and that it went well. Open MPI's may hang for ever
- * on a machine that is far overloaded, on some processes or on all. So
- *   1. the first meeting opens a hall (ulfm/hall.c), in which all meet before an agreement, and which all leave
- *      together when one does not end within process.agreement_timeout;
- *      All who live know the same deaths before they agree: whoever has seen one tells the others, for the news of
- *      the library may reach them late on a busy machine, and inside an agreement it kills. The first meeting has
- *      no hall: there a process that was called by a revoke waits for the news itself, online.patience at most;
- *   2. then the meeting is begun again, on communicators that nobody has used;
- *   3. who has left the agreement at the end of a meeting does not know whether others got its result. If it is
- *      an end, everybody has computed it from the same cards, and it holds. Otherwise it revokes
- *      all that was made: others who act upon it stand in the barrier that follows each repair, for this
- *      process has not come there, and come to the next meeting. It has the same images, so nothing is lost;
- *   4. when the hall has no fresh communicators left (after two hung agreements), the process ends itself after
- *      online.patience, as all do where it hangs for all: the job is launched again from its newest version.
+/* online/agree.c - the agreements of a meeting: who is left, and did it go well? Open MPI's may hang forever on a heavily
+ * overloaded machine, on some processes or on all. So
+ *   1. The first meeting opens a hall (ulfm/hall.c). All processes meet there before they agree, and all leave an
+ *      agreement that does not end within process.agreement_timeout.
+ *      All living processes know the same deaths before they agree: each tells the others which deaths it has seen. The
+ *      library's notice of a death may be late on a busy machine, and a notice inside an agreement crashes the library.
+ *      The first meeting has no hall: there a process that learns of a failure by a revoke waits for the notice itself,
+ *      at most for online.patience.
+ *   2. Then the meeting begins again, on communicators that nobody has used.
+ *   3. A process that has left the last agreement of a meeting does not know whether others received its result. If the
+ *      result is that the job ends, every process has computed it from the same cards, and it holds. Otherwise the
+ *      process revokes everything that was made. Others that have adopted the result wait in the barrier that follows
+ *      each repair, because this process does not come there; the revoke sends them to the next meeting. The images are
+ *      the same, so nothing is lost.
+ *   4. After two hung agreements the hall has no fresh communicators left. Then each process that hangs ends itself after
+ *      online.patience. If all do, `mend run` relaunches the job from its newest version.
  */
 #include "online/plan.h"
 #include "online/online.h"
@@ -30,9 +32,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* If processes die during an agreement, Open MPI may forget to tell one process the result (seen
- * once in some 160 kills): it would wait for ever, and all others for it in the next shrink. Such
- * a process ends itself: to the others one more failure. */
+/* If processes die during an agreement, Open MPI may not deliver the result to one process (seen once in some 160 kills).
+ * That process would wait forever, and all others would wait for it in the next shrink. So it ends itself: to the others,
+ * this is one more failure. */
 static void on_patience(int signal)
 {
     (void)signal;
@@ -74,9 +76,9 @@ int gather_and_shrink(MPI_Comm *base)
 {
     MPI_Comm alive;
     mend_ulfm_revoke(*base);
-    mend_hall_gather(hall.now, base); /* this waits for those who compute */
+    mend_hall_gather(hall.now, base); /* waits for processes that compute */
     int last =
-        hall.now && !mend_hall_is_bounded(hall.now); /* all are there; nothing to leave it for */
+        hall.now && !mend_hall_is_bounded(hall.now); /* all have come, and nobody can leave */
     if (last)
         patience_for(seconds_of_patience());
     int rc = mend_hall_shrink(hall.now, *base, &alive);
@@ -113,11 +115,11 @@ enum agreed agree(MPI_Comm base, int ok)
     int flag = ok;
     if (!ok || mend_ulfm_is_revoked(base)) {
         mend_ulfm_revoke(base);
-        if (!hall.now) /* else the assembly tells the news to all */
+        if (!hall.now) /* otherwise the assembly spreads the news */
             mend_ulfm_await_failure(base, mend_setting_seconds(MEND_KEY_ONLINE_PATIENCE));
     }
     MEND_FAULT_POINT(recover_agree);
-    mend_hall_assemble(hall.now); /* others may still move and load images */
+    mend_hall_assemble(hall.now); /* others may still be moving and loading images */
     int last = !mend_hall_is_bounded(hall.now);
     if (last)
         patience_for(seconds_of_patience());

@@ -1,16 +1,16 @@
-/* anchor.c - a death is known at once, however much memory the dead process had.
+/* anchor.c - makes a death known at once, however much memory the dead process had.
  *
- * When a process is killed, the kernel first gives back its memory (10 ms for 100 MB, a second for 10 GB)
+ * When a process is killed, the kernel first frees its memory (10 ms for 100 MB, a second for 10 GB)
  * and only then closes its connections and tells its parent: until then nobody can know. So
  *   1. each process of the job has a second one, the anchor, which shares its memory and does nothing;
- *   2. a kill then frees nothing, for the memory is still in use, and the death is known within
+ *   2. a kill then frees nothing, because the memory is still in use, and others learn of the death within
  *      microseconds;
- *   3. the kernel tells the anchor when its parent is gone. It lets the others repair the job first, for
- *      they may need the core, and then ends, which gives back the memory.
- * The anchor has no files, so connections end with the process; no signal but a kill reaches it; and
- * no wait() of the application sees it, for it sends no SIGCHLD. If the process dies between 1 and its
- * request for 3, the anchor finds another parent than it had, and ends. Without an anchor all works, only
- * slower.
+ *   3. the kernel tells the anchor when its parent is gone. The anchor lets the others repair the job first,
+ *      because they may need the core, and then ends, which frees the memory.
+ * The anchor has no files, so connections end with the process. No signal but a kill reaches it, and
+ * no wait() of the application sees it, because it sends no SIGCHLD. If the process dies between 1 and the
+ * anchor's request for 3, the anchor finds that its parent has changed, and ends. Everything works without an
+ * anchor, only slower.
  */
 #include "online/online.h"
 
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* With the thread pointer of its parent: it must not touch libc. */
+/* Runs with the thread pointer of its parent: it must not touch libc. */
 static int lie(void *parent)
 {
     unsigned long orphaned = 1ul << (SIGUSR1 - 1);

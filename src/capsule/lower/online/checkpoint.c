@@ -1,17 +1,17 @@
 /* online/checkpoint.c - one version, in the memory of its rank and of a partner. All messages are drained, the other
  * threads stand still.
- *   1. The own image is written: pages that changed into slots of their own, all others shared with the last version.
- *   2. What changed goes to the partner, whose copy shares the rest with the copy that it has. A partner on the same machine
- *      is told where it is, and copies it when the program runs again (online/lend.c).
+ *   1. Write the own image: changed pages into slots of their own, all others shared with the last version.
+ *   2. Send the changes to the partner, whose copy shares the rest with the copy that it has. A partner on the same
+ *      machine only learns where they are, and copies them when the program runs again (online/lend.c).
  *   3. A barrier: all images of this version are complete, twice. It is committed.
- *   4. The older version goes, and with it the pages that only it had.
- * A slot that an image has is never written to, so until 4 the last version is whole at its rank and at its partner,
- * whatever has become of the new one. A death
- *   before 3: some rank has no whole image of the new version, or only one; the next meeting finds the newest version that
- *      is whole for every rank, the last one, or the new one if nothing of it is missing;
- *   in 3, with only some who learn of it: all have entered the barrier, so all have the new one, twice. Those who have left it
- *      may have given up the last one, and nobody needs that: the meeting finds the new one;
- *   after 3: the same. A rank in 4 makes no MPI call, so it comes to its end there or dies.
+ *   4. Drop the older version, and with it the pages that only it had.
+ * Nobody writes to a slot that an image holds, so until 4 the last version is whole at its rank and at its partner,
+ * whatever happens to the new one. A death
+ *   before 3: some rank has no whole image of the new version, or only one; the next meeting finds the newest version
+ *      that is whole for every rank: the last one, or the new one if nothing of it is missing;
+ *   in 3, with only some ranks that notice: all have entered the barrier, so all have the new one, twice. Those that
+ *      have left it may have dropped the last one, but nobody needs that: the meeting finds the new one;
+ *   after 3: the same. A rank in 4 makes no MPI call, so it completes the step or dies.
  */
 #include "online/meeting.h"
 #include "output/output.h"
@@ -29,7 +29,7 @@
 
 #include <stdio.h>
 
-/* If one rank cannot be saved, none is: 1, and told once. */
+/* If one rank cannot be saved, none is: returns 1, and says so once. */
 static int refused(struct upper *upper, struct snapshot_result *result)
 {
     static int told;
@@ -41,6 +41,16 @@ static int refused(struct upper *upper, struct snapshot_result *result)
     result->code = any ? MEND_ERR_UNSUPPORTED : 0;
     result->version = job.version;
     return any;
+}
+
+/* A death is the usual reason. If there is none, a rollback to this version would only fail here again, forever. */
+static void copy_failed(int partner)
+{
+    if (mend_ulfm_is_revoked(job.control))
+        recover_error(mend_ulfm_revoked_code(), "checkpoint");
+    recover_error(MPI_ERR_OTHER, "checkpoint"); /* returns if nobody has died */
+    die("rank %d: no copy of version %lld for rank %d or from another, though nobody has died",
+        job.rank, (long long)job.version + 1, partner);
 }
 
 void recover_checkpoint(struct upper *upper, const struct control_save *order,
@@ -68,7 +78,7 @@ void recover_checkpoint(struct upper *upper, const struct control_save *order,
         struct held_side in = {copy, held_find(previous, job.copied_version), previous,
                                plan_is_near(&job.plan, previous)};
         if (!held_copy(&out, &in, job.control, &sent, &changed))
-            recover_error(mend_ulfm_revoked_code(), "checkpoint");
+            copy_failed(partner);
         copy->rank = previous;
         copy->version = job.version + 1;
     }
@@ -81,7 +91,7 @@ void recover_checkpoint(struct upper *upper, const struct control_save *order,
     MEND_FAULT_POINT(recover_save_agreed);
     lend_all_back();
     held_keep(job.version, job.copied_version, job.rank,
-              previous); /* all have all of it: the old one can go */
+              previous); /* all have all of it: drop the old one */
     MEND_FAULT_POINT(recover_save_commit);
     output_commit();
     undo_begin(job.rank, job.version);
@@ -99,7 +109,7 @@ void recover_checkpoint(struct upper *upper, const struct control_save *order,
         recover_error(mend_ulfm_revoked_code(), "checkpoint");
     lend_begin();
     result->version = job.version;
-    if (order->asked && !global_save_now(own)) /* it stays where it is already */
+    if (order->asked && !global_save_now(own)) /* it stays in memory */
         result->code = MEND_ERR_IO;
     if (!order->asked)
         join_refill(job.base, job.control, &job.plan, job.version);

@@ -1,13 +1,13 @@
-/* online/connect.c - MPI_Comm_connect and MPI_Comm_accept, which a death may leave waiting for ever.
+/* online/connect.c - MPI_Comm_connect and MPI_Comm_accept, which may wait forever after a death.
  *
- * Inside of them Open MPI calls PMIx_Connect(), which returns when all processes of both sides have called it. One that
- * died before, or that has failed on its way there and does not come, is waited for. So
- *   1. the library calls PMIx_Connect() by name, and finds ours;
- *   2. ours makes the call that does not wait, and lets MPI make progress until it is answered;
- *   3. when a process of ours has died, when somebody has revoked, when the other side is gone, or after a while,
- *      the call is left, with an error. What the answer would be written to stays for ever.
- * The PMIx server then keeps a list of processes that wait for each other. Nobody uses it again: each process that comes
- * later has a name of its own, so no second list has the same members.
+ * Both call PMIx_Connect(), which returns when all processes of both sides have called it. It waits forever for a process
+ * that died, or failed, before it got there. So
+ *   1. we interpose PMIx_Connect();
+ *   2. ours makes the nonblocking call, and drives MPI until the answer arrives;
+ *   3. it leaves the call with an error when one of our processes has died, a communicator was revoked, the other side is
+ *      gone, or a limit has passed. The memory for the answer is never freed.
+ * The PMIx server then keeps a list of processes that wait for each other. Nobody uses it again: each new process has a
+ * new name, so no later list has the same members.
  */
 #include "online/online.h"
 
@@ -48,7 +48,7 @@ void connect_end(void)
     watched.comm = MPI_COMM_NULL;
 }
 
-/* In a thread of the PMIx library. */
+/* Runs in a thread of the PMIx library. */
 static void on_answer(int code, void *arg)
 {
     struct answer *answer = arg;

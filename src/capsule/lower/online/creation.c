@@ -1,29 +1,27 @@
-/* online/creation.c - communicators that are being made while ranks die.
+/* online/creation.c - communicators under construction while ranks die.
  *
- * To make a communicator, Open MPI passes numbers around, in steps of a request of its own kind. Of the messages
- * of some steps (between the groups of intercommunicators, in MPI_Comm_create_group) it only asks whether
- * they are complete, never whether they can still become so: one from a rank that is dead, or has left for
- * the repair, is waited for until the end of days. If one fails, the library goes on with what it did not
- * get, tries again for as long, or frees memory twice. So
- *   1. while one is made for the application, its steps go through our hands: the library calls
- *      ompi_comm_request_schedule_append_w_flags() by name, and finds ours;
- *   2. at the library's turns (online/hear.c) we look whether a rank has died, or somebody has revoked
- *      the base communicator;
- *   3. then the call is left for good. Whatever step would come next, whenever, only fails, which is the end of
- *      its request. The communicators that were half made stay where they are: their numbers are not
- *      used again.
- *   4. A number for a new communicator is found for one old communicator after the other, the lowest first,
- *      and whoever fails leaves the others waiting for their turn. The lowest of all but the world is
- *      MPI_COMM_SELF, which cannot fail: making one from it before the repair ends that turn.
- *   5. If the call itself fails before we hear of it, the library gives the number back. Another rank, dead by
- *      now, may have sent messages under it already: they would be taken for messages on the next
- *      communicator of that number. So all numbers are used up that it can have been.
- *   6. The old communicator is left in the place that was kept for the new one, and MPI_Finalize would free
- *      it twice: after such a failure the process ends without.
- * In a meeting, no call can be left. There are no such communicators either; but some processes may fail where
- * others go on to the next call, and wait for them: there, step 3 is to revoke what the call is for. When a meeting takes
- * in a new process (online/join.c), there are such communicators: its calls are left as in step 3, by a jump, also when
- * the new process is gone, or does not come to an end.
+ * To make a communicator, Open MPI agrees on a number for it, in the steps of a special request. In some steps (between
+ * the groups of an intercommunicator, in MPI_Comm_create_group) it only tests whether messages are complete, not whether
+ * they can still complete. So it waits forever for a message from a rank that is dead or has left for the repair. If a
+ * message fails, the library continues with data that it did not get, retries forever, or frees memory twice. So
+ *   1. While the application makes a communicator, we see each step: we interpose
+ *      ompi_comm_request_schedule_append_w_flags(), which the library calls to add one.
+ *   2. In the library's progress loop (online/hear.c) we check whether a rank has died, or the base communicator was
+ *      revoked.
+ *   3. Then we leave the call for good. Any later step of it fails at once, which ends its request. We never free the
+ *      half-made communicator, so its number is not used again.
+ *   4. The library chooses numbers for one parent communicator after the other, the lowest first. A process that fails
+ *      leaves the others waiting for their turn. The lowest parent, apart from the world, is MPI_COMM_SELF, which cannot
+ *      fail: making a communicator from it before the repair ends that turn.
+ *   5. If the call fails before we notice, the library reuses the number. Another rank, dead by now, may already have sent
+ *      messages under it, which would arrive on the next communicator with that number. So we use up all numbers that it
+ *      can have been.
+ *   6. The library leaves the parent in the slot of the new communicator, and MPI_Finalize would free it twice. So after
+ *      such a failure the process ends without MPI_Finalize.
+ * In a meeting, no call can be left. No such communicators are made there, but some processes may fail while others
+ * continue with the next call and wait for them. There, step 3 revokes the communicator of the call. When a meeting adds a
+ * new process (online/join.c), it does make such communicators: those calls we leave by a jump, also if the new process is
+ * gone or does not finish.
  */
 #include "online/online.h"
 
@@ -36,22 +34,22 @@
 #include <stdlib.h>
 
 enum {
-    REQUESTS = 64,   /* one call has three at most */
+    REQUESTS = 64,   /* one call has at most three */
     HEAR_EVERY = 16, /* turns of the library */
     FAILED = -1,     /* its OMPI_ERROR */
-    OTHERS = 8,      /* communicators that another rank may have more than this one */
+    OTHERS = 8,      /* communicators that another rank may have in addition to ours */
 };
 
 typedef int step_function(MPI_Request request);
 
 static struct {
     MPI_Comm in_meeting; /* MPI_COMM_NULL: not in one */
-    sigjmp_buf *way_out; /* of a join: there the call is left, after any death */
-    unsigned call;       /* of the application, that makes one */
+    sigjmp_buf *way_out; /* of a join: jump there to leave the call, after any death */
+    unsigned call;       /* counts calls that make a communicator */
     int highest;         /* number of a communicator */
     struct {
         MPI_Request request;
-        step_function *step; /* the next */
+        step_function *step; /* the next one */
         unsigned call;
     } running[REQUESTS];
 } making = {.in_meeting = MPI_COMM_NULL, .call = 1};

@@ -1,13 +1,13 @@
-/* online/delta.c - an image goes to another process, as far as that has not got it already.
+/* online/delta.c - sends an image to another process, except for what that process already has.
  *
- *   1. Everybody tells the one it receives from which version of that rank it has. (None, if this is not a new version of
- *      one of which both sides have an older: a spare gets the whole image.)
- *   2. The sender looks which of its pages are not those of that version: it shares all others with it (images/pool.h),
- *      so nothing is compared. It tells the new tables, packed as far as they differ, and where the new pages belong.
+ *   1. Every process tells the one it receives from which version of that rank it has. (None, unless both sides have an
+ *      older version of the same rank: a spare gets the whole image.)
+ *   2. The sender finds the pages that are not those of that version: it shares all others with it (images/pool.h),
+ *      so it compares nothing. It sends the new tables, packed as a difference, and where the new pages belong.
  *   3. The new pages follow. The receiver's image shares all others with the one that it had.
  *      (If both are on one machine, the receiver reads them where they are, when nobody waits for it: online/lend.c.)
- * Until all of it is there the receiver has the old version, as it was, and nothing of the new one. A copy that were
- * wrong is found when it is loaded: every page has a sum, and so have the tables.
+ * Until everything has arrived the receiver has the old version, unchanged, and nothing of the new one. A wrong copy is
+ * found when it is loaded: every page has a checksum, and so have the tables.
  */
 #include "online/online.h"
 #include "images/pool.h"
@@ -19,16 +19,16 @@
 
 enum { PIECE = 4 << 20, TAG = 5, SMALLEST_PAGE = 4096 };
 
-struct side { /* of the transfer: what goes out, or comes in */
+struct side { /* one side of the transfer: what goes out, or comes in */
     struct held_image *image, *base;
     int peer, near;
     struct paged_delta delta;
     size_t notes_bytes;
-    char *stage;              /* a piece of pages that do not follow each other */
-    uint64_t range, in_range; /* where the pages stand that move next */
+    char *stage;              /* a piece of pages that are not consecutive */
+    uint64_t range, in_range; /* the position of the next pages to move */
 };
 
-/* Memory for pages in the making is kept: touching new one costs more than all else. */
+/* Keep the memory for staging: touching new memory costs more than everything else. */
 static char *staging(int which)
 {
     static char *memory[2];
@@ -57,7 +57,7 @@ static void begin_image(struct side *s)
         die("%s", mend_error_text());
 }
 
-/* The next pages that are told, as many as a piece has; *staged: they are not in one place. */
+/* The next pages of the delta, as many as fit a piece; *staged: they are not consecutive. */
 static char *next_piece(struct side *s, uint32_t *slots, size_t *count, int *staged)
 {
     const struct paged *p = &s->image->pages;
@@ -97,7 +97,7 @@ static int move_pages(struct side *out, struct side *in, MPI_Comm comm)
     return 1;
 }
 
-/* Step 1: `base` stays if it is what the other side has. */
+/* Step 1. `base` stays if it is what the other side has. */
 static int agree_on_base(struct side *out, const struct side *in, MPI_Comm comm)
 {
     mend_version_t have = in->base ? in->base->version : 0, they_have = 0;
@@ -128,7 +128,7 @@ static int move_notes(struct side *out, struct side *in, MPI_Comm comm)
     return 1;
 }
 
-/* What can be lent is not sent. */
+/* Pages that can be lent are not sent. */
 static int lend(struct side *out, struct side *in, MPI_Comm comm)
 {
     struct lend_side o = {out->image, &out->delta, out->near ? out->peer : MPI_PROC_NULL, 0};
@@ -163,7 +163,7 @@ static int transfer(struct side *out, struct side *in, MPI_Comm comm)
     return lend(out, in, comm) && move_pages(out, in, comm);
 }
 
-/* What is there of a copy that did not come to its end is freed with its place: held_new(). */
+/* held_new() frees what is left of a copy that did not complete. */
 static int copy(struct side *out, struct side *in, MPI_Comm comm)
 {
     out->stage = staging(0);

@@ -1,11 +1,10 @@
-/* online/global.c - the global level: DIR/images/global-rRANK-vVERSION-ID.img, for a job that was torn
- * down.
+/* online/global.c - the global level: DIR/images/global-rRANK-vVERSION-ID.img, for a job that was torn down.
  *
- * Every n-th version is copied from memory to disk by a thread, without MPI and without a rank waiting
- * for it. The files are those of a store named "images" (image/folder.h), so that the store restores
- * them like all others (online/levels.c). A file appears under its name when it is whole; a version is
- * complete when the files of all ranks are there. The id is that of the meeting (the time it took
- * place): what was written before a rollback is never mixed with what is written after it.
+ * A thread copies every n-th version from memory to disk, without MPI, and no rank waits for it. The files
+ * are those of a store named "images" (image/folder.h), so the store restores them like all others
+ * (online/levels.c). A file appears under its name when it is whole; a version is complete when the files of
+ * all ranks are there. The id is that of the meeting (the time it took place): files from before a rollback
+ * are never mixed with those from after it.
  */
 #include "online/levels.h"
 #include "online/online.h"
@@ -20,6 +19,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct held_image *image; /* being written, or to be */
-    struct held_image copy;   /* of that */
+    struct held_image copy;   /* of that image */
 } global = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 struct file_sink {
@@ -111,8 +111,9 @@ static int write_file(const struct held_image *image, uint64_t save_id)
     return rc == MEND_OK;
 }
 
-/* Not at once, but with the next one: ranks see that a version is complete one after the other, so that by then
- * all have at least told (global_floor) what this one forgets. One that dies cannot tell any more. */
+/* Not at once, but with the next version: ranks see one after the other that a version is complete, so by
+ * then all have at least announced (global_floor) what this one forgets. A rank that dies cannot announce it
+ * any more. */
 static void forget_soon(int rank, mend_version_t version)
 {
     if (version <= global.soon)
@@ -127,7 +128,7 @@ mend_version_t global_floor(void)
     return global.soon;
 }
 
-/* Two complete versions are kept. */
+/* Keep two complete versions. */
 static void prune(int rank)
 {
     mend_file *list;
@@ -172,7 +173,7 @@ static void *background(void *none)
         int ok = write_file(&copy, begun_in);
         double seconds = mend_now() - begun;
         pthread_mutex_lock(&global.lock);
-        if (ok && begun_in != global.id) { /* it is of a past that was given up meanwhile */
+        if (ok && begun_in != global.id) { /* it belongs to a past that was given up meanwhile */
             char path[PATH_MAX];
             mend_file file = {MEND_FILE_GLOBAL, copy.rank, copy.version, begun_in};
             path_of(path, sizeof path, &file);
@@ -190,12 +191,19 @@ static void *background(void *none)
 void global_open(const char *dir, int versions)
 {
     pthread_t thread;
+    sigset_t all, before; /* the application's handlers must not run in this thread */
     if (snprintf(global.folder, sizeof global.folder, "%s/" LEVELS_STORE, dir) >=
         (int)sizeof global.folder)
         die("the path of the job's folder %s is too long", dir);
     global.every = versions;
-    if (global.every > 0 && pthread_create(&thread, NULL, background, NULL))
+    if (global.every <= 0)
+        return;
+    sigfillset(&all);
+    sigdelset(&all, SIGNAL_LEAVE);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, NULL, background, NULL))
         die("cannot start a thread");
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void global_begin(int ranks, mend_version_t version, uint64_t new_id)
@@ -214,7 +222,7 @@ void global_offer(struct held_image *image, uint64_t order)
     if (global.every <= 0 || planned == 0 || (planned < 0 && image->version % global.every))
         return;
     pthread_mutex_lock(&global.lock);
-    if (global.image) { /* the disk is slower than the versions come: leave this one out */
+    if (global.image) { /* versions come faster than the disk can take them: skip this one */
         mend_event("checkpoint.skipped", ev_int("version", image->version),
                    ev_str("level", "global"));
     } else {

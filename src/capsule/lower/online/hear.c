@@ -1,34 +1,38 @@
-/* online/hear.c - hearing of deaths while the library waits: one-sided communication, files, all else.
+/* online/hear.c - notices deaths while the library waits: in one-sided communication, in files, and elsewhere.
  *
- * Open MPI's windows know nothing of failures: a call on a window waits for ever for a dead process, or
- * for one that has left. Files speak over communicators of their own, which nobody can revoke, and when
- * one of those reports a failure, the code for files goes on with what it did not get, and crashes. So
- *   1. whoever waits in a call on either looks, whenever the library has made progress, whether a
- *      process has failed or somebody has revoked, and leaves the call for good: before the call itself
- *      gets to know of it. Before a call on a file is begun, it looks, too.
- * Operations on windows that are under way cannot be ended: one that completes late would write into
- * memory that was rolled back. So a job with open windows is not repaired in place:
- *   2. in the meeting everybody shows how many windows it has open;
- *   3. if there are any, the version in memory is put on disk and the job is launched again from it,
- *      with fresh processes (job_give_up in online/steps.c).
+ * Open MPI's windows ignore failures: a call on a window waits forever for a process that has died or left. Files use
+ * communicators of their own, which nobody can revoke. When one of those reports a failure, the code for files continues
+ * with data that it did not get, and crashes. So
+ *   1. A process that waits in a call on a window or a file checks, in the library's progress loop, whether a process has
+ *      failed or a communicator was revoked. If so, it leaves the call for good, before the call itself notices. It also
+ *      checks before it begins a call on a file.
+ * Operations on windows cannot be ended while they are in progress: one that completes late would write into memory that
+ * was rolled back. So a job with open windows is not repaired in place:
+ *   2. In the meeting each process shows how many windows it has open.
+ *   3. If any are open, the version in memory goes to disk, and the job is relaunched from it with fresh processes
+ *      (job_give_up in online/steps.c).
  * A death between these steps is one more failure in the same meeting.
  *
- * All other calls hear of the death of a rank they wait for. But they may wait for one that has left for the
- * repair without having revoked their communicator: it was about to make it when it heard of the death. So
- *   4. whoever knows of a death revokes all that it has, whatever it waits for.
+ * All other calls notice the death of a rank that they wait for. But they may wait for a rank that has left for the
+ * repair without revoking their communicator, because it was still making it when it noticed the death. So
+ *   4. A process that knows of a death revokes all its communicators, whatever it waits for.
+ *
+ * A process that waits for a checkpoint at the start of a collective is in no call at all. If the coordinator's node has
+ * lost its power, no connection closes, and nobody ends the round. So
+ *   5. The process drives the library, and checks, while it waits.
  */
 #include "online/online.h"
 
 #ifdef OPEN_MPI
 #include <base/event.h>
+#include <ulfm/progress.h>
 #include <ulfm/ulfm.h>
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <semaphore.h>
 #include <time.h>
 
-enum { HEAR_EVERY = 1024 }; /* in calls that hear of failures themselves */
+enum { HEAR_EVERY = 1024 }; /* in calls that notice failures themselves */
 
 static struct {
     MPI_Comm watched; /* a failure in it ends calls on windows and files */
@@ -50,17 +54,30 @@ static void hear(void)
     leave_now();
 }
 
+void recover_look(void)
+{
+    if (!ground.recovering || online.leaving || hearing.watched == MPI_COMM_NULL)
+        return;
+    mend_ulfm_progress(MPI_COMM_SELF);
+    int died = a_player_died();
+    if (!died && !mend_ulfm_is_revoked(online.world))
+        return;
+    mend_event("recover.noticed", ev_str("how", died ? "failure" : "revoke"),
+               ev_str("call", "door"));
+    leave_now();
+}
+
 void file_call(void)
 {
     online.deaf_calls++;
-    online.hear_every = 1; /* the call itself must not be the first to hear of it */
+    online.hear_every = 1; /* we must notice before the call does */
     if (ground.recovering && !online.leaving && hearing.watched != MPI_COMM_NULL)
         hear();
 }
 
-/* Called by the library at the end of each of its turns: nothing is half done there, and whoever waits has
- * not looked at what the turn has brought. (To stand in for its opal_progress() instead would cost
- * every message 1 or 2 %, also without `mend run`.) */
+/* The library calls this at the end of each turn of its progress loop: nothing is half done there, and a waiting call has
+ * not yet looked at the results of the turn. (Interposing opal_progress() instead would cost every message 1 or 2 %, even
+ * without `mend run`.) */
 static int look(void)
 {
     static int turns;
@@ -76,8 +93,8 @@ static int look(void)
     return 0;
 }
 
-/* A shared file pointer of one node is guarded by one: a process that was killed there never gives it
- * back. */
+/* A semaphore guards the shared file pointer of one node: a process that was killed while holding it never
+ * releases it. */
 __attribute__((visibility("default"))) int sem_wait(sem_t *semaphore)
 {
     for (struct timespec until;;) {
@@ -90,7 +107,7 @@ __attribute__((visibility("default"))) int sem_wait(sem_t *semaphore)
         if (errno != ETIMEDOUT)
             return -1;
         if (online.deaf_calls > 0 && ground.recovering && hearing.library_progress)
-            hearing.library_progress(); /* may not come back */
+            hearing.library_progress(); /* may not return */
     }
 }
 
@@ -101,14 +118,8 @@ void windows_watch(MPI_Comm comm)
     hearing.revoked_all = 0;
     if (registered++)
         return;
-    union {
-        void *symbol;
-        int (*add)(int (*callback)(void));
-        void (*turn)(void);
-    } library = {dlsym(RTLD_DEFAULT, "opal_progress_register")};
-    hearing.looking = library.symbol && library.add(look) == 0;
-    library.symbol = dlsym(RTLD_DEFAULT, "opal_progress");
-    hearing.library_progress = library.turn;
+    hearing.looking = mend_progress_hook(look);
+    hearing.library_progress = mend_progress_turn();
 }
 
 void windows_allowed(void)

@@ -1,8 +1,8 @@
 /* online/held.c - images of upper halves in memory: this rank's own and its partner's.
  *
- * Each is a paged image (images/paged.h) whose tail is the output that was held back. Two versions of two ranks are kept
- * while a version is written, and a few more while a repair moves them. Versions share the pages in which they do not
- * differ, so that two take little more memory than one.
+ * Each is a paged image (images/paged.h) whose tail is the held-back output. We keep two versions of two
+ * ranks while a version is written, and a few more while a repair moves them. Versions share equal pages, so
+ * two take little more memory than one.
  */
 #include <string.h>
 
@@ -28,7 +28,7 @@ struct held_image *held_find(int rank, mend_version_t version)
     return NULL;
 }
 
-/* What is being written to disk stays until that is done. */
+/* An image that is being written to disk stays until that is done. */
 static void release(void)
 {
     for (int i = 0; i < IMAGES_HELD; i++)
@@ -85,7 +85,7 @@ size_t held_write(struct held_image *image, struct upper *upper, const struct he
     return image->size = paged_bytes(&image->pages);
 }
 
-/* What this process' memory was like when writes began to be noted. */
+/* The image that this process' memory was like when the kernel began to record writes. */
 static const struct paged *held_in_memory(void)
 {
     for (int i = 0; i < IMAGES_HELD && track_image(); i++)

@@ -1,28 +1,28 @@
-/* online/join.c - new processes in place of those that died, so that the tenth failure is survived like the first.
+/* online/join.c - new processes replace those that died, so that the job survives the tenth failure like the first.
  *
- * Mend's launcher starts a new process when one has died and there is room (launcher/head/fill.c). It is a world of its
- * own. A meeting (meeting.c) takes it in, between its steps 1 and 2:
- *   1. The new process opens a port, publishes it, and waits for somebody to connect.
- *   2. At the end of a checkpoint rank 0 asks the launcher whether one waits; if so, and all can, all leave for
- *      a meeting, which goes back to the version that is complete since a moment ago: nothing is done twice. A
- *      meeting after a death takes one in as well.
- *   3. In the meeting, after the shrink, process 0 asks the launcher for a port, and tells the others; all wait until all
- *      have it. If fewer processes are left than ranks, it waits for one that is coming.
- *   4. All connect to the port and merge with the new one, which becomes the last; process 0 tells it how many ranks
- *      there are; and a new hall is opened for all of them.
- *   5. The old ones agree that this went well. Yes: process 0 says so to the new one, and they begin the meeting again,
- *      on the merged communicator. No: they begin it again on the old one, and nobody touches the merged one any more.
- *   6. The new one, which waits for that word, tells the launcher that it has joined, and comes to the meeting. It has no
- *      image: if it is to play a rank, it gets that one and the partner's like a spare.
- * Until the end of the meeting all images stay where they were: however often it is begun again, it goes back to
- * the newest version of which all are left.
+ * Mend's launcher starts a new process when one has died and there is room (launcher/head/fill.c). The new process has an
+ * MPI_COMM_WORLD of its own. A meeting (meeting.c) adds it, between its steps 1 and 2:
+ *   1. The new process opens a port, publishes it, and waits for a connection.
+ *   2. At the end of a checkpoint, rank 0 asks the launcher whether a new process waits. If so, and if all ranks can, they
+ *      leave for a meeting. It goes back to the version that has just been completed, so no work is repeated. A meeting
+ *      after a death adds a new process, too.
+ *   3. In the meeting, after the shrink, process 0 asks the launcher for a port and sends it to the others. All wait until
+ *      all have it. If fewer processes are left than ranks, process 0 waits for one that is on its way.
+ *   4. All connect to the port and merge with the new process, which gets the highest number. Process 0 sends it the
+ *      number of ranks. All open a new hall together.
+ *   5. The old processes agree whether this went well. If so, process 0 tells the new one, and they begin the meeting
+ *      again on the merged communicator. If not, they begin it again on the old one, and never use the merged one.
+ *   6. The new process waits for that word, tells the launcher that it has joined, and comes to the meeting. It has no
+ *      image. If it is to play a rank, it gets that rank's image and the partner's, as a spare does.
+ * All images stay where they were until the meeting ends. So however often it begins again, it goes back to the newest
+ * version of which all images are left.
  *
- * A death between any two steps. Of the new one: the launcher ends all waiting for its port; process 0, which asks
- * the launcher for it all through 4, leaves that; 5 is a no. Of an old
- * one: 3 or 4 fails for some, who revoke the old communicator; the others see that, or the death, wherever they
- * are in 4 (connect.c, creation.c); 5 is a no, and the launcher ends the new one when somebody asks for a port again, or
- * after a while. Of process 0 in 5: the new one sees it and ends; the others begin again without it, on the merged
- * communicator, where it is one more that is dead. A process that waits for ever all the same ends itself after JOIN_LIMIT.
+ * Deaths between any two steps. Of the new process: the launcher ends all waiting for its port. Process 0 asks the
+ * launcher about the new process throughout 4, and leaves; the answer in 5 is no. Of an old process: 3 or 4 fails for
+ * some, who revoke the old communicator. The others notice that, or the death, wherever they are in 4 (connect.c,
+ * creation.c). The answer in 5 is no, and the launcher ends the new process when it is next asked for a port, or after a
+ * while. Of process 0 in 5: the new process notices and ends. The others begin again without process 0, on the merged
+ * communicator, where it is one more dead process. A process that still hangs ends itself after JOIN_LIMIT.
  */
 #include "online/plan.h"
 #include "online/online.h"
@@ -42,11 +42,11 @@
 enum {
     TAG_WELCOME = 5,
     COMING_LIMIT = 60,  /* seconds: for a process that the launcher is starting */
-    CONNECT_LIMIT = 30, /* the launcher's: it ends the new one then */
-    JOIN_LIMIT = 120    /* who is not through then, and has not left, has hung */
+    CONNECT_LIMIT = 30, /* the launcher's: then it ends the new one */
+    JOIN_LIMIT = 120    /* a process that has neither finished nor left by then has hung */
 };
 static struct {
-    int joined; /* processes that came later: two worlds cannot be finalized any more */
+    int joined; /* processes that came later: two worlds cannot be finalized */
     sigjmp_buf way_out;
 } join;
 
@@ -89,7 +89,7 @@ void join_refill(MPI_Comm base, MPI_Comm control, const struct plan *plan, mend_
     leave_now();
 }
 
-/* Step 3. Empty: none. */
+/* Step 3. An empty port: none. */
 static void ask(char *port, int size, int world_size, int finished)
 {
     double limit = seconds_now() + COMING_LIMIT;
@@ -121,7 +121,7 @@ int join_ask(MPI_Comm base, int world_size, int finished, char *port)
            (!port[0] || TRY(MPI_Barrier(base)));
 }
 
-/* Step 4. A handle of a call that has failed may be garbage. */
+/* Step 4. The handle of a failed call may be garbage. */
 static int merge(MPI_Comm inter, int high, int *world_size, MPI_Comm *merged)
 {
     MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
@@ -136,7 +136,7 @@ static int the_new_one_is_gone(void)
     return !launcher_says("mend.join.offered");
 }
 
-/* Returns 0 as soon as a death, or that another one has failed, is known. */
+/* Returns 0 as soon as this process knows of a death or of another failed process. */
 static int connect_and_merge(MPI_Comm base, const char *port, int world_size, MPI_Comm *inter,
                              MPI_Comm *merged)
 {
@@ -167,7 +167,7 @@ static int meet_the_new_one(MPI_Comm base, const char *port, int world_size, MPI
     return ok;
 }
 
-/* Step 5, after a yes. */
+/* Step 5, if it went well. */
 static void welcome(MPI_Comm inter, MPI_Comm merged, int world_size)
 {
     int rank, size, yes = 1;
@@ -196,18 +196,18 @@ int join_take_in(MPI_Comm *base, const char *port, int world_size)
     return 1;
 }
 
-/* ---- the new one ----------------------------------------------------------------------------- */
+/* ---- the new process ------------------------------------------------------------------------- */
 
 static void tell(const char *what, const char *number, const char *value)
 {
     char name[64];
     snprintf(name, sizeof name, "mend.%s.%s", what, number);
     if (MPI_Publish_name(name, MPI_INFO_NULL, value))
-        die("the launcher does not take %s", name);
+        die("the launcher does not accept %s", name);
 }
 
-/* It returns when the others have taken this process in; if they do not, they go on without it, and the launcher
- * starts another. */
+/* Returns when the others have added this process. If they do not, they continue without it, and the launcher starts
+ * another. */
 void join_them(const char *number, MPI_Comm *base, int *world_size)
 {
     char port[MPI_MAX_PORT_NAME];
@@ -233,7 +233,7 @@ void join_them(const char *number, MPI_Comm *base, int *world_size)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* The library's own end would wait for both worlds. Nobody leaves while another one may still wait for its word. */
+/* MPI_Finalize would wait for both worlds. No process leaves while another may still wait for a message from it. */
 void join_part(MPI_Comm base)
 {
     if (!join.joined)

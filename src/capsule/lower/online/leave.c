@@ -1,11 +1,11 @@
-/* online/leave.c - ending the upper half of this process, so that an older one can take its place.
+/* online/leave.c - ends the upper half of this process, so that an older one can take its place.
  *
  * An MPI call has failed and returned to its wrapper, which stands on a stack of the upper half:
- *   1. go on on a stack of our own, in the main thread;
+ *   1. continue on a stack of our own, in the main thread;
  *   2. revoke every communicator of the application, so that nobody waits for us;
  *   3. end the other threads of the upper half, and see that they are gone;
  *   4. complete every request: none may write into upper memory any more;
- *   5. drop what the MPI library has kept for reuse of a send that never ended (ulfm/requests.c).
+ *   5. drop what the MPI library has kept for reuse from a send that never ended (ulfm/requests.c).
  */
 #include "online/online.h"
 #include "gpu/gpu.h"
@@ -29,7 +29,7 @@ enum { LOWER_THREADS = 256 };
 static struct {
     char *stack_top;
     void (*then)(void);
-    volatile int acknowledged; /* so many of the lower half's own threads */
+    volatile int acknowledged; /* count of the lower half's own threads */
     int acknowledging[LOWER_THREADS];
     double patience; /* with requests: until then */
     MPI_Comm *comms; /* that the application has made */
@@ -42,8 +42,9 @@ static void nap(long microseconds)
     nanosleep(&t, NULL);
 }
 
-/* Between two signals to the same thread, in microseconds. The kernel queues SIGNAL_LEAVE, and gives a thread that has
- * not run for a while all of them at once, each with a frame on its stack: they must be few. */
+/* The pause between two signals to the same thread, in microseconds. The kernel queues SIGNAL_LEAVE, and a
+ * thread that has not run for a while gets all of them at once, each with a frame on its stack: they must be
+ * few. */
 static long longer(long pause)
 {
     return 2 * pause < 20000 ? 2 * pause : 20000;
@@ -72,7 +73,7 @@ static void acknowledge(int tid)
         leave.acknowledging[i] = tid;
 }
 
-/* SIGNAL_LEAVE. Whose thread is this? Its thread pointer tells. */
+/* SIGNAL_LEAVE. The thread pointer tells which half the thread belongs to. */
 static void on_leave(int signal, siginfo_t *info, void *context)
 {
     (void)signal;
@@ -87,11 +88,11 @@ static void on_leave(int signal, siginfo_t *info, void *context)
         thread_pointer_set(lower.thread_pointer);
         on_own_stack(leave.then);
     }
-    if (pointer < UPPER_END) /* the upper half's: it ends here */
+    if (pointer < UPPER_END) /* it belongs to the upper half, and ends here */
         raw_syscall(SYS_exit, 0, 0, 0, 0, 0, 0);
     if (pointer == (uintptr_t)lower.thread_pointer)
         return;
-    acknowledge(tid); /* one of the lower half's own */
+    acknowledge(tid); /* it belongs to the lower half */
 }
 
 void leave_prepare(void (*then)(void))
@@ -115,11 +116,11 @@ void leave_now(void)
         syscall(SYS_tgkill, getpid(), ground.main_tid, SIGNAL_LEAVE);
         nap(pause);
     }
-    syscall(SYS_exit, 0); /* this thread is the upper half's */
+    syscall(SYS_exit, 0); /* this thread belongs to the upper half */
     abort();
 }
 
-/* Return when no thread of the upper half is left but the one we took over. */
+/* Returns when no thread of the upper half is left but the one we took over. */
 static void end_threads(void)
 {
     int me = (int)syscall(SYS_gettid), left;
@@ -131,7 +132,7 @@ static void end_threads(void)
     do {
         DIR *tasks = opendir("/proc/self/task");
         int signals = seconds_now() >= next_signal;
-        left = 0;
+        left = tasks == NULL; /* no descriptor is free: nobody knows yet */
         for (struct dirent *e; tasks && (e = readdir(tasks));) {
             int tid = atoi(e->d_name);
             if (tid == me || tid <= 0 || has_acknowledged(tid))
@@ -153,9 +154,9 @@ static void end_threads(void)
     } while (left);
 }
 
-/* On a revoked communicator a receive that was not matched is cancelled, one that is being filled
- * is filled to its end (its sender keeps progressing where it waits for us), and one whose sender
- * died is given up by the library. Sends only read. */
+/* On a revoked communicator an unmatched receive is cancelled, one that is being filled is filled to its end
+ * (its sender keeps progressing where it waits for us), and the library gives up one whose sender died. Sends
+ * only read. */
 static void finish_request(handle_t handle, int is_receive)
 {
     MPI_Request request = (MPI_Request)handle;
@@ -184,8 +185,8 @@ static void finish_requests(void)
     online.request_consumed = 0;
 }
 
-/* The communicators are never freed: their context ids must not be used again while messages of
- * old are about. */
+/* The communicators are never freed: their context ids must not be reused while old messages are in flight.
+ */
 void comm_made(MPI_Comm comm)
 {
     if (!ground.recovering || comm == MPI_COMM_NULL)

@@ -1,17 +1,17 @@
-/* online/lend.c - a process takes an image from another one on its machine: the job goes on now, and the pages are copied
- * later.
+/* online/lend.c - a process takes an image from another one on its machine: the job continues now, and the pages are
+ * copied later.
  *
- *   1. In a version, or in a meeting, the giver has told the tables (delta.c). It tells where in its pool the new pages
+ *   1. In a version, or in a meeting, the giver has sent the tables (delta.c). It says where in its pool the new pages
  *      are. The receiver opens that pool (/proc/PID/fd/N) and says whether it could. If not, the pages are sent.
  *   2. If the receiver is to play that rank, it fills its memory straight from there (images/fill.c). All resume.
  *   3. A thread of the receiver copies the pages to slots of its own, and verifies them. The next version, and the next
- *      meeting, begin with its end.
- *   4. Until all have come to one of these, the giver keeps the image: none of its slots is written to.
+ *      meeting, first wait for that thread.
+ *   4. Until all have come to one of these, the giver keeps the image: nobody writes to its slots.
  * A pool that somebody has open outlives its process. So from 1 on the receiver has the image as surely as if it had
- * copied it. A death of the giver
- *   before the end of 1: version or meeting have failed, and what was taken of the image is freed;
- *   after that: the receiver goes on reading; the slots of a dead process stay as they are.
- * A death of the receiver leaves the image with the giver, which has it as before.
+ * copied it. If the giver dies
+ *   before the end of 1: the version or meeting has failed, and what was taken of the image is freed;
+ *   after that: the receiver keeps reading; the slots of a dead process stay as they are.
+ * If the receiver dies, the giver still has the image.
  */
 #include "online/online.h"
 #include "images/pool.h"
@@ -48,7 +48,7 @@ static struct place place_here(void)
     return here;
 }
 
-/* Opens what is lent; returns whether that could be done, and it is what the giver has. */
+/* Opens what is lent; returns whether that worked and it is what the giver has. */
 static int take(const struct lend_side *in, const struct place *there, const uint32_t *slots)
 {
     struct paged *pages = &in->image->pages;
@@ -79,11 +79,13 @@ static int exchange(struct lend_side *out, struct lend_side *in, const uint32_t 
                     uint32_t *theirs, MPI_Comm comm)
 {
     struct place here = place_here(), there = {0};
+    int count =
+        ours ? (int)out->delta->offer.new_pages : 0; /* MPI refuses no buffer, even to nobody */
     if (!TRY(MPI_Sendrecv(&here, sizeof here, MPI_BYTE, out->peer, TAG, &there, sizeof there,
                           MPI_BYTE, in->peer, TAG, comm, MPI_STATUS_IGNORE)) ||
-        !TRY(MPI_Sendrecv(ours, (int)out->delta->offer.new_pages, MPI_UINT32_T, out->peer, TAG,
-                          theirs, (int)in->delta->offer.new_pages, MPI_UINT32_T, in->peer, TAG,
-                          comm, MPI_STATUS_IGNORE)))
+        !TRY(MPI_Sendrecv(ours, count, MPI_UINT32_T, out->peer, TAG, theirs,
+                          (int)in->delta->offer.new_pages, MPI_UINT32_T, in->peer, TAG, comm,
+                          MPI_STATUS_IGNORE)))
         return 0;
     MEND_FAULT_POINT(recover_lend_told);
     in->done = in->peer != MPI_PROC_NULL &&
@@ -129,7 +131,7 @@ static int any(void)
 
 void lend_begin(void)
 {
-    sigset_t all, before; /* the application's handlers are not for this thread */
+    sigset_t all, before; /* the application's handlers must not run in this thread */
     if (!any())
         return;
     sigfillset(&all);

@@ -1,10 +1,10 @@
 /* online/levels.c - versions in node-local folders and in parity over groups of ranks, by the store
  * (mend/store.h); and the way back from any level that is not memory.
  *
- * Memory and partner are not the store's: they are there at every version and must be had without a
- * collective operation and without a second copy (online/held.c). What the store gets is the image
- * in memory, as one stream. It is bound to a new communicator only when it is needed: a recovery from
- * memory does not wait for it.
+ * The store does not handle memory and partner: these levels get every version, and must be available without
+ * a collective operation and without a second copy (online/held.c). The store gets the image in memory, as
+ * one stream. We bind it to a new communicator only when we need it: a recovery from memory does not wait for
+ * it.
  */
 #include "online/levels.h"
 #include "online/online.h"
@@ -27,13 +27,13 @@
 #include <unistd.h>
 
 static struct {
-    int partner, local, erasure, global; /* every so many versions; 0: not used */
+    int partner, local, erasure, global; /* every n versions; 0: not used */
     int k, m;
     char global_dir[PATH_MAX], local_dir[PATH_MAX];
     mend_store *store;
     int bound, out_of_order;
     struct damaged damaged; /* found by the last levels_fetch */
-    int begun;              /* this job has had a meeting that went well */
+    int begun;              /* this job has had a successful meeting */
 } use;
 
 static int number(enum mend_config_key key)
@@ -41,7 +41,7 @@ static int number(enum mend_config_key key)
     return (int)mend_setting_integer(key);
 }
 
-/* Everybody can make a folder of that name before us, and would own what we put there. */
+/* Anybody can make a folder of that name before us, and would own what we put there. */
 static void must_be_ours(const char *folder)
 {
     if (!mend_io_make_private(folder))
@@ -61,7 +61,7 @@ void levels_open(const char *dir)
     use.global = number(MEND_KEY_ONLINE_DISK_EVERY);
     use.k = number(MEND_KEY_ONLINE_ERASURE_K);
     use.m = number(MEND_KEY_ONLINE_ERASURE_M);
-    if (!use.erasure) /* the store looks at them all the same */
+    if (!use.erasure) /* the store checks them anyway */
         use.k = 2, use.m = 1;
     char folder[64];
     snprintf(folder, sizeof folder, "/tmp/mend-%d", (int)getuid());
@@ -79,8 +79,8 @@ int levels_partner_due(mend_version_t version)
     return use.partner > 0 && version % use.partner == 0;
 }
 
-/* 0: a peer has failed. Anything else that goes wrong is agreed by the store: the levels are left
- * alone from then on, and said so. */
+/* 0: a peer has failed. The store makes all ranks agree on any other error: then we stop using the levels,
+ * and say so. */
 static int bind(MPI_Comm comm, int rank)
 {
     mend_store_options o;
@@ -110,7 +110,7 @@ static int bind(MPI_Comm comm, int rank)
     use.bound = rc == 0;
     if (rc) {
         use.out_of_order = 1;
-        fprintf(stderr, "mend: rank %d can use only the level memory: %s\n", rank,
+        fprintf(stderr, "mend: rank %d can use only the memory level: %s\n", rank,
                 mend_error_text());
         mend_event("checkpoint.failed", ev_str("level", "local"), ev_str("why", mend_error_text()));
     }
@@ -192,8 +192,8 @@ static int read_into(struct held_image *image)
     return rc ? rc : paged_from_stream(&image->pages, read_stored, NULL, image->size);
 }
 
-/* Files of this rank that the store passed over are named, with the reason: one may be what the user believes to
- * resume. */
+/* Name the files of this rank that the store passed over, with the reason: the user may expect to resume from
+ * one of them. */
 static void say_unusable(int rank, mend_version_t above)
 {
     char folder[PATH_MAX + 16];
@@ -215,7 +215,7 @@ static void say_unusable(int rank, mend_version_t above)
     free(list);
 }
 
-/* Without it the job would begin again, and remove what it could not read. */
+/* Otherwise the job would begin again, and remove what it could not read. */
 static void must_be_readable(int rank, int rc)
 {
     char folder[PATH_MAX + 16];
@@ -233,7 +233,8 @@ static void must_be_readable(int rank, int rc)
         die("rank %d cannot read the checkpoints in %s: %s", rank, folder, mend_error_text());
 }
 
-/* The newest version of this rank whose file is at one of the levels, by its name; 0: none. limit: this one only. */
+/* The newest version of this rank that has a file at one of the levels, judging by names; 0: none. only: look
+ * for this one. */
 static mend_version_t newest_listed(int rank, mend_version_t only)
 {
     const char *const place[] = {use.global_dir, use.local_dir};
@@ -254,9 +255,9 @@ static mend_version_t newest_listed(int rank, mend_version_t only)
     return newest;
 }
 
-/* No version could be read. If by their names files of one are there for every rank, they are damaged or another job's,
- * and to start from the beginning would be the loss of work without a word: refused. (A job that was killed while its
- * first version was being written has no such one.) 0: a peer has failed. */
+/* No version could be read. If, judging by names, every rank has files of one, they are damaged or belong to
+ * another job, and starting from the beginning would silently lose work: refuse. (A job that was killed while
+ * its first version was being written has no such version.) 0: a peer has failed. */
 static int refuse_if_listed(MPI_Comm comm, int rank)
 {
     mend_version_t newest = newest_listed(rank, 0), common = 0;
@@ -271,10 +272,10 @@ static int refuse_if_listed(MPI_Comm comm, int rank)
     say_unusable(rank, 0);
     if (rank == 0) {
         nanosleep(&(struct timespec){0, 200000000}, NULL); /* the others' reasons come first */
-        generations_refuse(use.global_dir);
+        retention_refuse(use.global_dir);
         mend_event("recover.refused", ev_int("version", common), ev_str("file", use.global_dir));
     }
-    sleep(10); /* mend run ends the job */
+    sleep(10); /* `mend run` ends the job */
     MPI_Abort(MPI_COMM_WORLD, EXIT_REFUSED);
     _exit(EXIT_REFUSED);
 }
@@ -290,7 +291,7 @@ int levels_fetch(MPI_Comm comm, int rank, mend_version_t *version)
     if (!bind(comm, rank))
         return 0;
     must_be_readable(rank, 0);
-    for (int tries = 0; use.bound && tries < 8; tries++) { /* damaged ones are passed over */
+    for (int tries = 0; use.bound && tries < 8; tries++) { /* pass over damaged ones */
         mend_version_t newest = 0;
         int rc = mend_store_newest(use.store, &newest);
         if (rc == MEND_ERR_PEER_FAILED || rc == MEND_ERR_MPI)
@@ -331,8 +332,8 @@ void levels_remove_later(int rank, mend_version_t version)
         char folder[PATH_MAX + 16], aside[PATH_MAX + 16];
         snprintf(folder, sizeof folder, "%s/" LEVELS_STORE, place[i]);
         snprintf(aside, sizeof aside, "%s/damaged", place[i]);
-        generations_put_aside(folder, aside, rank, version, &use.damaged);
-        generations_remove_later(folder, rank, version);
+        retention_put_aside(folder, aside, rank, version, &use.damaged);
+        retention_remove_later(folder, rank, version);
     }
 }
 

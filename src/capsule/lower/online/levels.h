@@ -1,5 +1,5 @@
-/* online/levels.h - where versions are kept besides the memory of the ranks: online/levels.c (local
- * and erasure, by the store; reading of all), online/global.c (global). */
+/* online/levels.h - the levels besides the memory of the ranks: online/levels.c (local and erasure, by the
+ * store; reads all levels), online/global.c (global). */
 #ifndef CAPSULE_RECOVER_LEVELS_H
 #define CAPSULE_RECOVER_LEVELS_H
 #include <mend/types.h>
@@ -7,29 +7,29 @@
 #include "online/online.h"
 
 #define LEVELS_STORE  "images" /* name of the store */
-#define LEVELS_REGION 1        /* its only region: an image with what was printed */
+#define LEVELS_REGION 1        /* its only region: an image with held-back output */
 
 void levels_open(const char *dir);
-int levels_partner_due(mend_version_t version); /* is a second copy kept in the partner's memory? */
-/* A meeting is over: this process plays `rank`, from `version`. What was saved later is of a past that
- * was given up: removed. */
+int levels_partner_due(mend_version_t version); /* does the partner's memory keep a second copy? */
+/* A meeting is over: this process plays `rank`, from `version`. Versions that were saved later belong to a
+ * past that was given up: they are removed. */
 void levels_remove_later(int rank, mend_version_t version);
-void levels_begun(void); /* a meeting is over, of a spare, too */
+void levels_begun(void); /* a meeting is over, also for a spare */
 void levels_begin(int rank, int ranks, mend_version_t version, uint64_t id);
 /* Local and erasure, if they are due (by order, round/due.h). Collective over comm. 0: a peer has failed. */
 int levels_save(const struct held_image *image, uint64_t order, MPI_Comm comm, int ranks);
-/* The newest version that every rank can have from these levels, this rank's image of it. *version 0:
+/* Fetches this rank's image of the newest version that every rank can get from these levels. *version 0:
  * there is none. Collective over comm. 0: a peer has failed. */
 int levels_fetch(MPI_Comm comm, int rank, mend_version_t *version);
 void levels_unbind(void); /* the communicator is gone */
-void levels_done(void);   /* the job has ended well: node-local files go */
+void levels_done(void);   /* the job has ended well: remove node-local files */
 
 void global_open(const char *dir, int versions);
 void global_begin(int ranks, mend_version_t version, uint64_t id);
-/* Write it in the background, if it is due. */
+/* Writes it in the background, if it is due. */
 void global_offer(struct held_image *image, uint64_t order);
 void global_flush(void);           /* wait for the background */
-mend_version_t global_floor(void); /* files will not be put back behind this version */
+mend_version_t global_floor(void); /* files will not be put back beyond this version */
 int global_write(const struct held_image *image); /* now; 0: failed */
 int global_save_now(
     const struct held_image *image); /* the same for a version that others write, too */

@@ -1,21 +1,20 @@
-/* online/meeting.c - all processes that live decide who plays which rank, from which version, and make it so.
+/* online/meeting.c - all living processes decide which process plays which rank, from which version, and carry it out.
  *
- * One meeting (attempt), repeated until it works out:
- *   1. revoke the base communicator, gather all who live, and shrink it to them (online/agree.c);
- *      a process that has come later may join now (online/join.c), and then all begin again;
- *   2. everybody shows a card: rank played, images held;
- *   3. from the same cards everybody computes the same plan (online/plan.c): who plays which rank,
- *      and the newest version of which every rank's image is in memory;
- *   4. the upper half is ended (online/leave.c);
- *   5. a byte from everybody to everybody, so that no message of old is under way to anybody;
- *   6. the new world is split off, in rank order; images go to those who lack them, or come from the
- *      other levels if memory has not all of them (if those have not either: from the beginning);
- *   7. files are put back (undo/apply.c), and the image is loaded in place of the upper half. No MPI call
- *      while its memory is not there;
- *   8. all agree that it went well (online/agree.c, also for an agreement that does not end).
- * A death between any two steps: whoever sees it revokes, and comes to step 8 with a no. Nobody
- * skips step 8, so all begin again at 1. Nothing of the old version has been given up by then: the
- * images are still where they were.
+ * One meeting (attempt), repeated until it succeeds:
+ *   1. Revoke the base communicator, gather all living processes, and shrink it to them (online/agree.c). A process that
+ *      was started later may join now (online/join.c); then all begin again.
+ *   2. Each process sends all others a card: the rank it plays, the images it holds.
+ *   3. From the same cards all compute the same plan (online/plan.c): which process plays which rank, and the newest
+ *      version of which every rank's image is in memory.
+ *   4. End the upper half (online/leave.c).
+ *   5. Send a byte between every two processes, so that no old message is in flight.
+ *   6. Split off the new world, in rank order. Send images to the processes that lack them, or fetch them from the other
+ *      levels if memory does not have all. (If those do not either, start from the beginning.)
+ *   7. Restore files (undo/apply.c), and load the image in place of the upper half. Make no MPI call while the upper
+ *      half's memory is not there.
+ *   8. All agree that it went well (online/agree.c, also if the agreement does not end).
+ * After a death between any two steps, a process that notices it revokes, and votes no in step 8. No process skips
+ * step 8, so all begin again at 1. All images of the old version are still where they were.
  */
 #include "online/meeting.h"
 #include "output/output.h"
@@ -114,7 +113,7 @@ static int attempt(void)
     phase("plan");
     MEND_FAULT_POINT(recover_plan);
     if (ok && !job.plan.finished && !job.plan.hopeless) {
-        leave_upper(job.control); /* a rank that had finished comes here without */
+        leave_upper(job.control); /* a rank that had finished comes here with its upper half */
         ok = flush_messages(&job.plan, job.base);
         phase("flush");
         ok = ok && prepare_agreements(job.base) && build_world(&job.plan, job.base, &job.control);
@@ -126,8 +125,7 @@ static int attempt(void)
         if (ok && job.plan.rank >= 0)
             ok = files_can_go_back(job.plan.rank, job.plan.version, job.control);
         if (ok && job.plan.rank >= 0)
-            levels_remove_later(job.plan.rank,
-                                job.plan.version); /* for them there will be no logs */
+            levels_remove_later(job.plan.rank, job.plan.version); /* they will have no logs */
         ok = ok &&
              (job.plan.rank < 0 || put_files_back(job.plan.rank, job.plan.version, job.control));
         phase("files");
@@ -137,7 +135,7 @@ static int attempt(void)
         MEND_FAULT_POINT(recover_load);
     }
     if (!ok && job.control != MPI_COMM_NULL)
-        mend_ulfm_revoke(job.control); /* who waits for us in it does not hear of the base */
+        mend_ulfm_revoke(job.control); /* a process that waits there does not notice the base */
     enum agreed agreed = agree(job.base, ok);
     if (agreed == AGREED_YES ||
         (agreed == AGREED_UNSURE && (job.plan.finished || job.plan.hopeless)))
@@ -150,6 +148,14 @@ static int attempt(void)
                                                                        : "here"));
     phases_begin();
     return 0;
+}
+
+static void tell_playing(void)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    mend_event("recover.playing", ev_int("version", job.version), ev_int("pid", getpid()),
+               ev_str("host", host), ev_int("spares", job.plan.processes - job.world_size));
 }
 
 void meet(void)
@@ -184,8 +190,7 @@ void meet(void)
         undo_meeting(job.plan.id);
         undo_begin(job.rank, job.version);
         online.leaving = 0;
-        mend_event("recover.playing", ev_int("version", job.version), ev_int("pid", getpid()),
-                   ev_int("spares", job.plan.processes - job.world_size));
+        tell_playing();
         if (job.version)
             image_resume();
         if (phases_repairs())

@@ -1,4 +1,5 @@
-/* online/meeting.h - the job as a process of it knows it, and the meeting that decides what it plays. */
+/* online/meeting.h - the job as its processes know it, and the meeting that decides what each of them plays.
+ */
 #ifndef CAPSULE_ONLINE_MEETING_H
 #define CAPSULE_ONLINE_MEETING_H
 #include "online/plan.h"
@@ -10,7 +11,7 @@ extern struct job {
     mend_version_t copied_version; /* the newest that partners have, too */
     int finished;                  /* the application has called MPI_Finalize */
     int began_mpi;                 /* it has called MPI_Init */
-    MPI_Comm base;                 /* all processes alive, with the spares */
+    MPI_Comm base;                 /* all live processes, including spares */
     MPI_Comm control;              /* the processes of online.world, for our own messages */
     int argc;                      /* of the application */
     char **argv;
@@ -19,6 +20,6 @@ extern struct job {
     struct context back; /* to the application that finishes */
 } job;
 
-/* Meet until it works out. Returns only if the application has finished. */
+/* Meets until a meeting succeeds. Returns only if the application has finished. */
 void meet(void);
 #endif

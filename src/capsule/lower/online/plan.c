@@ -30,7 +30,7 @@ static uint64_t mixed_in(uint64_t h, const char *bytes, size_t count)
     return h;
 }
 
-/* Of one boot of one kernel, and of one space of process ids in it. */
+/* Identifies one boot of one kernel, and one pid namespace in it. */
 uint64_t machine_number(void)
 {
     char boot[64] = "";
@@ -47,8 +47,8 @@ uint64_t machine_number(void)
 }
 
 #ifdef OPEN_MPI
-/* A process that is gone or a zombie is dead. One that has our parent is a rank as we are, so its number has not
- * been given to somebody else. */
+/* A process that is gone or a zombie is dead. If its parent is ours, it is a rank like us, so its number does
+ * not belong to another process by now. */
 static enum mend_news look_at(int pid)
 {
     char path[32], text[512];
@@ -104,8 +104,7 @@ int plan_is_near(const struct plan *plan, int rank)
 
 int plan_holder(const struct plan *plan, int rank, mend_version_t version)
 {
-    int own =
-        plan->player[rank]; /* a survivor's own memory first; only for the dead all are asked */
+    int own = plan->player[rank]; /* a survivor's own memory first; ask all only for the dead */
     if (own >= 0 && plan->card[own].rank == rank && plan_holds(plan, own, rank, version))
         return own;
     for (int p = 0; p < plan->processes; p++)
@@ -124,11 +123,11 @@ int plan_partner_of(const struct plan *plan, int rank)
     return (rank + plan->ranks - plan->shift) % plan->ranks;
 }
 
-/* The newest version of which every rank's image is in somebody's memory, and for which files can be put back:
- * the other levels may have a newer one. */
+/* The newest version of which every rank's image is in somebody's memory, and for which files can be put
+ * back: the other levels may have a newer one. */
 static void choose_version(struct plan *plan)
 {
-    mend_version_t floor = 0, lacking = 0; /* the last one that some rank's image is missing of */
+    mend_version_t floor = 0, lacking = 0; /* the last one that lacks some rank's image */
     for (int p = 0; p < plan->processes; p++)
         floor = plan->card[p].floor > floor ? plan->card[p].floor : floor;
     plan->version = 0;
@@ -144,8 +143,8 @@ static void choose_version(struct plan *plan)
         }
 }
 
-/* Spares take the places of the dead: rather one on a host that keeps no image of that rank, so
- * that one host does not hold both. */
+/* Spares take the places of the dead: preferably on a host that keeps no image of that rank, so that no host
+ * holds both. */
 static void fill_places(struct plan *plan)
 {
     char *taken = calloc((size_t)plan->processes, 1);
@@ -156,7 +155,8 @@ static void fill_places(struct plan *plan)
     for (int r = 0; r < plan->ranks; r++) {
         if (plan->player[r] >= 0)
             continue;
-        int keeper = plan_holder(plan, r, plan->version), best = -1, best_score = -1;
+        int keeper = plan->version ? plan_holder(plan, r, plan->version) : -1; /* 0 is no image */
+        int best = -1, best_score = -1;
         for (int p = 0; p < plan->processes; p++) {
             int score = keeper < 0 || plan->card[keeper].host != plan->card[p].host;
             if (!taken[p] && score > best_score) {
@@ -179,8 +179,9 @@ static unsigned host_of(const struct plan *plan, int rank)
     return plan->card[plan->player[rank]].host;
 }
 
-/* No distance sets more pairs apart: all of them; if one host has more than half of the ranks, each rank elsewhere is in
- * two pairs. (The vote leaves a host that has the majority, if there is one.) */
+/* The most pairs that any distance can separate: all of them; but if one host has more than half of the
+ * ranks, each rank elsewhere is in two pairs. (The vote finds the host with the majority, if there is one.)
+ */
 static int most_apart(const struct plan *plan)
 {
     unsigned host = 0;
@@ -195,8 +196,8 @@ static int most_apart(const struct plan *plan)
     return on_it > plan->ranks - on_it ? 2 * (plan->ranks - on_it) : plan->ranks;
 }
 
-/* The distance to the partner: as many pairs as possible on different hosts. With k ranks in a row on each host it is
- * found after k. */
+/* The distance to the partner: puts as many pairs as possible on different hosts. With k consecutive ranks on
+ * each host, the search ends at k. */
 static int choose_shift(const struct plan *plan)
 {
     int best = 1, best_apart = -1, most = most_apart(plan);

@@ -15,7 +15,7 @@ struct meeting_card { /* what a process shows in a meeting */
     int rank, finished;
     int windows;          /* open */
     int unclean;          /* creations that failed: it will not call MPI_Finalize */
-    mend_version_t floor; /* files cannot be put back behind this version */
+    mend_version_t floor; /* files cannot be put back beyond this version */
     uint64_t id;          /* the time by this process' clock: the latest names the meeting */
     unsigned host;
     uint64_t machine; /* processes with the same number see each other's /proc */
@@ -27,14 +27,14 @@ struct meeting_card { /* what a process shows in a meeting */
 };
 
 struct plan {
-    int processes, me;      /* in the meeting, this one */
-    int rank;               /* this process will play; -1: spare */
+    int processes, me;      /* in the meeting; the number of this one */
+    int rank;               /* that this process will play; -1: spare */
     mend_version_t version; /* to load, from memory; 0: from another level, or from the beginning */
     int finished;           /* all ranks have */
-    int replaced;           /* so many ranks have a new player */
-    int hopeless;           /* there is no process for some rank, or some has windows open */
-    int windows;            /* some has: see online/hear.c */
-    int unclean; /* some is: nobody calls MPI_Finalize, where the others would be waited for */
+    int replaced;           /* number of ranks that have a new player */
+    int hopeless;           /* no process is left for some rank, or some process has windows open */
+    int windows;            /* some process has windows open: see online/hear.c */
+    int unclean;            /* some is: nobody calls MPI_Finalize, which would wait for it */
     int ranks;
     uint64_t id;
     int shift;                 /* rank r's second image is at rank r+shift */
@@ -56,7 +56,7 @@ uint64_t machine_number(void);
 enum mend_news plan_look_at_players(const struct plan *plan);
 #endif
 
-/* --- online/steps.c: of a meeting --- */
+/* --- online/steps.c: steps of a meeting --- */
 int prepare_agreements(MPI_Comm base);
 int build_world(const struct plan *plan, MPI_Comm base, MPI_Comm *control);
 int flush_messages(const struct plan *plan, MPI_Comm base);
@@ -64,17 +64,17 @@ int spread_images(struct plan *plan, MPI_Comm base, MPI_Comm control);
 void job_give_up(const struct plan *plan, MPI_Comm base) __attribute__((noreturn));
 
 /* --- online/join.c: processes that came later --- */
-/* At the end of a checkpoint. If one waits, this does not return: all meet it. */
+/* At the end of a checkpoint. If a new process waits, this does not return: all meet it. */
 void join_refill(MPI_Comm base, MPI_Comm control, const struct plan *plan, mend_version_t version);
-/* In a meeting. 0: a peer has failed. `port`: MPI_MAX_PORT_NAME characters, none: nobody waits. */
+/* In a meeting. 0: a peer has failed. `port`: MPI_MAX_PORT_NAME characters; empty: nobody waits. */
 int join_ask(MPI_Comm base, int world_size, int finished, char *port);
 int join_take_in(MPI_Comm *base, const char *port, int world_size);  /* 1: *base has it, too */
-void join_them(const char *number, MPI_Comm *base, int *world_size); /* by the new one */
+void join_them(const char *number, MPI_Comm *base, int *world_size); /* in the new process */
 void join_part(MPI_Comm base);                                       /* at the end of the job */
 int join_is_wanted(void);
 
 /* --- online/spare.c --- */
 void spare_wait(const struct plan *plan, MPI_Comm base);
-void spares_tell(const struct plan *plan, MPI_Comm base, size_t size); /* of an image */
+void spares_tell(const struct plan *plan, MPI_Comm base, size_t size); /* the size of an image */
 
 #endif

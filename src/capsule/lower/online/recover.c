@@ -2,14 +2,14 @@
  *
  *   mpirun --with-ft ulfm -n 5 capsule.openmpi --online SPARES DIR PROGRAM ARGS...
  *
- * Ranks 0..n-1 of the application are played by n of the processes; the others are spares, which
- * have a lower half only. Every version is kept in memory twice, by its rank and by another one
- * (on another node, if there are several; online/checkpoint.c); online/levels.c keeps some of them elsewhere. When
- * an MPI call fails, all processes meet (online/meeting.c); starting and finishing are meetings, too.
+ * Some of the processes play ranks 0..n-1 of the application; the others are spares, which have a lower half
+ * only. Two processes keep every version in memory: its rank and another one (on another node, if there are
+ * several; online/checkpoint.c); online/levels.c keeps some versions elsewhere. When an MPI call fails, all
+ * processes meet (online/meeting.c); starting and finishing are meetings, too.
  *
- * The process layer (mend/process.h) is not used here although its repair is the same idea: its
- * agreement would come before the images are moved and loaded, and a death in between would need
- * a second protocol around it. Here one agreement covers both, and start and finish as well.
+ * The process layer (mend/process.h) is not used here although its repair is the same idea: its agreement
+ * would come before the images are moved and loaded, and a death in between would need a second protocol
+ * around it. Here one agreement covers both, and start and finish as well.
  */
 #include "online/meeting.h"
 #include "images/load.h"
@@ -65,7 +65,7 @@ int a_player_died(void)
     return yes;
 }
 
-/* What is known of the players: from the MPI library, and of those on this machine from the kernel. */
+/* What is known about the players: from the MPI library and, for those on this machine, from the kernel. */
 static enum mend_news news_of_players(void *arg)
 {
     (void)arg;
@@ -75,7 +75,7 @@ static enum mend_news news_of_players(void *arg)
     return plan_look_at_players(&job.plan);
 }
 
-/* Every MPI call of the application that fails comes here (GUARD), and the room ulfm has the rule. */
+/* Every failed MPI call of the application comes here (GUARD). ulfm/failure.c has the rule. */
 void recover_error(int rc, const char *function)
 {
     if (mend_ulfm_caused_by_death(rc, news_of_players, NULL)) {
@@ -84,10 +84,10 @@ void recover_error(int rc, const char *function)
                    ev_str("call", function));
         leave_now();
     }
-    /* any other error is the program's: its own handler runs above */
+    /* any other error belongs to the program: its own handler runs above */
 }
 
-/* ---- called by mpi.c ------------------------------------------------------------------------- */
+/* ---- called from mpi/ ------------------------------------------------------------------------- */
 
 /* The upper half runs again and its objects are bound. */
 void recover_resumed(void)
@@ -99,13 +99,15 @@ void recover_resumed(void)
     undo_outside_resumed();
     lend_begin();
     discard_free();
-    output_commit(); /* up to this version nothing can be rolled back */
+    output_commit();       /* nothing up to this version can be rolled back */
+    if (!phases_repairs()) /* a new launch: nothing was repaired */
+        mend_event("recover.loaded", ev_int("version", job.version));
     phases_tell(job.took_in && !job.plan.replaced ? "refilled" : "resumed", job.version);
     job.took_in = 0;
 }
 
-/* A rank may finish only when all have, because a failure elsewhere would roll it back, too. The
- * meeting may do just that, so it needs our own stack. */
+/* A rank may finish only when all have, because a failure elsewhere would roll it back, too. The meeting may
+ * do just that, so it needs our own stack. */
 static void finish(void)
 {
     meet();
@@ -126,9 +128,9 @@ void recover_finalize(void)
     mend_event("recover.finished", ev_int("version", job.version));
 }
 
-/* Without MPI_Finalize, or with a code, this is the program's own decision: a repair would only repeat
- * it. A program that knows nothing of MPI ends here, too: with all ranks, as if it had called
- * MPI_Finalize. */
+/* An end without MPI_Finalize, or with a code, is the program's own decision: a repair would only repeat it.
+ * A program that does not use MPI ends here, too: together with all ranks, as if it had called MPI_Finalize.
+ */
 void recover_ended(int code)
 {
     if (!job.finished && !code && !job.began_mpi && !job.version)
@@ -144,13 +146,13 @@ void recover_begun(void)
     job.began_mpi = 1;
 }
 
-/* A process in place of one that died: it comes into the middle of a meeting. */
+/* A process that replaces a dead one: it joins in the middle of a meeting. */
 static void join_later(const char *number)
 {
     join_them(number, &job.base, &job.world_size);
     job.took_in = 1;
     phases_noticed();
-    phases_tell("joined", 0); /* not the start: the others say all that a repair says */
+    phases_tell("joined", 0); /* not the start: the others report everything about the repair */
     meet();
     join_part(job.base);
     exit(0);
@@ -179,7 +181,7 @@ void recover_main(int argc, char **argv)
         output_open(argv[1]);
     undo_open(argv[1]);
     levels_open(argv[1]);
-    /* MPI_Init waits for ever if a process dies inside it: who watches us must know whom to look for */
+    /* MPI_Init waits forever if a process dies inside it: `mend run` must know which processes to watch */
     char host[256] = "";
     gethostname(host, sizeof host - 1);
     mend_event("recover.born", ev_int("pid", getpid()), ev_str("host", host));

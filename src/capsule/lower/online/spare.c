@@ -1,9 +1,9 @@
-/* online/spare.c - a spare waits, at little cost to the ranks that work beside it.
+/* online/spare.c - a spare waits, at little cost to the ranks that work next to it.
  *
- * Looking whether something has happened takes a turn of the MPI library and a look at its failures: a
- * spare that did so every millisecond would take 1.5 % of a core from somebody. So it sleeps on what
- * the kernel tells without being asked, the deaths of the ranks of its own node, and looks every so often
- * for all else: a revoke (the end of the job, mostly), a death on another node, a message.
+ * Looking for news takes a turn of the MPI library and a look at its failures: a spare that did so every
+ * millisecond would take 1.5 % of a core from somebody. So it sleeps on what the kernel reports without being
+ * asked, the deaths of the ranks on its own node, and looks from time to time for everything else: a revoke
+ * (mostly the end of the job), a death on another node, a message.
  */
 #include "online/plan.h"
 #include "online/online.h"
@@ -19,15 +19,15 @@
 
 enum {
     TAG_ROOM = 2,
-    WATCHED = 256,    /* deaths of so many at most */
-    ALL_SEEN = 20,    /* ms between two looks if all of them are */
+    WATCHED = 256,    /* watch the deaths of at most this many */
+    ALL_SEEN = 20,    /* ms between two looks if these are all */
     SOME_SEEN = 5,    /* ... if there are others */
     DEATH_KNOWN = 1,  /* ... until the MPI library knows of one, too */
-    PATIENCE = 10000, /* looks of the last kind; a process of mpirun's own may just be slow */
+    PATIENCE = 10000, /* looks of the last kind; a process that mpirun manages may just be slow */
 };
 
-/* Spares make room for two images and for what is in one before they are needed: touching that much memory for the first
- * time would take longer than all else in a recovery. */
+/* Spares make room for two images and for the content of one before they are needed: touching that much
+ * memory for the first time would take longer than everything else in a recovery. */
 void spares_tell(const struct plan *plan, MPI_Comm base, size_t size)
 {
     static size_t told;
@@ -43,7 +43,7 @@ void spares_tell(const struct plan *plan, MPI_Comm base, size_t size)
         int plays = 0;
         for (int r = 0; r < plan->ranks; r++)
             plays |= plan->player[r] == p;
-        if (!plays) /* a spare that has died is nobody's concern now */
+        if (!plays) /* a spare that has died does not matter now */
             MPI_Send(&room, 1, MPI_UNSIGNED_LONG, p, TAG_ROOM, base);
     }
 }
@@ -75,9 +75,8 @@ static void hear_of_room(MPI_Comm base)
     }
 }
 
-/* Returns when the base communicator was revoked, or the MPI library knows that a rank's player is dead
- * (the ranks may all be waiting for one that is stopped). MPI_Iprobe does not report that, it only drives
- * progress. */
+/* Returns when the base communicator was revoked, or the MPI library knows that a rank's player is dead (all
+ * ranks may be waiting for one that is stopped). MPI_Iprobe does not report that, it only drives progress. */
 void spare_wait(const struct plan *plan, MPI_Comm base)
 {
     struct pollfd list[WATCHED];

@@ -1,4 +1,4 @@
-/* online/state.c - what this process knows of itself (online/online.h). */
+/* online/state.c - what this process knows about itself (online/online.h). */
 #include "online/online.h"
 
 struct online online = {.leaving = 1, .hear_every = 1};

@@ -1,6 +1,5 @@
-/* online/steps.c - the steps of a meeting that make or move something: communicators, messages, images. See the list in
- * meeting.c. Each returns 0 if a peer failed.
- */
+/* online/steps.c - the steps of a meeting that make or move something: communicators, messages, images. See
+ * the list in meeting.c. Each returns 0 if a peer failed. */
 #include "online/plan.h"
 #include "online/online.h"
 #include "output/output.h"
@@ -15,10 +14,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Two rounds of a byte from everybody to everybody. What a process had sent to us before is in
- * front of its byte, and the messages that were under way when the communicators were revoked have
- * been received to their end (or were refused) when the second byte is here: a late fragment would
- * be written into the memory of the upper half that is about to be loaded. */
+/* Two rounds of one byte from everybody to everybody. Whatever a process had sent to us before arrives before
+ * its byte. When the second byte is here, the messages that were in flight when the communicators were
+ * revoked have been received to their end (or refused): a late fragment would be written into the memory of
+ * the upper half that is about to be loaded. */
 int flush_messages(const struct plan *plan, MPI_Comm base)
 {
     int ok = 1;
@@ -48,7 +47,7 @@ int flush_messages(const struct plan *plan, MPI_Comm base)
     return ok;
 }
 
-/* In the first meeting, before the world: its communicators have the lower numbers (creation_note). */
+/* In the first meeting, before the world: so its communicators have the lower numbers (creation_note). */
 int prepare_agreements(MPI_Comm base)
 {
     creation_begin_in_meeting(base);
@@ -58,7 +57,7 @@ int prepare_agreements(MPI_Comm base)
     return 1;
 }
 
-/* If it fails, a handle may be garbage: keep none. */
+/* After a failure a handle may be garbage: keep none. */
 int build_world(const struct plan *plan, MPI_Comm base, MPI_Comm *control)
 {
     MPI_Comm w, c, s;
@@ -85,8 +84,8 @@ int build_world(const struct plan *plan, MPI_Comm base, MPI_Comm *control)
     return 1;
 }
 
-/* Each image of the version must be at its player and at its partner's player; all transfers in
- * one order, so that they cannot block each other. */
+/* Each image of the version must be at its player and at its partner's player; all transfers in one order, so
+ * that they cannot block each other. */
 int spread_images(struct plan *plan, MPI_Comm base, MPI_Comm control)
 {
     if (!plan->version)
@@ -115,8 +114,8 @@ int spread_images(struct plan *plan, MPI_Comm base, MPI_Comm control)
     return 1;
 }
 
-/* No process is left for some rank, or this job cannot be repaired. The images in memory would be lost
- * with it: put them on disk, for a new one. */
+/* No process is left for some rank, or this job cannot be repaired. The images in memory would be lost with
+ * it: write them to disk, for a new job. */
 void job_give_up(const struct plan *plan, MPI_Comm base)
 {
     int saved = 1, flag;

@@ -1,6 +1,6 @@
-/* ended.c - a program that ends itself, by a code or by MPI_Abort, reports that to `mend run`: a relaunch
- * would only repeat it. One that crashes may have been hit from outside, and is repaired; but what it
- * printed last is kept, for it may crash again. */
+/* ended.c - a program that ends itself, with an exit code or by MPI_Abort, reports that to `mend run`: a
+ * relaunch would only repeat it. A program that crashes may have been hit from outside, so it is recovered;
+ * but we save its last output, because it may crash again. */
 #include "ground/settings.h"
 #include "output/output.h"
 
@@ -24,8 +24,9 @@ static struct {
     struct sigaction library[65]; /* the MPI library's */
 } ended;
 
-/* Not the program's own decision, if it follows an error that the death of another rank may have caused. (In a
- * job that repairs itself the program never hears of one.) Then the job is torn down, and launched again. */
+/* If the end follows an error that the death of another rank may have caused, it is not the program's own
+ * decision. (In a job that repairs itself the program never sees such an error.) Then the job is torn down
+ * and launched again. */
 static void tell(int code, const char *how, enum mend_ended_how how_told)
 {
     if (lower.upper && lower.upper->doubtful && !ground.recovering)
@@ -36,8 +37,8 @@ static void tell(int code, const char *how, enum mend_ended_how how_told)
     }
 }
 
-/* What is printed last is final when all ranks have ended: a job that is launched again says it again.
- * 0: it could not be written. */
+/* The last output is final when all ranks have ended: a job that is launched again prints it again. 0: it
+ * could not be written. */
 static int output_written(void)
 {
     return relaunch_active() ? output_end() : output_direct();
@@ -51,7 +52,7 @@ int ended_output(void)
     int why = errno;
     snprintf(reserve, sizeof reserve, "%s/reserve", settings.dir);
     if (unlink(reserve) == 0 && output_written())
-        return 1; /* mend run has set some room aside for this */
+        return 1; /* `mend run` has reserved some space for this */
     fprintf(stderr, "mend: the last output of rank %d could not be written to %s/output: %s\n",
             mend_event_rank(), settings.dir, strerror(why));
     mend_ends_ended(mend_event_rank(), MEND_ENDS_OUTPUT_LOST, why);
@@ -75,8 +76,8 @@ void ended_watch(void)
 
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM};
 
-/* A crash of the program's own code goes to the table, so that one that comes again is not survived for ever. What came
- * from outside, or happened in the MPI library (which may be hit by a death), is none. */
+/* Record a crash in the program's own code in the table, so that the job does not survive a repeated one for
+ * ever. A signal from outside, or a crash in the MPI library (which a death may cause), does not count. */
 static void tell_crash(int signal, const siginfo_t *info, const ucontext_t *context, int pid)
 {
     uint64_t at = interrupted_at(context);
@@ -91,12 +92,12 @@ static void tell_crash(int signal, const siginfo_t *info, const ucontext_t *cont
         raw_syscall(SYS_pwrite64, fd, (long)&p, MEND_ENDS_TOLD, (long)rank * (long)sizeof p, 0, 0);
 }
 
-/* With either half's thread pointer. Then what would have happened without us: the instruction runs
- * again, or the signal is sent again. */
+/* With the thread pointer of either half. Afterwards happens what would have happened without us: the
+ * instruction runs again, or the signal is sent again. */
 static void on_crash(int signal, siginfo_t *info, void *context)
 {
     int pid = (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-    if (pid == ground.main_tid) { /* no child */
+    if (pid == ground.main_tid) { /* not a child */
         output_last();
         tell_crash(signal, info, context, pid);
     }
@@ -113,8 +114,8 @@ void ended_watch_crashes(void)
         sigaction(crashes[i], &action, &ended.before[crashes[i]]);
 }
 
-/* Open MPI's handlers for crashes print the stack and send the signal again. They need the lower half's thread
- * pointer, or they crash themselves, and abort() of the program ends as a SIGSEGV. */
+/* Open MPI's crash handlers print the stack and send the signal again. They need the lower half's thread
+ * pointer; otherwise they crash themselves, and an abort() of the program ends as a SIGSEGV. */
 static void on_crash_for_library(int signal, siginfo_t *info, void *context)
 {
     void *pointer = thread_pointer_get();
@@ -133,8 +134,8 @@ void ended_lend_pointer(void)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     stack_t stack;
-    /* UCX gives this thread a stack for signals. Signal frames, and so images, would carry its address into processes
-     * where nothing is there: a crash would find no stack for its handler. */
+    /* UCX gives this thread an alternate signal stack. Signal frames, and so images, would carry its address
+     * into processes where nothing is mapped there: a crash would find no stack for its handler. */
     if (!sigaltstack(NULL, &stack) && (uintptr_t)stack.ss_sp >= UPPER_END)
         sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -165,8 +166,8 @@ void ended_left(void)
     ended.watched = 0;
 }
 
-/* The last thing that a rank does. One that has not said it was killed, whatever the launcher says:
- * MPICH's ends with 0 after a quarter of all kills. */
+/* The last thing that a rank does. A rank that has not reported this was killed, whatever the launcher says:
+ * MPICH's launcher exits with 0 after a quarter of all kills. */
 void ended_well(void)
 {
     if (!ended.watched)

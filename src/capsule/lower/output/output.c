@@ -1,14 +1,14 @@
-/* output.c - what the application prints, held back until it cannot be rolled back any more.
+/* output.c - holds back what the application prints until it cannot be rolled back any more.
  *
- * The bytes that a rank writes to its standard output (and error) are numbered from its start. They
- * are kept in memory, and in the image, until a version is complete; then they go to the file
- * DIR/output/RANK.out (RANK.err), each at the place of its number. Whoever plays the rank next may
- * write the same bytes to the same places again: nothing is doubled, and nothing is lost.
- * `mend run` prints the files as they grow. What is held back when the rank comes to its end goes to
- * DIR/output/RANK.out.last: the number of its first byte (8 bytes), and the bytes. `mend run` prints
+ * We number the bytes that a rank writes to its standard output (and error) from its start. We keep them in
+ * memory, and in the image, until a version is complete; then they go to the file DIR/output/RANK.out
+ * (RANK.err), each at the place of its number. Whichever process plays the rank next may write the same bytes
+ * to the same places again: nothing is doubled, and nothing is lost.
+ * `mend run` prints the files as they grow. When the rank ends, bytes that are still held back go to
+ * DIR/output/RANK.out.last: the number of the first byte (8 bytes), then the bytes. `mend run` prints
  * that if the job does not come back.
- * In a job that is launched again (relaunch.c) the image does not have them: they are put aside at every
- * capture, to RANK.out.CAPTURE in the same form, and follow when its version is complete, or resumed.
+ * In a job that is launched again (relaunch.c) the image does not hold them: at every capture they are put aside
+ * to RANK.out.CAPTURE in the same form, and follow when its version is complete, or resumed.
  *
  * output_write runs in the trap handler, with the upper half's thread pointer: no libc but memcpy.
  */
@@ -26,18 +26,18 @@
 
 #include "output/output.h"
 
-#define HELD_MAX (256ul << 20) /* more than that is not held back: it is written at once */
+#define HELD_MAX (256ul << 20) /* bytes beyond that are not held back, but written at once */
 
 struct stream {
     char *held; /* bytes from..to-1 */
     uint64_t from, to;
     int file;
     char last[4224]; /* the path of RANK.out.last */
-    int settled;     /* nothing is there */
+    int settled;     /* that file does not exist */
 };
 
 static struct {
-    int held; /* output is held back in this job */
+    int held; /* this job holds output back */
     int direct, playing;
     volatile int lock;
     int trouble; /* errno of the last write that failed */
@@ -98,8 +98,8 @@ void output_start(void)
     output.lock = 0;
 }
 
-/* By threads of either half, or their copies in a child. One may have been ended while it had the lock, which is its
- * number. */
+/* For threads of either half, or their copies in a child. The lock is the number of the thread that holds it:
+ * that thread may have been ended meanwhile. */
 static void take(void)
 {
     int me = (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), holder = 0;
@@ -127,14 +127,14 @@ static void flush_to(struct stream *s, uint64_t end)
                              (long)(end - at), (long)at, 0, 0);
         if (n == -EINTR || n == -EAGAIN)
             continue;
-        if (n <= 0) { /* a full disk: keep the bytes and try at the next commit */
+        if (n <= 0) { /* disk full: keep the bytes and try again at the next commit */
             output.trouble = n < 0 ? (int)-n : ENOSPC;
             break;
         }
         at += (uint64_t)n;
     }
     memmove(s->held, s->held + (at - s->from), s->to - at);
-    if (at > s->from && !s->settled) { /* last words of a life before are behind us */
+    if (at > s->from && !s->settled) { /* the last words of a previous life are outdated */
         raw_syscall(SYS_unlinkat, AT_FDCWD, (long)s->last, 0, 0, 0, 0);
         s->settled = 1;
     }
@@ -181,7 +181,7 @@ static int write_held(const struct stream *s, const char *path)
     return n == (long)(part[0].iov_len + part[1].iov_len);
 }
 
-/* In a signal handler, with either half's thread pointer. */
+/* In a signal handler, with the thread pointer of either half. */
 int output_last(void)
 {
     int ok = 1;
@@ -196,7 +196,7 @@ int output_last(void)
 int output_end(void)
 {
     for (int i = 0; output.held && i < 2; i++)
-        unlink(output.stream[i].last); /* of a launch before */
+        unlink(output.stream[i].last); /* from a previous launch */
     int ok = output_last();
     errno = output.trouble;
     return ok;
@@ -261,6 +261,8 @@ void output_take_back(int capture)
     for (int i = 0; i < 2; i++) {
         aside_path(path, sizeof path, i, capture);
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        if (fd < 0 && errno != ENOENT)
+            die("cannot open %s: %s", path, strerror(errno));
         if (fd < 0)
             continue;
         ssize_t n = read(fd, &at, sizeof at);
@@ -269,6 +271,8 @@ void output_take_back(int capture)
                 die("cannot write to %s: %s", output.folder, strerror(errno));
             at += (uint64_t)n;
         }
+        if (n < 0)
+            die("cannot read %s: %s", path, strerror(errno));
         close(fd);
     }
     aside_remove();

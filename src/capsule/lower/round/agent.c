@@ -1,23 +1,23 @@
 /* agent.c - a thread of the lower half that speaks for its rank while a checkpoint is made.
  *
  * It answers for a rank that is blocked inside MPI, and interrupts one that computes outside it.
- * All it knows of the upper half is struct upper. A round:
+ * It knows the upper half only through struct upper. A round:
  *
- *   1. COLLECT comes: stop_phase = STOP_COLLECTING; membarrier(): from here on each collective
+ *   1. COLLECT arrives: stop_phase = STOP_COLLECTING; membarrier(): from here on each collective
  *      either is in the counts that we read, or comes to agent_door(). Report the counts whenever
  *      they change.
- *   2. TARGETS come: ranks that wait at a door and are behind may pass.
- *   3. STOP comes: a GPU is taken (gpu/gpu.h); stop_phase = STOP_HERE. The application's thread comes
+ *   2. TARGETS arrives: ranks that wait at a door and are behind may pass.
+ *   3. STOP arrives: take the GPU, if any (gpu/gpu.h); stop_phase = STOP_HERE. The application's thread comes
  *      to agent_stop_begin(): from an MPI call, from a loop that waits, or from a signal that we send.
  *      Report what it has sent. A thread inside a blocking send cannot come; its counts are final, too: report them.
- *   4. EXPECT comes: what was sent to us. The application's thread drains until that has arrived.
- *   5. SAVE comes: the application's thread writes the image. GO_ON comes: the round is over, a GPU is
- *      given back.
+ *   4. EXPECT arrives: how much was sent to us. The application's thread drains until all of it has arrived.
+ *   5. SAVE arrives: the application's thread writes the image. GO_ON arrives: the round is over; give the GPU
+ *      back.
  *
- * This file has the thread: what it is ordered to do, its start and end. report.c has its answers,
+ * This file has the thread: the orders that it follows, its start and end. report.c has its answers,
  * application.c what the application's thread calls, connect.c its way to the coordinator.
  *
- * A GO_ON may come at any point: the round was given up. If the coordinator dies, we give it up
+ * A GO_ON may arrive at any point: the round was given up. If the coordinator dies, we give it up
  * ourselves.
  */
 #include "round/inside.h"
@@ -37,6 +37,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -146,7 +147,7 @@ static void ask_for_patience(void)
     pthread_mutex_unlock(&agent.lock);
 }
 
-/* The GPU is taken before anybody stops, and given back whenever nobody shall stop. Called without the lock. */
+/* Take the GPU before anybody stops, and give it back whenever nobody is to stop. Called without the lock. */
 static void mind_gpu(void)
 {
     if (gpu_is_busy()) {
@@ -170,12 +171,26 @@ static void mind_gpu(void)
 static void tell_no_image(const char *device, const char *why)
 {
     fprintf(stderr,
-            "mend: note: the state of this program on a GPU (%s) will be in no checkpoint: %s\n",
+            "mend: note: no checkpoint will hold the state of this program on a GPU (%s): %s\n",
             device, why);
 }
 
-/* A job that cannot be checkpointed shall know it at its start: rank 0 looks for some minutes, less and less often.
- * Returns the ms until the next look, -1: there is none. */
+/* Some obstacles, such as memory that processes share, show only when the driver saves the program. The user should
+ * not learn of them at the first checkpoint, if that is an hour away: it is made early. */
+static int try_early(void)
+{
+    static const double early = 10;
+    if (agent.gpu_tried || agent.round || settings.every <= early)
+        return -1;
+    double left = agent.gpu_since + early - seconds_now();
+    if (left > 0)
+        return (int)(1e3 * left) + 1;
+    agent.gpu_tried = agent.requested = 1;
+    return 0;
+}
+
+/* The user should learn at the start that a job cannot be checkpointed: rank 0 looks for some minutes, less
+ * and less often. Returns the ms until the next look; -1: there is none. */
 static int look_for_gpu(void)
 {
     static const double first = 0.5, last = 100;
@@ -185,10 +200,12 @@ static int look_for_gpu(void)
     }
     double left = agent.gpu_since + agent.gpu_wait - seconds_now();
     if (agent.upper->rank || agent.gpu_wait > last)
-        return -1;
+        return agent.gpu_known ? try_early() : -1;
     if (left > 0 || gpu_is_busy())
         return left > 0 ? (int)(1e3 * left) + 1 : 100;
-    agent.gpu_wait = gpu_look(tell_no_image) ? 2 * last : 2 * agent.gpu_wait;
+    int seen = gpu_look(tell_no_image);
+    agent.gpu_known = seen > 0;
+    agent.gpu_wait = seen ? 2 * last : 2 * agent.gpu_wait;
     return 0;
 }
 
@@ -232,7 +249,7 @@ static void *agent_main(void *unused)
 /* --- start and end --- */
 static void on_request_signal(int sig)
 {
-    (void)sig; /* on any thread, with either half's thread pointer: no errno */
+    (void)sig; /* on any thread, with either thread pointer: no errno */
     agent.requested = 1;
     agent_wake();
 }
@@ -270,7 +287,7 @@ static int all_here(const struct upper *upper, handle_t world)
     return here;
 }
 
-/* Collective over all ranks. Without a folder for images there is nothing to do. */
+/* Collective over all ranks. Does nothing without a folder for images. */
 int agent_start(struct upper *upper)
 {
     struct control_address address;
@@ -296,7 +313,7 @@ int agent_start(struct upper *upper)
     MEND_FAULT_POINT(capsule_hello);
     agent.socket = address.cookie ? connect_to_coordinator(&address) : -1;
     if (agent.socket < 0 &&
-        ground.recovering) /* its process may have died: a barrier would tell, and repair */
+        ground.recovering) /* its process may have died: a barrier would notice, and repair */
         lower.Barrier(world);
     if (agent.socket < 0)
         die("rank %d cannot reach the coordinator of checkpoints on %s", upper->rank, address.host);
@@ -305,6 +322,8 @@ int agent_start(struct upper *upper)
     if (!ground.recovering) /* rank 0 may be about to end, and its coordinator with it */
         lower.Barrier(world);
     agent.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (agent.wake < 0)
+        die("rank %d cannot make an eventfd: %s", upper->rank, strerror(errno));
     agent_set_phase(STOP_NONE);
 
     sigset_t all, old;
@@ -312,6 +331,8 @@ int agent_start(struct upper *upper)
     pthread_sigmask(SIG_SETMASK, &all, &old);
     agent.running = !pthread_create(&agent.thread, NULL, agent_main, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (!agent.running) /* nobody would answer for this rank, and all others wait for it */
+        die("rank %d cannot start the thread for checkpoints", upper->rank);
     watch_request_signal();
     if (!ground.recovering) {
         char folder[4300];
@@ -334,16 +355,19 @@ static void stop_thread(void)
     if (agent.socket >= 0)
         close(agent.socket);
     int wake = agent.wake;
-    agent.wake = -1; /* a signal may still come */
+    agent.wake = -1; /* a signal may still arrive */
     close(wake);
     agent.socket = -1;
 }
 
+/* The threads may wait in the middle of a message, for the rest of it from a machine that has fallen silent. */
 void agent_abandon(void)
 {
+    if (agent.running && agent.socket >= 0)
+        shutdown(agent.socket, SHUT_RDWR);
     if (agent.running)
         stop_thread();
-    coordinator_end();
+    coordinator_abandon();
 }
 
 void agent_end(void)
@@ -359,7 +383,7 @@ void agent_end(void)
     pthread_mutex_unlock(&agent.lock);
     if (agent.upper->rank == 0)
         coordinator_finish();
-    flush_end(agent.leaving); /* a job that is over needs no copies of its images */
+    flush_end(agent.leaving); /* a finished job needs no copies of its images */
     pthread_mutex_lock(&agent.lock);
     control_send(agent.socket, CONTROL_BYE, 0, NULL, 0);
     pthread_mutex_unlock(&agent.lock);

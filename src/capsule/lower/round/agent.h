@@ -1,4 +1,4 @@
-/* agent.h - between the agent, the coordinator and the rest of the lower half. */
+/* agent.h - the interface between the agent, the coordinator and the rest of the lower half. */
 #ifndef CAPSULE_AGENT_H
 #define CAPSULE_AGENT_H
 #include "ground/ground.h"
@@ -12,13 +12,14 @@ struct control_address { /* sent to all ranks when MPI has started */
     uint32_t address[16]; /* IPv4, network order */
 };
 
-/* The coordinator, in the process of rank 0. Starts a thread of its own. `here`: all ranks are in the same
- * place (door_place). */
+/* Starts the coordinator, a thread in the process of rank 0. `here`: all ranks are in the same place
+ * (door_place). */
 int coordinator_start(int ranks, int here, struct control_address *address);
-void coordinator_finish(void); /* the round that is under way */
+void coordinator_finish(void); /* waits for the round in progress */
 void coordinator_end(void);
+void coordinator_abandon(void); /* the same, and do not wait for anybody */
 
-/* --- agent.c, application.c: see there; called by the upper half through struct lower --- */
+/* --- agent.c, application.c: called by the upper half through struct lower --- */
 int agent_start(struct upper *upper);
 void agent_end(void);
 int agent_door(struct comm_card *card);
@@ -32,4 +33,6 @@ struct comm_card *agent_take_freed_cards(struct upper *upper);
 /* A job that repairs itself makes its checkpoints another way (online/checkpoint.c). */
 void recover_checkpoint(struct upper *upper, const struct control_save *order,
                         struct snapshot_result *result);
+/* For a thread of the application that waits outside the MPI library: leaves for a recovery if a rank has died. */
+void recover_look(void);
 #endif

@@ -1,5 +1,5 @@
-/* round/application.c - what the application's thread calls while a checkpoint is made: at the door of a collective,
- * where it stops, while it drains messages, and to write the image. See the round in agent.c. */
+/* round/application.c - what the application's thread calls while a checkpoint is made: at the door of a
+ * collective, where it stops, while it drains messages, and to write the image. See the round in agent.c. */
 #include "ground/settings.h"
 #include "images/image.h"
 #include "round/counts.h"
@@ -21,8 +21,16 @@ static void wait_for_change(long microseconds)
     pthread_cond_timedwait(&agent.changed, &agent.lock, &until);
 }
 
-/* Tests: ask, and wait until the round has begun, so that a short program does not run away from
- * it. */
+/* The coordinator may be on a node that has lost its power: then nobody ends the round. May not come back. */
+static void look_for_deaths(void)
+{
+    pthread_mutex_unlock(&agent.lock);
+    recover_look();
+    pthread_mutex_lock(&agent.lock);
+}
+
+/* For tests: request a checkpoint, and wait until the round has begun, so that a short program does not run
+ * away from it. */
 void agent_request(void)
 {
     pthread_mutex_lock(&agent.lock);
@@ -42,9 +50,9 @@ static int is_behind(const struct comm_card *card)
     return 0;
 }
 
-/* Several threads: nobody waits here. One whose own communicator is not behind waits for a while before it goes in for the
- * sake of another one: it may be that only it can get there, or that another thread does.
- */
+/* With several threads nobody waits here. A thread whose own communicator is not behind waits for a while
+ * before it goes in for the sake of another one: perhaps only this thread can get there, or another thread
+ * does. */
 enum { TURNS_AT_DOOR = 100 };
 static int door_of_several(struct comm_card *card)
 {
@@ -56,13 +64,15 @@ static int door_of_several(struct comm_card *card)
     }
     if (card->begun - 1 < card->target || (is_behind(card) && ++card->door_turns > TURNS_AT_DOOR))
         return card->door_turns = 0, DOOR_IN;
+    look_for_deaths();
     card->begun--;
     __atomic_fetch_add(&card->at_door, 1, __ATOMIC_SEQ_CST);
     agent_wake();
     return DOOR_WAIT;
 }
 
-/* At the door of a collective; card->begun counts it. Unless the answer is DOOR_IN, it is not counted any more. */
+/* At the door of a collective, which card->begun already counts. Unless the answer is DOOR_IN, it is
+ * uncounted again. */
 int agent_door(struct comm_card *card)
 {
     int in = DOOR_IN;
@@ -84,6 +94,7 @@ int agent_door(struct comm_card *card)
             card->at_door = 1;
             agent_wake();
             wait_for_change(10000);
+            look_for_deaths();
             card->at_door = 0;
             card->begun++;
         }
@@ -107,10 +118,10 @@ int agent_stop_begin(void)
     return role;
 }
 
-/* quiet: nothing that this rank sent is under way any more.
+/* quiet: nothing that this rank sent is in flight any more.
  *
- * Whoever has waited for a while leaves the core to others: threads that only ever yield can keep those from it
- * for seconds that they are waiting for (seen with Linux 6.18, four ranks on two cores).
+ * After a while a waiting thread leaves the core to others: threads that only ever yield can keep the threads
+ * they wait for off the core for seconds (seen with Linux 6.18, four ranks on two cores).
  */
 int agent_stop_poll(int quiet)
 {
@@ -166,7 +177,7 @@ void agent_stop_end(void)
     pthread_mutex_unlock(&agent.lock);
 }
 
-/* Unlink the cards of communicators that this rank has freed; they are the caller's then. */
+/* Unlinks the cards of communicators that this rank has freed; the caller owns them then. */
 struct comm_card *agent_take_freed_cards(struct upper *upper)
 {
     struct comm_card *taken = NULL;

@@ -39,7 +39,7 @@ static int is_behind(const struct member *m)
     return 0;
 }
 
-/* It may be behind on a communicator that it does not know of yet; it will report that soon. */
+/* It may be behind on a communicator that it does not know yet; it will report that soon. */
 static int is_creating(const struct member *m)
 {
     return m->clocks->activity == ACTIVITY_CREATING;
@@ -82,7 +82,7 @@ static int raises_targets(const struct member *m)
     return raised;
 }
 
-/* Where this one stands; if it is behind, it hears how far it has to go. */
+/* Where this rank stands; if it is behind, it learns how far it has to go. */
 static void judge(int rank)
 {
     struct member *m = &the.member[rank];
@@ -113,9 +113,8 @@ static void judge_all(void)
     stop_if_even();
 }
 
-/* Nothing has moved for a while. Who is waited for by a rank that is behind, directly or through
- * others that wait for a message? Where such a rank stands at a door, the door is opened.
- */
+/* Nothing has moved for a while. For whom does a rank that is behind wait, directly or through others that
+ * wait for a message? If such a rank stands at a door, open the door. */
 void open_doors(void)
 {
     char *needed = calloc((size_t)(unsigned)the.ranks, 1);

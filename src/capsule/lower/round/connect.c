@@ -1,5 +1,5 @@
-/* round/connect.c - the agent's connection to the coordinator: by a Unix socket, where all ranks are in one place; else
- * by the first address that answers. */
+/* round/connect.c - the agent's connection to the coordinator: by a Unix socket if all ranks are in one
+ * place; otherwise by the first address that answers. */
 #include "round/door.h"
 #include "round/inside.h"
 

@@ -1,9 +1,9 @@
-/* control.h - what agents (one per process) and the coordinator (in the process of rank 0) say to
- * each other, over sockets (door.h). Not over MPI: the agents answer for ranks that are blocked inside MPI or
- * compute outside it, and go on to do so when MPI itself is broken.
+/* control.h - the messages between agents (one per process) and the coordinator (in the process of rank 0),
+ * over sockets (door.h). Not over MPI: the agents answer for ranks that are blocked inside MPI or compute
+ * outside it, and still do so when MPI itself is broken.
  *
- * A message is a head and `bytes` bytes: arrays of 64-bit words, the same on both sides (one
- * architecture per job). Messages of an older round are dropped by the receiver.
+ * A message is a head and `bytes` bytes: arrays of 64-bit words, the same on both sides (one architecture per
+ * job). The receiver drops messages of an older round.
  */
 #ifndef CAPSULE_CONTROL_H
 #define CAPSULE_CONTROL_H
@@ -17,13 +17,13 @@ enum control_type {
     CONTROL_CLOCKS,    /* struct control_clocks: how far this rank is */
     CONTROL_STOPPED, /* struct control_count[]: messages sent since it last told, final; the rank is
                           stopped or inside a blocking send */
-    CONTROL_DRAINED, /* what was sent to this rank has arrived, what it sent has left */
-    CONTROL_CAPTURED, /* its memory may change again (the image is being written by a copy) */
-    CONTROL_SAVED,    /* words: code (0 or negative), bytes, microseconds */
+    CONTROL_DRAINED, /* messages to this rank have arrived, messages from it have left */
+    CONTROL_CAPTURED, /* its memory may change again (a copy is being written) */
+    CONTROL_SAVED,    /* words: code (0 or negative), bytes, microseconds, version */
     CONTROL_FLUSHED,  /* words: version, save id, root, code: its copy is in the job's folder */
-    CONTROL_BYE,      /* in MPI_Finalize: no checkpoint any more */
+    CONTROL_BYE,      /* in MPI_Finalize: no more checkpoints */
     CONTROL_HERE,     /* the answer to ASK */
-    CONTROL_BUSY, /* it will stop when its GPU is taken, which may take long; now and then until then */
+    CONTROL_BUSY, /* it will stop when its GPU is taken, which may take long; repeated until then */
     /* coordinator -> agent */
     CONTROL_COLLECT = 32, /* begin a round: report clocks */
     CONTROL_TARGETS,      /* pairs of words: card id, collectives to begin on it */
@@ -55,7 +55,7 @@ struct control_count {
     int64_t more;
 };
 
-/* Both return 0, or -1 when the other side is gone. */
+/* Both return -1 when the other side is gone. 0: sent. */
 int control_send(int fd, uint32_t type, uint32_t round, const void *bytes, size_t count);
 /* Reads one message; the payload is malloc'ed. 1: one was read. */
 int control_receive(int fd, struct control_head *head, void **payload);

@@ -1,4 +1,4 @@
-/* coordinator.c - decides when a checkpoint is made and leads all ranks through it.
+/* coordinator.c - decides when to make a checkpoint, and leads all ranks through it.
  *
  * A thread in the process of rank 0; the agents of all ranks (agent.c) are connected to it. One
  * round:
@@ -16,16 +16,15 @@
  *                  reports how many messages it has sent, and hears how many were sent to it (counts.c);
  *                  they drain until all these have arrived.
  *   3. SAVING      All drained: nothing of the application is in flight. Each rank writes one image,
- *                  under a save id of this round. In the background: all go on as soon as each has
+ *                  under a save id of this round. In the background: all continue as soon as each has
  *                  its copy, and no new round begins before the files are there.
  *   4. COMMIT      The version counts as soon as the files of all ranks are there (image/folder.h):
- *                  the last rename commits it. All go on; older versions are removed. A rank that
- *                  has to leave leaves after that.
+ *                  the last rename commits it. All continue; older versions are removed. A rank that
+ *                  must leave does so after that.
  *
- * A rank that cannot be stopped in time (it is inside a call that waits for ranks which were
- * stopped) makes the coordinator give up the round: all go on, and a new round begins a little
- * later. A death of any rank, at any point: the files of this round stay incomplete and are never
- * used.
+ * If a rank cannot be stopped in time (it is inside a call that waits for ranks that have stopped), the
+ * coordinator gives up the round: all continue, and a new round begins a little later. If any rank dies, at
+ * any point, the files of this round stay incomplete and are never used.
  */
 #include "round/coordinator.h"
 #include "ground/settings.h"
@@ -53,9 +52,10 @@ void answer(const char *format, long long number)
         return;
     snprintf(path, sizeof path, "%s/answer.%s", settings.dir, the.token);
     int n = snprintf(text, sizeof text, format, number);
-    mend_io_replace_file(path, text, (size_t)n);
+    if (mend_io_replace_file(path, text, (size_t)n))
+        fprintf(stderr, "mend: cannot answer `mend checkpoint`: %s\n", mend_error_text());
     request_taken(path, sizeof path);
-    if (!the.leaves) /* else a rank may die before all have left: then the next coordinator stops the job */
+    if (!the.leaves) /* a leaving rank may die: then the next coordinator stops the job */
         mend_io_remove(path);
     the.token[0] = 0;
 }
@@ -80,7 +80,7 @@ void begin_round(void)
     the.bytes = the.slowest = 0;
     memset(&the.traffic, 0, sizeof the.traffic);
     the.round_began = the.last_change = seconds_now();
-    the.went_on = 0; /* else a rank that ends during this round would be taken for one after it */
+    the.went_on = 0; /* else a rank that ends during this round would seem to end after it */
     for (int i = 0; i < the.ranks; i++) {
         struct member *m = &the.member[i];
         m->reported = m->stopped = m->drained = m->captured = m->saved = 0;
@@ -91,7 +91,7 @@ void begin_round(void)
     tell_all(CONTROL_COLLECT, NULL, 0);
 }
 
-/* The round is over; ranks also hear which version is complete, and which are gone. */
+/* The round is over. Ranks also learn which version is complete, and which ones are gone. */
 static void tell_to_go_on(uint64_t leave)
 {
     mend_version_t below = the.global_below;
@@ -112,9 +112,7 @@ void give_up(const char *why)
     the.not_before = seconds_now() + pause;
 }
 
-/* A chain of incremental images has a bounded length, and goes on only from a version that is
- * complete.
- */
+/* A chain of incremental images has a bounded length, and continues only from a complete version. */
 static void choose_base(void)
 {
     int delta = the.complete.version >= 0 && the.chain < settings.chain;
@@ -122,15 +120,33 @@ static void choose_base(void)
     the.save.base_id = delta ? the.complete.save_id : 0;
 }
 
+static void finish_round(void);
+
+/* A number that no file has; -1: nobody knows which they have. */
+static mend_version_t next_version(void)
+{
+    mend_version_t newest = the.complete.version > 0 ? the.complete.version : 0;
+    if (!on_disk())
+        return newest + 1;
+    mend_version_t global = retention_newest(&the.global);
+    mend_version_t local = settings.local[0] ? retention_newest(&the.local) : 0;
+    if (global < 0 || local < 0)
+        return -1;
+    newest = global > newest ? global : newest;
+    return (local > newest ? local : newest) + 1;
+}
+
 void begin_saving(void)
 {
     the.state = SAVING;
     the.drained_at = seconds_now();
-    the.save.version = generations_newest(&the.global) + 1;
-    if (settings.local[0] && generations_newest(&the.local) >= the.save.version)
-        the.save.version = generations_newest(&the.local) + 1;
-    if (the.save.version <= the.complete.version)
-        the.save.version = the.complete.version + 1;
+    the.save.version = next_version();
+    if (the.save.version < 0) {
+        fprintf(stderr, "mend: no checkpoint: %s\n", mend_error_text());
+        the.code = MEND_ERR_IO;
+        finish_round();
+        return;
+    }
     if (getrandom(&the.save.save_id, sizeof the.save.save_id, 0) != sizeof the.save.save_id)
         the.save.save_id = (uint64_t)(1e9 * seconds_now());
     the.save.save_id &= 0x7fffffffffffffffull;
@@ -143,18 +159,16 @@ void begin_saving(void)
     tell_all(CONTROL_SAVE, &the.save, sizeof the.save);
 }
 
-/* --- 3. and 4. saving, commit
- * ---------------------------------------------------------------------------------- */
-/* The version is complete. What is needed no more is removed; with a local level it also goes on to
- * the job's folder.
- */
+/* --- 3. and 4. saving, commit --- */
+/* The version is complete. Removes what is not needed any more; with a local level it also sends the version
+ * on to the job's folder. */
 static void commit(void)
 {
     if (!on_disk())
         return;
-    struct generations *g = settings.local[0] ? &the.local : &the.global;
-    the.root = generations_root(g, the.save.version, the.save.base_version);
-    mend_version_t below = generations_add(g, the.save.version, the.save.save_id, the.root);
+    struct retention *r = settings.local[0] ? &the.local : &the.global;
+    the.root = retention_root(r, the.save.version, the.save.base_version);
+    mend_version_t below = retention_add(r, the.save.version, the.save.save_id, the.root);
     if (settings.local[0]) {
         the.local_below = below;
         uint64_t version[3] = {(uint64_t)the.save.version, the.save.save_id, (uint64_t)the.root};
@@ -162,12 +176,12 @@ static void commit(void)
         tell_all(CONTROL_FLUSH, version, sizeof version);
         tell_all(CONTROL_PRUNE, &prune, sizeof prune);
     } else {
-        generations_remove_below(g, below);
+        retention_remove_below(r, below);
         the.global_below = below;
     }
 }
 
-/* A rank has copied its file to the job's folder, or could not. */
+/* A rank has copied its file to the job's folder, or has failed to. */
 void take_flushed(struct member *m, const int64_t *words, size_t bytes)
 {
     if (bytes != 4 * sizeof *words)
@@ -183,8 +197,8 @@ void take_flushed(struct member *m, const int64_t *words, size_t bytes)
             return;
         the.laggard = (the.laggard + 1) % the.ranks;
     }
-    mend_version_t below = generations_add(&the.global, words[0], (uint64_t)words[1], words[2]);
-    generations_remove_below(&the.global, below);
+    mend_version_t below = retention_add(&the.global, words[0], (uint64_t)words[1], words[2]);
+    retention_remove_below(&the.global, below);
     the.global_below = below;
     the.flushed = words[0];
     mend_event("checkpoint.commit", ev_int("version", words[0]), ev_str("level", "global"),
@@ -211,7 +225,7 @@ static void finish_round(void)
         tell_to_go_on(0);
     if (the.code == 0) {
         due_saved(the.save.levels, now);
-        if (!ground.recovering) /* else told by the ranks themselves */
+        if (!ground.recovering) /* else the ranks report it themselves */
             mend_event("checkpoint.commit", ev_int("version", the.save.version),
                        ev_int("bytes", (long long)the.bytes), ev_int("ranks", the.ranks),
                        ev_real("collect", the.stop_began - the.round_began),
@@ -227,7 +241,7 @@ static void finish_round(void)
         mend_event("checkpoint.failed", ev_int("version", the.save.version),
                    ev_str("error", mend_error_sentence((int)the.code)));
         if (on_disk()) /* a rank's local file is removed with the next version's */
-            generations_remove_one(&the.global, the.save.version, the.save.save_id);
+            retention_remove_one(&the.global, the.save.version, the.save.save_id);
         answer("failed %lld\n", (long long)the.code);
     }
     the.attempts = 0;
@@ -239,7 +253,7 @@ static void finish_round(void)
     tell_traffic();
 }
 
-/* In the background: a rank has its copy, or (where no child could be made) its file. */
+/* In the background: a rank has its copy or (if no child could be made) its file. */
 void take_captured(struct member *m)
 {
     m->captured = 1;

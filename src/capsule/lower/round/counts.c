@@ -1,12 +1,12 @@
-/* round/counts.c - steps 2 and 4 of a round (coordinator.c): how many messages a rank must have received.
+/* round/counts.c - step 2 of a round (coordinator.c): how many messages a rank must have received.
  *
- * Every rank counts what it sends to each other rank, and what it receives. A rank has received all that was sent to
- * it when the sum of what it received is the sum of what was sent to it: no single count can be above its other side.
- * So the coordinator keeps one number per rank, and not one per pair of ranks:
+ * Every rank counts what it sends to each other rank, and what it receives. A rank has received everything when the
+ * sum of what it received equals the sum of what was sent to it: no single count can exceed its counterpart.
+ * So the coordinator keeps one number per rank, not one per pair of ranks:
  *
  *   1. A stopped rank reports, for each rank to which it has sent since its last report, how many more.
- *   2. The coordinator adds them up, including those of a round that it has given up by then: ranks report them only once.
- *   3. When all are stopped, it tells each rank its sum.
+ *   2. The coordinator adds them up, including those of a round that it has given up by then: ranks report them once.
+ *   3. When all are stopped, it sends each rank its sum.
  *
  * Both sides begin at zero with a new coordinator. A round's bytes grow with the pairs that have talked to each other
  * since the last round, not with all pairs.
@@ -52,8 +52,8 @@ void take_stopped(struct member *m)
         tell(i, CONTROL_EXPECT, &the.member[i].expected, sizeof the.member[i].expected);
 }
 
-/* Asked after each message of a round, so it must not look at all ranks each time: it goes on where it found one
- * that is missing. */
+/* Called after each message of a round, so it must not look at all ranks each time: it continues where it
+ * last found one that is missing. */
 int all(size_t field)
 {
     for (int k = 0; k < the.ranks; k++) {

@@ -61,7 +61,7 @@ uint64_t door_place(void)
 static socklen_t local_address(struct sockaddr_un *at, const char *name)
 {
     *at = (struct sockaddr_un){.sun_family = AF_UNIX};
-    memcpy(at->sun_path + 1, name, strlen(name)); /* it begins with a 0: no file stands for it */
+    memcpy(at->sun_path + 1, name, strlen(name)); /* it begins with a 0: an abstract name */
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
 }
 
@@ -123,7 +123,7 @@ int door_open_outside(struct door *d, int ranks, uint64_t cookie, const char *in
     *count = own_addresses(interface, address);
     if (interface[0] && !*count)
         return errno = EADDRNOTAVAIL, -1;
-    if (*count == 1) /* else we do not know by which one the others can reach us */
+    if (*count == 1) /* else we do not know which one the others can reach */
         at.sin_addr.s_addr = address[0];
     if (prepare(d, AF_INET, ranks, cookie) ||
         bind(d->listener, (struct sockaddr *)&at, sizeof at) ||
@@ -168,7 +168,7 @@ static void remove_guest(struct door *d, int i)
     memmove(&d->guest[i], &d->guest[i + 1], (size_t)(d->count - i) * sizeof *d->guest);
 }
 
-/* What it has said so far. 1: it has left its slot. */
+/* Read what it has said so far. 1: it has left its slot. */
 static int hear(struct door *d, int i, int (*take)(int rank, int fd))
 {
     struct guest *g = &d->guest[i];
@@ -205,7 +205,7 @@ static void let_in(struct door *d, int (*take)(int rank, int fd))
 {
     int fd = accept4(d->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if ((fd < 0 && (errno == EMFILE || errno == ENFILE) && d->count) || d->count == d->slots) {
-        close(d->guest[0].fd); /* who has been silent for the longest time makes room */
+        close(d->guest[0].fd); /* the guest that has been silent longest makes room */
         remove_guest(d, 0);
     }
     if (fd < 0) {
@@ -219,7 +219,7 @@ static void let_in(struct door *d, int (*take)(int rank, int fd))
     if (!d->local)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     d->guest[d->count++] = (struct guest){.fd = fd, .until = now() + d->seconds};
-    hear(d, d->count - 1, take); /* mostly it has spoken already */
+    hear(d, d->count - 1, take); /* usually it has spoken already */
 }
 
 void door_answer(struct door *d, const struct pollfd *list, int (*take)(int rank, int fd))

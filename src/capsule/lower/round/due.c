@@ -1,9 +1,9 @@
 /* round/due.c - see due.h.
  *
- * DIR/every, written by `mend run` and replaced as a whole: the first line is the seconds between versions; each other
- * line is the name of a level and the seconds between versions that are written there, 0 for none. The first version
- * goes to every level that is used. After that a version is due at a level when at most half a step between versions is
- * missing: it is nearer to the due time than the next one.
+ * `mend run` writes DIR/every and replaces it as a whole: the first line is the seconds between versions;
+ * each other line is the name of a level and the seconds between versions that are written there, 0 for none.
+ * The first version goes to every level in use. After that a version is due at a level when at most half a
+ * step between versions is missing: then it is nearer to the due time than the next version.
  */
 #include "round/due.h"
 #include "ground/settings.h"
@@ -15,9 +15,9 @@
 static const char *const name_of[DUE_LEVELS] = {"local", "erasure", "global"};
 static struct {
     double looked;
-    int planned[DUE_LEVELS];   /* the plan speaks of this level */
-    double period[DUE_LEVELS]; /* seconds; 0: it is not used */
-    double saved[DUE_LEVELS];  /* when it was written last; 0: not by order of this process */
+    int planned[DUE_LEVELS];   /* the plan mentions this level */
+    double period[DUE_LEVELS]; /* seconds; 0: not used */
+    double saved[DUE_LEVELS];  /* when it was last written; 0: not by order of this process */
 } due;
 
 static void take_line(char *line)

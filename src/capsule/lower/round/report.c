@@ -1,5 +1,5 @@
-/* round/report.c - what the agent tells the coordinator: how far the rank has come, what it has sent, that its messages
- * are drained, that its image is written. Each as soon as it is so, and once. */
+/* round/report.c - what the agent reports to the coordinator: how far the rank has come, what it has sent,
+ * that its messages are drained, that its image is written. Each as soon as possible, and once. */
 #include "round/control.h"
 #include "round/counts.h"
 #include "round/inside.h"
@@ -72,7 +72,7 @@ static void report_stop(void)
     int sending = __atomic_load_n(&u->activity, __ATOMIC_ACQUIRE) == ACTIVITY_SENDING;
     if (!agent.counts_sent) {
         if (agent.stopped || sending) {
-            /* a send is counted before it is marked; the marks were seen, so the counts will be */
+            /* a send is counted before it is marked; we saw the mark, so we will see the count */
             syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
             report_counts();
             agent.counts_sent = 1;

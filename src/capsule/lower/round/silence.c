@@ -1,12 +1,12 @@
-/* round/silence.c - a rank that is stopped, or whose node stands still, lives and answers nobody: no death is noticed,
+/* round/silence.c - a rank that is stopped, or whose node stands still, lives but answers nobody: no death is noticed,
  * and all others wait.
  *
- *   1. Every quarter of capsule.silence the coordinator asks each agent whether it is there. An agent answers for a
- *      rank that computes or waits, whatever it does. One question at a time: one who does not read must not block
- *      who writes.
+ *   1. Every quarter of capsule.silence (at most every 5 s) the coordinator asks each agent whether it is there. An agent
+ *      answers for a rank that computes or waits, whatever it does. One question at a time: an agent that does not read
+ *      must not block the coordinator's writes.
  *   2. No answer for capsule.silence: rank.silent names the rank, once; rank.answers takes it back.
- *   3. The coordinator itself shows that it is there by the time of DIR/pulse, which `mend run` looks at: that is how
- *      a silent rank 0 is known. No coordinator (a recovery, the end): no file.
+ *   3. The coordinator itself shows that it is there by the time of DIR/pulse, which `mend run` watches: so it notices
+ *      a silent rank 0. Without a coordinator (a recovery, the end) there is no file.
  */
 #include "ground/settings.h"
 #include "round/coordinator.h"
@@ -69,7 +69,7 @@ void silence_pass(double now)
            missed = now - the.pulse_at - turn;
     if (settings.silence <= 0 || now - the.pulse_at < turn)
         return;
-    if (missed > turn) /* we stood still ourselves: that is nobody's silence */
+    if (missed > turn) /* we stood still ourselves: nobody else was silent */
         for (int i = 0; i < the.ranks; i++)
             the.member[i].asked_at += the.member[i].asked_at > 0 ? missed : 0;
     the.pulse_at = now;

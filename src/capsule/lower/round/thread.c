@@ -1,5 +1,6 @@
 /* round/thread.c - the coordinator's thread: connections, messages, time; its start and end. */
 #include "round/coordinator.h"
+#include "gpu/gpu.h"
 #include "ground/settings.h"
 #include "round/agent.h"
 #include "round/due.h"
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum { MAX_BACKLOG = 3 }; /* local versions that may wait for their copies, by time */
@@ -32,8 +34,8 @@ static void take_request(const char *path)
     free(text);
 }
 
-/* Who asks waits until there is an answer. If ranks die before that, the next coordinator of the job finds
- * what this one has taken. */
+/* `mend checkpoint` waits for an answer. If ranks die before that, the next coordinator of the job finds the request that
+ * this one has taken. */
 static void look_for_request_file(void)
 {
     char path[4300], taken[4300];
@@ -52,7 +54,7 @@ static void take_over_request(void)
         return;
     if (ground.recovering || relaunch_active())
         take_request(taken);
-    else /* that was another job */
+    else /* it belongs to another job */
         mend_io_remove(taken);
 }
 
@@ -66,7 +68,7 @@ static void gone(int rank, const char *why)
     if (the.state != IDLE)
         give_up(why);
     the.wanted = NOT_WANTED;
-    if (comes_back) /* and the next coordinator serves who has asked */
+    if (comes_back) /* the next coordinator serves the request */
         the.present--;
     else
         answer("ended %lld\n", rank);
@@ -99,7 +101,7 @@ static void hear(int rank, const struct control_head *head, void *payload)
         take_flushed(m, payload, head->bytes);
         return;
     }
-    if (head->type == CONTROL_STOPPED) /* of whatever round: it is told once */
+    if (head->type == CONTROL_STOPPED) /* of any round: it is reported once */
         add_counts(payload, head->bytes);
     if (head->round != the.round)
         return;
@@ -123,7 +125,8 @@ static void hear(int rank, const struct control_head *head, void *payload)
     }
 }
 
-/* Says which rank it was: one that did not stop, or else one that waits for messages that were sent to it. */
+/* Says which rank it was: one that did not stop or, if all did, one that waits for messages that were sent to
+ * it. */
 static void give_up_stopping(void)
 {
     char why[80];
@@ -158,6 +161,8 @@ static void pass_time(void)
         return;
     }
     due_follow_plan(now);
+    if (gpu_held() || gpu_is_busy()) /* the program goes on when it has its GPU back */
+        the.last_done = now;
     int backlog = settings.local[0] && the.complete.version > the.flushed + MAX_BACKLOG;
     if (settings.every > 0 && now - the.last_done >= settings.every && !backlog)
         the.wanted = the.wanted ? the.wanted : BY_TIME;
@@ -197,7 +202,8 @@ static void hear_members(void)
     }
 }
 
-/* One turn costs what has come, however many ranks there are: the door lists guests only until all are in. */
+/* A turn costs as much as what has arrived, however many ranks there are: the door lists guests only until
+ * all are in. */
 static void *coordinator_main(void *unused)
 {
     (void)unused;
@@ -221,8 +227,7 @@ static void *coordinator_main(void *unused)
     return NULL;
 }
 
-/* --- start and end
- * -------------------------------------------------------------------------------------------- */
+/* --- start and end --- */
 static int open_door(int ranks, int here, struct control_address *a)
 {
     uint64_t cookie;
@@ -260,10 +265,10 @@ int coordinator_start(int ranks, int here, struct control_address *address)
     if (on_disk()) {
         char folder[4300];
         snprintf(folder, sizeof folder, "%s/versions", settings.dir);
-        generations_look(&the.global, folder, MEND_FILE_GLOBAL, settings.keep, -1);
+        retention_look(&the.global, folder, MEND_FILE_GLOBAL, settings.keep, -1);
         if (settings.local[0])
-            generations_look(&the.local, settings.local, MEND_FILE_OWN, settings.keep, 0);
-        the.flushed = generations_newest(&the.global);
+            retention_look(&the.local, settings.local, MEND_FILE_OWN, settings.keep, 0);
+        the.flushed = retention_newest(&the.global);
     }
     the.started = the.last_done = seconds_now();
     the.member = calloc((size_t)ranks, sizeof *the.member);
@@ -280,11 +285,20 @@ int coordinator_start(int ranks, int here, struct control_address *address)
     return the.running ? 0 : -1;
 }
 
-/* Images in the background: their ranks are ending as we do, and report them first. */
+/* For images in the background: their ranks are ending as we do, and report them first. */
 void coordinator_finish(void)
 {
     while (the.running && __atomic_load_n(&the.state, __ATOMIC_ACQUIRE) == SAVING)
         usleep(1000);
+}
+
+void coordinator_abandon(void)
+{
+    if (the.running)
+        for (int i = 0; i < the.ranks; i++)
+            if (the.member[i].fd >= 0)
+                shutdown(the.member[i].fd, SHUT_RDWR);
+    coordinator_end();
 }
 
 void coordinator_end(void)

@@ -1,11 +1,11 @@
 /* ahead.c - pages for an upper half that is yet to come.
  *
- * The first touch of a page costs several times what it takes to copy its content. A spare has time before it is
+ * The first touch of a page costs several times as much as copying its content. A spare has time before it is
  * needed, and knows how large an image is:
- *   1. it makes as many pages, part by part, so that the ranks beside it keep the core (ahead_more);
- *   2. when it takes over a rank, pages go to where that rank has its memory, by mremap(): where both addresses lie
- *      alike in their page tables, whole tables are moved (ahead_take);
- *   3. what is left is given back (ahead_free).
+ *   1. it makes that many pages, part by part, so that the ranks next to it keep the core (ahead_more);
+ *   2. when it takes over a rank, mremap() moves pages to where that rank has its memory: if both addresses have the
+ *      same offset in their page tables, whole tables are moved (ahead_take);
+ *   3. it frees the rest (ahead_free).
  */
 #include "start/start.h"
 
@@ -13,14 +13,14 @@
 #include <sys/mman.h>
 
 enum {
-    TABLE = 2 << 20, /* what one page table spans, where pages are of 4 KiB */
+    TABLE = 2 << 20, /* the span of one page table, with pages of 4 KiB */
     PART = 16 << 20,
 };
 
 static struct {
     char *at;
     size_t room,
-        done; /* bytes from `at` on, of which so many (at least `wanted`, in the end) are pages */
+        done; /* bytes from `at` on; `done` of them (at least `wanted` in the end) are pages */
     size_t wanted;
 } pool;
 
@@ -37,7 +37,7 @@ int ahead_more(void)
         void *at = mmap(NULL, room, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED)
-            return pool.wanted = 0; /* without it all works, only slower */
+            return pool.wanted = 0; /* works without it, only slower */
         pool.at = at;
         pool.room = room;
     }

@@ -1,12 +1,12 @@
-/* discard.c - pages of an upper half that was rolled back are given back later.
+/* discard.c - frees the pages of an upper half that was rolled back, later.
  *
  * Freeing memory takes about as long as copying it: a rank that has filled 1 GB since the version it goes
  * back to would spend 100 ms on nothing else. Moving pages to another address costs next to nothing
  * (whole page tables are moved), so
- *   1. discard() moves them to where nobody looks; what was there reads as zero;
- *   2. when the program goes on, discard_free() gives them back, in a thread of its own;
+ *   1. discard() moves them out of the way; their old place reads as zero;
+ *   2. when the program continues, discard_free() frees them, in a thread of its own;
  *   3. a repair that comes before that is done waits for it, so they never add up.
- * Until then they are memory in use: LIMIT says how much at most; the rest is freed at once.
+ * Until then they are memory in use. LIMIT bounds that; the rest is freed at once.
  */
 #include "start/start.h"
 
@@ -17,8 +17,8 @@
 
 enum {
     MOST = 64,
-    TABLE = 2 << 20, /* what one page table spans, where pages are of 4 KiB */
-    SLICE = 4 << 20, /* given back at once: meanwhile no mmap() of the application can begin */
+    TABLE = 2 << 20, /* the span of one page table, with pages of 4 KiB */
+    SLICE = 4 << 20, /* freed in one step: meanwhile no mmap() of the application can begin */
 };
 static const size_t LIMIT = 1ul << 30;
 
@@ -29,11 +29,11 @@ static struct {
     } moved[MOST];
     int count;
     size_t total;
-    pthread_t thread; /* that gives them back, while it is running */
+    pthread_t thread; /* frees them, while `running` */
     int running;
 } later;
 
-/* Tables are moved whole only between addresses that lie alike in them. */
+/* Whole tables are moved only between addresses with the same offset in them. */
 static int move_away(uintptr_t from, size_t length)
 {
     size_t room = length + TABLE;
@@ -85,7 +85,7 @@ void discard_free(void)
     discard_wait();
     if (!later.count)
         return;
-    sigset_t all, before; /* the application's handlers are not for this thread */
+    sigset_t all, before; /* the application's handlers must not run in this thread */
     sigfillset(&all);
     sigdelset(&all, SIGNAL_LEAVE);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -1,33 +1,31 @@
-/* load.c - starting the application as the upper half of this process.
+/* load.c - starts the application as the upper half of this process.
  *
- * Only ld.so is mapped by hand; it is then started the way
+ * We map only ld.so by hand; we then start it as
  *     ld-linux.so --preload FACE APP ARGS...
- * would start it, and maps the application and its libraries itself (through the trap of steer.c).
- * --preload makes our face, whose soname is that of the application's MPI library, satisfy the
- * application's DT_NEEDED even if the application has an RPATH.
+ * would, and it maps the application and its libraries itself (through the trap of steer.c). With --preload
+ * our face, which has the soname of the application's MPI library, satisfies the application's DT_NEEDED even
+ * if the application has an RPATH.
  */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "start/start.h"
 
 #include <base/config.h>
+#include <image/abi.h>
 
 extern char **environ;
 static struct {
-    char **environ; /* as the kernel passed it: MPI_Init changes it, and moves it */
+    char **environ; /* as the kernel passed it: MPI_Init changes and moves it */
     char interpreter[4096], program[4096];
 } first;
 void load_remember_environment(void)
@@ -117,7 +115,7 @@ static void map_elf(const char *path, struct elf *im)
     close(fd);
 }
 
-/* (Behind the environment on the stack it is only until somebody has called setenv.) */
+/* From /proc: once somebody has called setenv, the vector is no longer behind the environment. */
 static int kernel_auxv(Elf64_auxv_t *av, int room)
 {
     int fd = open("/proc/self/auxv", O_RDONLY | O_CLOEXEC), n = 0;
@@ -130,19 +128,30 @@ static int kernel_auxv(Elf64_auxv_t *av, int room)
     return n;
 }
 
-/* Initial stack as the kernel builds it: argc, argv, envp, auxv, strings. */
-static void *build_stack(int argc, char **argv, const struct elf *ldso)
+/* Room for the stack, and a guard page below it; returns the upper end. The kernel lets an unlimited stack grow until it
+ * meets another mapping; ours has a fixed place, so it gets more than programs need, or what ulimit -v leaves. Only pages
+ * that are touched take memory, here and in images. */
+static char *map_stack(void)
 {
+    static const size_t unlimited = 16ul << 30, least = 64ul << 20;
+    const int kind = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     struct rlimit rl;
     getrlimit(RLIMIT_STACK, &rl);
-    size_t size =
-        rl.rlim_cur == RLIM_INFINITY ? 64ul << 20 : ROUND_UP(rl.rlim_cur, ground.page_size);
-    long at = arena_mmap(size + ground.page_size, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    size_t size = rl.rlim_cur > unlimited ? unlimited : ROUND_UP(rl.rlim_cur, ground.page_size);
+    long at;
+    while ((at = arena_mmap(size + ground.page_size, PROT_READ | PROT_WRITE, kind, -1, 0)) < 0 &&
+           size > least)
+        size /= 2;
     if (at < 0)
         die("cannot map a stack: %s", strerror(-at));
-    mprotect((void *)at, ground.page_size, PROT_NONE); /* guard */
-    char *top = (char *)at + size + ground.page_size;
+    mprotect((void *)at, ground.page_size, PROT_NONE);
+    return (char *)at + size + ground.page_size;
+}
+
+/* The initial stack as the kernel builds it: argc, argv, envp, auxv, strings. */
+static void *build_stack(int argc, char **argv, const struct elf *ldso)
+{
+    char *top = map_stack();
 #define PUSH_STR(s)                \
     ({                             \
         size_t n_ = strlen(s) + 1; \
@@ -211,83 +220,18 @@ static char *find_in_path(char *name)
     return name;
 }
 
-/* Which MPI does the program (or a library of it) ask for? The strings of its DT_NEEDED entries are
- * in its file: looking for a soname there is enough. A program may name none itself, like gmx_mpi
- * with libgromacs: then its own ld.so lists all that it loads. One that loads MPI later still
- * (Python) is taken for Open MPI's, unless MEND_CAPSULE_ABI says otherwise.
- */
-static const char *abi_in(const char *text, size_t bytes)
+/* Which MPI does the program ask for? MEND_CAPSULE_ABI says it for one that loads MPI later (Python). */
+static const char *abi_of(const char *app)
 {
-    static const char *const names[][2] = {
-        {"libmpich.so.12", "mpich"},     {"libmpi.so.12", "mpich"},
-        {"libmpichfort.so.12", "mpich"}, {"libmpifort.so.12", "mpich"},
-        {"libmpi.so.40", "openmpi"},     {"libmpi_mpifh.so.40", "openmpi"},
-        {"libmpi_abi.so.", "standard"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (memmem(text, bytes, names[i][0], strlen(names[i][0])))
-            return names[i][1];
-    return NULL;
+    const char *said = mend_setting_string(MEND_KEY_CAPSULE_ABI);
+    const char *found = said[0] ? said : mend_abi_name(mend_abi_of_program(app));
+    if (!found)
+        die("cannot read %s: %s", app, strerror(errno));
+    return found;
 }
 
-/* What `LOADER --list PROGRAM` prints. No shell: a path may hold anything. */
-static FILE *libraries_of(const char *interpreter, const char *app, pid_t *child)
-{
-    int ends[2];
-    *child = -1;
-    if (pipe2(ends, O_CLOEXEC))
-        return NULL;
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    char *words[] = {(char *)interpreter, "--list", (char *)app, NULL};
-    if (posix_spawn(child, interpreter, &actions, NULL, words, environ))
-        *child = -1;
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    FILE *list = fdopen(ends[0], "r");
-    if (!list)
-        close(ends[0]);
-    return list;
-}
-
-static const char *abi_of_libraries(const char *interpreter, const char *app)
-{
-    char line[PATH_MAX + 512];
-    const char *abi = NULL;
-    pid_t child;
-    FILE *list = libraries_of(interpreter, app, &child);
-    while (list &&
-           fgets(line, sizeof line, list)) /* to its end: the loader must not find a closed pipe */
-        abi = abi ? abi : abi_in(line, strlen(line));
-    if (list)
-        fclose(list);
-    if (child > 0)
-        waitpid(child, NULL, 0);
-    return abi;
-}
-
-static const char *abi_of(const char *interpreter, const char *app)
-{
-    const char *abi = mend_setting_string(MEND_KEY_CAPSULE_ABI);
-    struct stat st;
-    if (abi[0])
-        return abi;
-    int fd = open(app, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st))
-        die("cannot open %s: %s", app, strerror(errno));
-    char *p = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    abi = p == MAP_FAILED ? NULL : abi_in(p, st.st_size);
-    if (p != MAP_FAILED)
-        munmap(p, st.st_size);
-    close(fd);
-    if (!abi)
-        abi = abi_of_libraries(interpreter, app);
-    return abi ? abi : "openmpi";
-}
-
-/* The folder of our faces as --preload can name it: its list ends a name at a blank or a colon, so that
- * such a path is reached by a descriptor, which stays open. */
+/* The folder of our faces as --preload can name it. In its list a blank or a colon ends a name, so we reach
+ * such a path through a descriptor, which stays open. */
 static const char *nameable(const char *folder, char *name, size_t size)
 {
     if (!strpbrk(folder, " :"))
@@ -299,7 +243,7 @@ static const char *nameable(const char *folder, char *name, size_t size)
     return name;
 }
 
-/* Each soname that a program may ask for must be loaded already. */
+/* Each soname that a program may need must be loaded already. */
 static void preload_of(const char *abi, const char *faces, char *list, size_t size)
 {
     static const char *const libraries[][3] = {{"openmpi", "libmpi.so.40", "libmpi_mpifh.so.40"},
@@ -311,7 +255,7 @@ static void preload_of(const char *abi, const char *faces, char *list, size_t si
                      libraries[i][2]);
             return;
         }
-    die("capsule.abi is \"%s\"; it is openmpi, mpich or standard", abi);
+    die("capsule.abi is \"%s\"; it must be openmpi, mpich or standard", abi);
 }
 
 void load_and_enter(int argc, char **argv)
@@ -326,7 +270,7 @@ void load_and_enter(int argc, char **argv)
     argv[0] = find_in_path(argv[0]);
     char *interp = interpreter_of(argv[0]);
     const char *faces = nameable(self, by_descriptor, sizeof by_descriptor);
-    preload_of(abi_of(interp, argv[0]), faces, stub, sizeof stub);
+    preload_of(abi_of(argv[0]), faces, stub, sizeof stub);
     struct stat st;
     if (!stat(argv[0], &st) && st.st_mode & (S_ISUID | S_ISGID))
         die("%s is setuid; the capsule does not run setuid programs", argv[0]);

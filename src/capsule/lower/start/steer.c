@@ -1,14 +1,15 @@
-/* steer.c - keeping the upper half's mappings below UPPER_END, and its pipes and event counters at numbers of its own.
+/* steer.c - keeps the upper half's mappings below UPPER_END, and its pipes and event counters at numbers of
+ * its own.
  *
- * A seccomp filter looks at the few system calls that choose addresses or make such files. If the instruction that
- * issued one lies in the arena it is the upper half's, and SIGSYS is raised; the handler does the
- * call with an address of our choice. The lower half and its threads are never touched, nothing in
- * libc or ld.so is patched, and any code is caught: malloc, dlopen, thread stacks, raw system
- * calls. The filter is inherited by programs that the application starts, but does nothing there:
- * no program of its own accord has code at 7..16 TiB.
+ * A seccomp filter looks at the few system calls that choose addresses or make such files. If the instruction
+ * that issued the call lies in the arena, it belongs to the upper half, and the kernel raises SIGSYS; the
+ * handler makes the call with an address of our choice. The filter never touches the lower half and its
+ * threads. Nothing in libc or ld.so is patched, and all code is covered: malloc, dlopen, thread stacks, raw
+ * system calls. Programs that the application starts inherit the filter, but it does nothing there: no
+ * program has code at 7..16 TiB of its own accord.
  *
- * The handler runs with the UPPER half's thread pointer: it must not touch libc (errno is
- * thread-local), hence raw_syscall().
+ * The handler runs with the UPPER half's thread pointer: it must not touch libc (errno is thread-local), so
+ * it uses raw_syscall().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,10 +31,12 @@
 
 struct steering steering = {UPPER_ARENA, UPPER_BREAK};
 
-/* mmap() somewhere in the arena.  Addresses only grow, and wrap at the end. */
+/* mmap() somewhere in the arena. Addresses only grow, and wrap at the end. */
 long arena_mmap(size_t len, int prot, int flags, int fd, long off)
 {
     size_t align = len >= (2u << 20) ? (2u << 20) : 1u << 16; /* let THP work */
+    if (len > UPPER_END - UPPER_ARENA)
+        return -ENOMEM;
     for (int tries = 0; tries < 1 << 20; tries++) {
         uintptr_t old = __atomic_load_n(&steering.cursor, __ATOMIC_RELAXED), at, next;
         do {
@@ -97,8 +100,8 @@ static long upper_brk(uintptr_t want)
     return steering.break_now = want;
 }
 
-/* The upper half is done: now run the exit handlers of the lower half, too
- * (MPICH 4 says goodbye to its process manager in one of them). */
+/* The upper half is done: now run the exit handlers of the lower half, too (MPICH 4 says goodbye to its
+ * process manager in one of them). */
 static void upper_exit(int status)
 {
     int pid = (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
@@ -125,9 +128,13 @@ static int printed(unsigned long fd)
 static long output_writev(unsigned long fd, const struct iovec *part, unsigned long count)
 {
     long r = 0;
-    for (unsigned long i = 0; i < count && r >= 0; i++) {
+    for (unsigned long i = 0; i < count; i++) {
         long w = output_write((int)fd, part[i].iov_base, part[i].iov_len);
-        r = w < 0 ? w : r + w;
+        if (w < 0)
+            return r ? r : w; /* the caller continues there, or sees the error next time */
+        r += w;
+        if ((size_t)w < part[i].iov_len)
+            break;
     }
     return r;
 }
@@ -140,7 +147,7 @@ static long file_call(const siginfo_t *si, const void *context)
     return undo_call(si->si_syscall, a);
 }
 
-/* What libc opens, upper/os moves. The driver of a GPU makes these without libc. */
+/* upper/os moves the files that libc opens. A GPU driver makes these without libc. */
 static long upper_number(long fd, long flags)
 {
     if (fd < 0 || fd >= UPPER_FILES)
@@ -202,7 +209,7 @@ static void on_sigsys(int sig, siginfo_t *si, void *context)
 
 /* --- the filter ---------------------------------------------------------------------------------
  * One block per system call: its number, then conditions on its arguments, then a jump to the test
- * whose instruction it is. The number comes first: for every other call the outcome depends on
+ * of the instruction pointer. The number comes first: for every other call the outcome depends on
  * (arch, nr) only, and the kernel then caches "allow" per call.
  */
 struct filter {
@@ -217,7 +224,7 @@ static void emit(struct filter *f, uint16_t code, uint32_t k, int yes, int no)
 
 enum condition { ALWAYS, STANDARD_OUTPUT, ANY_FILE, BOTH, CREATES };
 
-/* Ours if the condition holds; `field` is the number of the argument it is about. */
+/* Test the call if the condition holds; `field` is the number of the argument that it is about. */
 static void rule(struct filter *f, long number, enum condition condition, int field)
 {
     int start = f->count;
@@ -286,8 +293,9 @@ static void filter_build(struct filter *f)
     emit(f, BPF_JMP | BPF_JGE | BPF_K, UPPER_BREAK >> 32, 0, 1);
     emit(f, BPF_JMP | BPF_JGE | BPF_K, UPPER_END >> 32, 0, 1);
     emit(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
-    /* rseq from the upper half: no such call.  An errno, not a trap: a new thread registers rseq with
-     * all signals blocked, and a blocked SIGSYS kills. Nor copies that undo.c cannot see. */
+    /* rseq from the upper half: pretend that it does not exist. An errno, not a trap: a new thread registers
+     * rseq with all signals blocked, and a blocked SIGSYS kills. The same for copies that undo.c cannot see.
+     */
     emit(f, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
     emit(f, BPF_JMP | BPF_JEQ | BPF_K, SYS_rseq, 1, 0);
     emit(f, BPF_JMP | BPF_JEQ | BPF_K, SYS_copy_file_range, 0, 1);
@@ -302,7 +310,7 @@ void steering_install(void)
         return;
     ground.main_tid = syscall(SYS_gettid);
     struct sigaction sa = {.sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO | SA_RESTART};
-    sigfillset(&sa.sa_mask); /* no handler of the application in between */
+    sigfillset(&sa.sa_mask); /* no application handler in between */
     sigaction(SIGSYS, &sa, NULL);
     struct filter f = {0};
     filter_build(&f);

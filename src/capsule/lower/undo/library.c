@@ -1,8 +1,8 @@
-/* undo/library.c - what the MPI library is about to change in the files of the application is noted.
+/* undo/library.c - records what the MPI library is about to change in the application's files.
  *
- * Its MPI-IO ends in a few functions of libc, whatever the view, the pointer, the hints, and whichever
- * rank writes for the others. Those are defined here, in the executable, where the dynamic linker finds them
- * first: what is overwritten is noted exactly, by the process that does it, just before.
+ * MPI-IO ends in a few functions of libc, whatever the view, the file pointer and the hints, and whichever
+ * rank writes for the others. We define those functions in the executable, where the dynamic linker finds
+ * them first. So the process that overwrites bytes records exactly those bytes, just before it does so.
  */
 #include "undo/undo.h"
 
@@ -16,7 +16,7 @@
 
 #define OURS __attribute__((visibility("default")))
 
-/* Nothing to note: no file is open by MPI-IO, or this is another file, or a socket. */
+/* 0: nothing to record: MPI-IO has no file open, or this is another file, or a socket. */
 static int concerns(int fd)
 {
     struct stat st;
@@ -83,9 +83,9 @@ OURS int unlink(const char *path)
     return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
-/* Nothing is done behind the caller's back: when a failure ends the application's part of this process,
- * a write that is under way would come after the bytes were put back, and a read into memory that was
- * loaded from an image. (And the threads that libc has for it cannot be told from the application's.) */
+/* Asynchronous I/O runs synchronously. A failure may end the application's part of this process: a write
+ * still in flight would then land after the bytes were put back, and a read would land in memory that was
+ * loaded from an image. (Also, libc's threads for it look like the application's.) */
 static int done(struct aiocb *call, ssize_t n)
 {
     call->__return_value = n;
@@ -118,7 +118,7 @@ OURS int aio_read(struct aiocb *call)
                 pread(call->aio_fildes, (void *)call->aio_buf, call->aio_nbytes, call->aio_offset));
 }
 
-/* The other names, which are the same here. */
+/* The 64-bit names; here they are the same functions. */
 OURS int aio_write64(struct aiocb64 *call)
 {
     return aio_write((struct aiocb *)call);

@@ -1,6 +1,5 @@
-/* undo/log.c - the log that undo.c writes to; see undo.h. Raw system calls only, where it runs in the trap
- * handler.
- */
+/* undo/log.c - the log that undo.c writes to; see undo.h. Functions that run in the trap handler use only raw
+ * system calls. */
 #include "undo/undo.h"
 
 #include <base/config.h>
@@ -48,11 +47,17 @@ int log_record(enum undo_kind kind, const char *path, uint64_t inode, uint64_t o
     return log_bytes(&r, sizeof r) && log_bytes(path, r.path_bytes);
 }
 
-/* A record is whole or not there: what follows an incomplete one would be lost with it. */
+/* A record is either whole or absent: an incomplete one would hide those that follow it. */
 void log_back_to(uint64_t at)
 {
     CALL(ftruncate, undo_log.fd, at, 0, 0);
     undo_log.at = at;
+}
+
+void log_mark_lost(void)
+{
+    undo_log.marked = 1;
+    CALL(fchmod, undo_log.fd, 0600 | UNDO_MARKED_LOST, 0, 0);
 }
 
 char *log_number(char *end, int64_t n)
@@ -98,7 +103,7 @@ int log_absolute(int dir, const char *name, char *path)
     return CALL(getcwd, path, PATH_MAX, 0, 0) > 0 && log_join(path, path, name);
 }
 
-/* 0: nothing is noted now, or not here: a forked child has no log. */
+/* 0: nothing is recorded now, or not by this process: a forked child has no log. */
 int undo_take(void)
 {
     if (undo_log.fd < 0 || CALL(getpid, 0, 0, 0, 0) != undo_log.owner)
@@ -139,7 +144,7 @@ void undo_open(const char *dir)
     shared_machine(machine_number());
 }
 
-/* Of another meeting or version: nobody adds to them any more. */
+/* Indexes of another meeting or version: nobody adds to them any more. */
 static void remove_indexes(const char *but)
 {
     DIR *d = opendir(undo_log.folder);
@@ -155,7 +160,7 @@ void undo_meeting(uint64_t id)
     undo_log.meeting = id;
 }
 
-/* Its threads may have been ended in any step of a note. */
+/* The threads of the upper half may have ended at any step of a record, and left the index locked. */
 void undo_leave(void)
 {
     shared_unlock();
@@ -168,7 +173,8 @@ void undo_begin(int rank, mend_version_t version)
         return;
     if (undo_log.fd >= 0)
         CALL(close, undo_log.fd, 0, 0, 0);
-    if (undo_log.fd >= 0 && !undo_log.at && version != undo_log.version) { /* nothing was changed */
+    if (undo_log.fd >= 0 && !undo_log.at && !undo_log.marked &&
+        version != undo_log.version) { /* nothing was changed */
         snprintf(path, sizeof path, "%s/%d/%lld", undo_log.folder, undo_log.rank,
                  (long long)undo_log.version);
         unlink(path);
@@ -178,8 +184,9 @@ void undo_begin(int rank, mend_version_t version)
         die("cannot make %s: %s", path, strerror(errno));
     snprintf(path, sizeof path, "%s/%d/%lld", undo_log.folder, rank, (long long)version);
     undo_log.fd = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (undo_log.fd < 0)
+    if (undo_log.fd < 0 || fchmod(undo_log.fd, 0600))
         die("cannot open %s: %s", path, strerror(errno));
+    undo_log.marked = 0;
     undo_log.rank = rank;
     undo_log.version = version;
     undo_log.at = 0;

@@ -1,11 +1,11 @@
-/* undo/outside.c - files that are changed otherwise than by the application's own system calls.
+/* undo/outside.c - files that change otherwise than by the application's own system calls.
  *
- * By MPI-IO: that they were made, removed, or have grown is noted when they are opened, and at every
- * version while they are open; what is overwritten in them is noted when the MPI library does so
- * (undo/library.c). If its calls do not come to us, we warn the user that this is not put back.
- * By a shared mapping: what a file has there is noted when it is mapped. A mapping that is in the image
- * is put back with it.
- * By programs that the application starts: nothing is noted; the upper half says so (os/children.c).
+ * By MPI-IO: we record that a file was made, removed, or has grown when it is opened, and at every version
+ * while it is open. We record bytes when the MPI library overwrites them (undo/library.c). If its calls do not
+ * reach us, we warn the user that those bytes are not restored.
+ * Through a shared mapping: we record the content of the file there when it is mapped. A mapping that is in
+ * the image is restored with it.
+ * By programs that the application starts: we record nothing; the upper half says so (os/children.c).
  */
 #include "undo/undo.h"
 
@@ -23,14 +23,14 @@ static struct {
         dev_t device;
         ino_t inode;
         char path[PATH_MAX];
-    } *list; /* files of MPI-IO that are open for writing; changed with the log taken */
+    } *list; /* files that MPI-IO has open for writing; changed with the log locked */
     int count, again;
-    int absent;     /* the file that is being opened was not there */
-    uint64_t *told; /* sums of the paths that were warned of */
+    int absent;     /* the file being opened did not exist */
+    uint64_t *told; /* hashes of the paths that we have warned about */
     int told_count;
 } opened;
 
-/* A prefix like "ufs:" is the library's. */
+/* A prefix like "ufs:" is for the MPI library. */
 static const char *plain_name(const char *name)
 {
     const char *colon = strchr(name, ':');
@@ -131,7 +131,7 @@ void undo_outside_begin(void)
         undo_note_length(opened.list[i].path);
 }
 
-/* The job was rolled back: the files are opened again, of which the user knows. */
+/* After a rollback the files are opened again; the user has seen the warnings already. */
 void undo_outside_forget(int resumes)
 {
     opened.count = 0;

@@ -1,17 +1,17 @@
-/* undo/shared.c - files that several ranks write (by MPI-IO): each byte is noted once, by whoever is the
- * first to change it since the version. A second note would have what the first one changed.
+/* undo/shared.c - files that several ranks write (by MPI-IO): each byte is recorded once, by the rank that
+ * first changes it after the version. A second record would hold what the first rank wrote.
  *
- * DIR/undo/index.MEETING.VERSION lists what has been noted since the version, by all ranks: ranges, how
- * long each file was, and files that were not there. A rank that is about to change bytes
+ * DIR/undo/index.MEETING.VERSION lists what all ranks have recorded since the version: ranges, the length of
+ * each file, and files that did not exist. A rank that is about to change bytes
  *   1. locks the index and reads what is new in it;
- *   2. of the bytes, those that nobody has noted go to its own log: old content;
- *   3. then they go into the index;
- *   4. it unlocks the index, and makes the change.
- * A death after 2: the bytes are noted again by another rank, unchanged, as the change was not made. A
- * death after 3 or 4: they are in the log of the dead, which its successor puts back.
- * What is in this process' own copy of the index needs no lock.
+ *   2. writes the old content of those bytes that nobody has recorded to its own log;
+ *   3. adds them to the index;
+ *   4. unlocks the index and makes the change.
+ * If it dies after 2, another rank records the bytes again, unchanged, because the change was not made. If it
+ * dies after 3 or 4, they are in its log, and its successor puts them back.
+ * What this process' own copy of the index already holds needs no lock.
  *
- * Raw system calls only: it runs with either half's thread pointer.
+ * Raw system calls only: this code runs with the thread pointer of either half.
  */
 #include "undo/undo.h"
 
@@ -31,12 +31,12 @@ struct entry { /* of the index */
 
 static struct {
     int fd;
-    uint64_t end;     /* of what has been read */
-    uint64_t machine; /* which boot of which machine */
-    /* Sorted by key, kind and place; ranges of one file that touch are one. */
+    uint64_t end;     /* of the part that was read */
+    uint64_t machine; /* hash of the machine's boot id */
+    /* Sorted by key, kind and place; ranges of one file that touch are merged. */
     struct entry *table;
     size_t count, room;
-    struct entry some[128]; /* that are being read, under the lock */
+    struct entry some[128]; /* being read, under the lock */
 } common = {.fd = -1};
 
 static int before(const struct entry *a, const struct entry *b)
@@ -48,7 +48,7 @@ static int before(const struct entry *a, const struct entry *b)
     return a->to < b->from;
 }
 
-/* The first entry that does not lie before e: if it touches e, it is the first that does. */
+/* The first entry that does not lie before e: if any entry touches e, this is the first that does. */
 static size_t place(const struct entry *e)
 {
     size_t low = 0, high = common.count;
@@ -81,7 +81,7 @@ static int grow(void)
 static int insert(struct entry e)
 {
     size_t at = place(&e), next = at;
-    while (next < common.count && !before(&e, &common.table[next])) { /* it touches */
+    while (next < common.count && !before(&e, &common.table[next])) { /* touches e */
         if (e.kind != RANGE)
             return 1; /* the first is right */
         e.from = common.table[next].from < e.from ? common.table[next].from : e.from;
@@ -99,7 +99,7 @@ static int insert(struct entry e)
 
 static int read_news(uint64_t size)
 {
-    size -= size % sizeof *common.some; /* a death has cut the last one short: it is overwritten */
+    size -= size % sizeof *common.some; /* a death cut the last entry: the next overwrites it */
     while (common.end < size) {
         uint64_t want =
             size - common.end < sizeof common.some ? size - common.end : sizeof common.some;
@@ -203,9 +203,9 @@ static uint64_t mix(uint64_t sum, const void *bytes, size_t n)
     return sum;
 }
 
-/* The same file has the same key in all ranks, and another file has another, although nodes have folders of
- * their own under the same names. A file system of one machine: device and inode on that machine
- * (emulated nodes share it). One of many: inode and path. */
+/* All ranks compute the same key for a file, and different keys for different files, although nodes may have
+ * folders of their own under the same names. On a file system of one machine: device and inode on that
+ * machine (emulated nodes share it). On one that many machines share: inode and path. */
 uint64_t shared_key(const struct stat *st, const char *path)
 {
     static const uint32_t of_one_machine[] = {

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* A file was changed since the version and what it was is not known: going on would mean a wrong
- * result. */
+/* A file was changed since the version and its old content is unknown: to continue would mean a wrong result.
+ */
 static void refuse(int rank, mend_version_t version, const char *file) __attribute__((noreturn));
 static void refuse(int rank, mend_version_t version, const char *file)
 {
@@ -20,7 +20,7 @@ static void refuse(int rank, mend_version_t version, const char *file)
         "was not kept (too large for MEND_ONLINE_UNDO, or no room in DIR)\n",
         rank, (long long)version, file);
     output_last();
-    sleep(10); /* mend run ends the job; several ranks that abort at once would hang the launcher */
+    sleep(10); /* `mend run` ends the job; several ranks aborting at once would hang the launcher */
     MPI_Abort(MPI_COMM_WORLD, EXIT_REFUSED);
     _exit(EXIT_REFUSED);
 }
@@ -33,7 +33,7 @@ int files_can_go_back(int rank, mend_version_t version, MPI_Comm comm)
     if (ok && file)
         refuse(rank, version, file);
     if (ok && anywhere)
-        sleep(30); /* who refuses ends the job */
+        sleep(30); /* the rank that refuses ends the job */
     return ok && !anywhere;
 }
 

@@ -5,7 +5,7 @@
 #include <mpi.h>
 
 #define EXIT_REFUSED 115
-/* Collective; 0: a peer has failed. If files cannot be put back, the job ends with a sentence. */
+/* Collective. 0: a peer has failed. If a file cannot be put back, the job ends with a message. */
 int files_can_go_back(int rank, mend_version_t version, MPI_Comm comm);
 int put_files_back(int rank, mend_version_t version, MPI_Comm comm);
 

@@ -1,10 +1,8 @@
-/* undo.c - noting what the application changes in files, before it does. See undo.h.
+/* undo.c - records what the application changes in files, before it does so. See undo.h.
  *
  * undo_call runs in the trap handler with the upper half's thread pointer: raw system calls only.
- * Bytes are noted exactly as far as they are overwritten, never a whole block: other ranks may be
- * writing the bytes beside them.
  */
-#include "undo/undo.h"
+#include "undo/touched.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,209 +12,19 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-/* A file that was changed since the version, and what of it has been noted. */
-enum { RANGES = 16, FILES = 256 };
-struct touched {
-    dev_t device;
-    ino_t inode;
-    uint64_t size; /* when it was first changed */
-    int count, lost;
-    int created; /* it was not there at the version: nothing of it has to come back */
-    int shared;  /* other ranks change it, too: undo/shared.c knows what is noted */
-    uint64_t key;
-    int reader; /* a descriptor to read it; 0: none */
-    struct {
-        uint64_t from, to;
-    } range[RANGES];
-};
-static struct {
-    struct touched files[FILES];
-    int file_count;
-    uint64_t copied;     /* bytes of files that were removed */
-    unsigned kept_files; /* so many */
-    /* Room to work in, under the lock. */
-    char piece[1 << 16], one_path[PATH_MAX], other_path[PATH_MAX];
-} since;
-
-static void lose(struct touched *t, const char *path)
-{
-    uint64_t start = undo_log.at;
-    if (t && t->lost++)
-        return;
-    if (!log_record(UNDO_LOST, path, 0, 0, 0))
-        log_back_to(start);
-}
-
-static struct touched *known(const struct stat *st)
-{
-    for (int i = 0; i < since.file_count; i++)
-        if (since.files[i].device == st->st_dev && since.files[i].inode == st->st_ino)
-            return &since.files[i];
-    return NULL;
-}
-
-static void forget(struct touched *t)
-{
-    if (t->reader > 0)
-        CALL(close, t->reader, 0, 0, 0);
-    t->reader = 0;
-}
-
-static struct touched *add(const struct stat *st)
-{
-    /* no room: the file is noted again, which does no harm */
-    struct touched *t = &since.files[since.file_count < FILES ? since.file_count++ : FILES - 1];
-    forget(t);
-    *t = (struct touched){.device = st->st_dev, .inode = st->st_ino, .size = (uint64_t)st->st_size};
-    return t;
-}
-
-static struct touched *touch(const struct stat *st, const char *path)
-{
-    struct touched *t = known(st);
-    uint64_t start = undo_log.at;
-    if (t)
-        return t;
-    t = add(st);
-    if (!log_record(UNDO_SIZE, path, t->inode, t->size, 0)) {
-        log_back_to(start);
-        lose(t, path);
-    }
-    return t;
-}
-
-/* The same for a file that other ranks change, too: they are to know what this one has noted. */
-static struct touched *touch_shared(const struct stat *st, const char *path)
-{
-    struct touched *t = known(st);
-    uint64_t start = undo_log.at;
-    if (t && t->shared)
-        return t;
-    if (!t)
-        t = add(st);
-    t->shared = 1;
-    t->key = shared_key(st, path);
-    int ok = shared_lock() && shared_length(t->key, t->size, &t->size);
-    for (int i = 0; ok && i < t->count; i++)
-        ok = shared_note(t->key, t->range[i].from, t->range[i].to);
-    shared_unlock();
-    if (!ok || !log_record(UNDO_SIZE, path, t->inode, t->size, 0)) {
-        log_back_to(start);
-        lose(t, path);
-    }
-    return t;
-}
-
-static int noted(const struct touched *t, uint64_t from, uint64_t to)
-{
-    for (int i = 0; i < t->count; i++)
-        if (t->range[i].from <= from && to <= t->range[i].to)
-            return 1;
-    return 0;
-}
-
-static void remember(struct touched *t, uint64_t from, uint64_t to)
-{
-    for (int i = 0; i < t->count; i++)
-        if (from <= t->range[i].to && t->range[i].from <= to) {
-            t->range[i].from = from < t->range[i].from ? from : t->range[i].from;
-            t->range[i].to = to > t->range[i].to ? to : t->range[i].to;
-            return;
-        }
-    if (t->count < RANGES) {
-        t->range[t->count].from = from;
-        t->range[t->count++].to = to;
-    }
-}
-
-/* That of a shared file stays open until the next version: see above. */
-static int reader_of(struct touched *t, const char *path)
-{
-    if (t->shared && t->reader > 0)
-        return t->reader;
-    int fd = (int)CALL(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-    if (t->shared && fd > 0)
-        t->reader = fd;
-    return fd;
-}
-
-static int log_content(int fd, const struct touched *t, const char *path, uint64_t from,
-                       uint64_t to)
-{
-    int ok = undo_log.at + (to - from) <= undo_log.limit &&
-             log_record(UNDO_BYTES, path, t->inode, from, to - from);
-    for (uint64_t at = from; ok && at < to;) {
-        size_t want = to - at < sizeof since.piece ? to - at : sizeof since.piece;
-        long n = CALL(pread64, fd, since.piece, want, at);
-        if (n == -EINTR)
-            continue;
-        if (n == 0) { /* it has been cut in between: what is not there is put back as zeros */
-            memset(since.piece, 0, want);
-            n = (long)want;
-        }
-        ok = n > 0 && log_bytes(since.piece, (size_t)n);
-        at += n > 0 ? (uint64_t)n : 0;
-    }
-    return ok;
-}
-
-/* See the list in undo/shared.c. */
-static int keep_shared(int fd, const struct touched *t, const char *path, uint64_t from,
-                       uint64_t to)
-{
-    uint64_t a = from, b = to;
-    if (!shared_next(t->key, &a, &b))
-        return 1;
-    int ok = fd >= 0 && shared_lock();
-    for (a = from; ok && (b = to, shared_next(t->key, &a, &b)); a = b) {
-        uint64_t start = undo_log.at;
-        ok = log_content(fd, t, path, a, b);
-        if (!ok)
-            log_back_to(start);
-        ok = ok && shared_note(t->key, a, b);
-    }
-    shared_unlock();
-    return ok;
-}
-
-/* Note what is in the file from..to-1, of what it had when it was first changed. `own` is the descriptor
- * of the application, if there is one. */
-static void keep(int own, struct touched *t, const char *path, uint64_t from, uint64_t to)
-{
-    uint64_t start = undo_log.at;
-    to = to < t->size ? to : t->size;
-    if (from >= to || t->lost || (!t->shared && noted(t, from, to)))
-        return;
-    /* rather that one: to close another would end the locks of the application on the file */
-    long flags = own < 0 ? O_WRONLY : CALL(fcntl, own, F_GETFL, 0, 0);
-    int mine = (flags & O_ACCMODE) == O_WRONLY || flags & O_DIRECT;
-    int fd = mine ? reader_of(t, path) : own;
-    if (t->shared ? keep_shared(fd, t, path, from, to)
-                  : fd >= 0 && log_content(fd, t, path, from, to)) {
-        if (!t->shared)
-            remember(t, from, to);
-    } else {
-        if (!t->shared)
-            log_back_to(start);
-        lose(t, path);
-    }
-    if (mine && fd >= 0 && !t->shared)
-        CALL(close, fd, 0, 0, 0);
-}
-
-/* The file will be written at offset (-1: where it stands). */
+/* The application will write to the file at offset (-1: the current position). */
 static void before_write(int fd, int64_t offset, uint64_t count)
 {
     struct stat st;
     if (CALL(fstat, fd, &st, 0, 0) || !S_ISREG(st.st_mode) || !log_path_of(fd, since.one_path))
         return;
-    struct touched *t =
-        outside_has(&st) ? touch_shared(&st, since.one_path) : touch(&st, since.one_path);
+    struct touched *t = outside_has(&st) ? touched_note_shared(&st, since.one_path)
+                                         : touched_note(&st, since.one_path);
     if (CALL(fcntl, fd, F_GETFL, 0, 0) & O_APPEND)
         return;
     if (offset < 0)
         offset = CALL(lseek, fd, 0, SEEK_CUR, 0);
-    keep(fd, t, since.one_path, (uint64_t)offset, (uint64_t)offset + count);
+    touched_keep(fd, t, since.one_path, (uint64_t)offset, (uint64_t)offset + count);
 }
 
 static void before_cut(int fd, uint64_t size)
@@ -224,16 +32,20 @@ static void before_cut(int fd, uint64_t size)
     struct stat st;
     if (CALL(fstat, fd, &st, 0, 0) || !S_ISREG(st.st_mode) || !log_path_of(fd, since.one_path))
         return;
-    struct touched *t =
-        outside_has(&st) ? touch_shared(&st, since.one_path) : touch(&st, since.one_path);
-    keep(fd, t, since.one_path, size, UINT64_MAX);
+    struct touched *t = outside_has(&st) ? touched_note_shared(&st, since.one_path)
+                                         : touched_note(&st, since.one_path);
+    touched_keep(fd, t, since.one_path, size, UINT64_MAX);
 }
 
 static void before_cut_by_name(int dir, const char *name, uint64_t size)
 {
     long fd = CALL(openat, dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
-    if (fd < 0)
+    if (fd < 0) { /* it cannot be read, but perhaps written */
+        if (fd != -ENXIO && CALL(faccessat, dir, name, W_OK, 0) == 0 &&
+            log_absolute(dir, name, since.one_path))
+            touched_lose(NULL, since.one_path);
         return;
+    }
     before_cut((int)fd, size);
     CALL(close, fd, 0, 0, 0);
 }
@@ -250,6 +62,7 @@ static int before_open(int dir, const char *name, long flags)
         if (log_record(UNDO_CREATED, since.one_path, 0, 0, 0))
             return 1;
         log_back_to(start);
+        touched_lose(NULL, since.one_path);
     }
     return 0;
 }
@@ -257,12 +70,13 @@ static int before_open(int dir, const char *name, long flags)
 static void after_creation(int fd)
 {
     struct stat st;
-    /* not empty: another rank has given an older file this name meanwhile */
-    if (CALL(fstat, fd, &st, 0, 0) == 0 && S_ISREG(st.st_mode) && st.st_size == 0 && !known(&st))
-        add(&st)->created = 1;
+    /* not empty: another rank has meanwhile given this name to an older file */
+    if (CALL(fstat, fd, &st, 0, 0) == 0 && S_ISREG(st.st_mode) && st.st_size == 0 &&
+        !touched_find(&st))
+        touched_add(&st)->created = 1;
 }
 
-/* Where a second name cannot be given: another file system, or one without links. */
+/* For when a second name is impossible: on another file system, or on one without links. */
 static int copy(int dir, const char *name, uint64_t size, const char *to)
 {
     if (size > undo_log.limit || undo_log.at + since.copied > undo_log.limit - size)
@@ -282,10 +96,10 @@ static int copy(int dir, const char *name, uint64_t size, const char *to)
     return n == 0;
 }
 
-/* It was made since the version, by this rank or, by MPI-IO, by any. */
+/* The file was made since the version: by this rank or, through MPI-IO, by any rank. */
 static int is_younger(const struct stat *st, const char *path)
 {
-    const struct touched *t = known(st);
+    const struct touched *t = touched_find(st);
     int yes = t && t->created;
     if (!yes && shared_lock())
         yes = shared_created(shared_key(st, path));
@@ -293,8 +107,8 @@ static int is_younger(const struct stat *st, const char *path)
     return yes;
 }
 
-/* The name will stand for nothing, or for another file: the file itself is kept by a second name,
- * unless it is younger than the version. */
+/* The name will disappear or stand for another file. Keep the file itself by a second name, unless it is
+ * younger than the version. */
 static void before_gone(int dir, const char *name)
 {
     struct stat st;
@@ -315,14 +129,14 @@ static void before_gone(int dir, const char *name)
         !log_join(since.other_path, since.other_path, at))
         return;
     long linked = raw_syscall(SYS_linkat, dir, (long)name, AT_FDCWD, (long)since.other_path, 0, 0);
-    if (linked == -ENOENT) /* another rank was faster, and has noted it */
+    if (linked == -ENOENT) /* another rank was faster and has recorded it */
         return;
     int ok =
         (linked == 0 || copy(dir, name, (uint64_t)st.st_size, since.other_path)) &&
         log_record(UNDO_KEPT, since.one_path, st.st_ino, since.kept_files++, st.st_mode & 07777);
     if (!ok) {
         log_back_to(start);
-        lose(NULL, since.one_path);
+        touched_lose(NULL, since.one_path);
     }
 }
 
@@ -331,12 +145,14 @@ static void before_rename(int dir, const char *name, int to_dir, const char *to)
     struct stat st;
     uint64_t start = undo_log.at;
     if (CALL(newfstatat, dir, name, &st, AT_SYMLINK_NOFOLLOW))
-        return; /* it will fail */
+        return; /* the rename will fail */
     before_gone(to_dir, to);
     if (log_absolute(dir, name, since.one_path) && log_absolute(to_dir, to, since.other_path) &&
         (!log_record(UNDO_MOVED, since.one_path, 0, 0, log_length(since.other_path) + 1) ||
-         !log_bytes(since.other_path, log_length(since.other_path) + 1)))
+         !log_bytes(since.other_path, log_length(since.other_path) + 1))) {
         log_back_to(start);
+        touched_lose(NULL, since.one_path);
+    }
 }
 
 static uint64_t all_of(const struct iovec *part, unsigned long count)
@@ -385,13 +201,10 @@ static int note(long number, const unsigned long a[6])
     return 0;
 }
 
-/* A new log: nothing is noted yet. */
 void undo_note_again(void)
 {
     since.copied = since.kept_files = 0;
-    for (int i = 0; i < since.file_count; i++)
-        forget(&since.files[i]);
-    since.file_count = 0;
+    touched_forget_all();
 }
 
 int undo_note_length(const char *path)
@@ -402,9 +215,11 @@ int undo_note_length(const char *path)
     uint64_t start = undo_log.at;
     long rc = CALL(newfstatat, AT_FDCWD, path, &st, 0);
     if (rc == 0 && S_ISREG(st.st_mode))
-        touch_shared(&st, path);
-    else if (rc == -ENOENT && !log_record(UNDO_CREATED, path, 0, 0, 0))
+        touched_note_shared(&st, path);
+    else if (rc == -ENOENT && !log_record(UNDO_CREATED, path, 0, 0, 0)) {
         log_back_to(start);
+        touched_lose(NULL, path);
+    }
     undo_give();
     return rc == -ENOENT;
 }
@@ -415,7 +230,7 @@ void undo_note_created(const char *path)
     if (!undo_take())
         return;
     if (!CALL(newfstatat, AT_FDCWD, path, &st, 0) && S_ISREG(st.st_mode)) {
-        touch_shared(&st, path)->created = 1;
+        touched_note_shared(&st, path)->created = 1;
         if (shared_lock())
             shared_note_created(shared_key(&st, path));
         shared_unlock();
@@ -436,10 +251,10 @@ void undo_note_map(int fd, uint64_t from, uint64_t length)
     struct stat st;
     if (!undo_take())
         return;
-    /* shared memory is no file to the user: what is mapped of it is in the image */
+    /* shared memory is no file to the user: the image holds what is mapped of it */
     if (!CALL(fstat, fd, &st, 0, 0) && S_ISREG(st.st_mode) && st.st_nlink &&
         log_path_of(fd, since.one_path) && memcmp(since.one_path, "/dev/shm/", 9) != 0)
-        keep(-1, touch(&st, since.one_path), since.one_path, from, from + length);
+        touched_keep(-1, touched_note(&st, since.one_path), since.one_path, from, from + length);
     undo_give();
 }
 
@@ -474,7 +289,7 @@ long undo_call(long number, const unsigned long a[6])
     if (undo_take()) {
         uint64_t start = undo_log.at;
         creates = note(number, a);
-        if (renames(number)) { /* one that fails has moved nothing: to undo it would */
+        if (renames(number)) { /* a failed rename moved nothing: undoing it would */
             long rc = raw_syscall(number, (long)a[0], (long)a[1], (long)a[2], (long)a[3],
                                   (long)a[4], (long)a[5]);
             if (rc < 0)

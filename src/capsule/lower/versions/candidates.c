@@ -1,7 +1,7 @@
 /* candidates.c - the versions from which a job could be resumed: those that all ranks can read.
  *
  * Files of one version but of different attempts (save ids) are never combined. A rank looks into the
- * node's own folder first: its images may be newer than those in the job's folder, and are near.
+ * node-local folder first: its images may be newer than those in the job's folder, and are close.
  */
 #include "versions/versions.h"
 #include "ground/settings.h"
@@ -22,14 +22,15 @@ static int newest_first(const void *a, const void *b)
     return (x->job < y->job) - (x->job > y->job);
 }
 
-/* An image of this rank that is not used is named, whatever the reason: it may be what the user believes to resume. */
+/* Name every image of this rank that is not used, whatever the reason: the user may expect to resume from it.
+ */
 static void tell_unusable(const mend_file *file)
 {
     fprintf(stderr, "mend: rank %d: version %lld is not used: %s\n", file->rank,
             (long long)file->version, mend_error_text());
 }
 
-/* Adds what one folder holds of this rank. *ranks: of the job that made it, if any file tells. */
+/* Adds what one folder holds of this rank. *ranks: of the job that made it, if any file says. */
 static int list_folder(struct candidates *c, const char *folder, enum mend_file_kind kind,
                        mend_version_t wanted, int rank, int *ranks)
 {
@@ -72,7 +73,7 @@ static int has(const struct candidate *list, int count, const struct candidate *
     return 0;
 }
 
-/* Those of rank 0 that all others have, too. */
+/* Keeps the versions of rank 0 that all others have, too. */
 static int intersect(struct candidates *c, int size)
 {
     handle_t world = lower.predef[PRE_MPI_COMM_WORLD], type = lower.predef[PRE_MPI_BYTE];
@@ -141,7 +142,7 @@ int candidates_listed(const char *folder, int size)
     mend_file *files = NULL;
     int count = 0, most = 0;
     if (mend_folder_list(folder, &files, &count))
-        return 1; /* who knows */
+        return 1; /* unknown */
     for (int i = 0; i < count; i++) {
         int there = 0;
         for (int k = 0; k < count; k++)

@@ -1,9 +1,9 @@
-/* versions/copy_global.c - the second level of images: LOCAL/own-r… is copied to DIR/versions/global-r….
+/* versions/copy_global.c - the second level of images: copies LOCAL/own-r… to DIR/versions/global-r….
  *
- * One thread per process takes orders in turn: copy a version, remove old ones. So no file is removed
- * that an order before it needs. An incremental image is copied after the images it is based on, as
- * far as these are not there yet: an error at one version (disk full) is mended by the next. A copy
- * gets its name when it is whole; the version is complete when all ranks have theirs.
+ * One thread per process takes orders in turn: copy a version, remove old ones. So it removes no file that an
+ * earlier order needs. It copies an incremental image after the images that it is based on, unless these are
+ * already there: so the next version makes up for an error at this one (disk full). A copy gets its name when
+ * it is whole; the version is complete when all ranks have theirs.
  */
 #include "versions/versions.h"
 #include "ground/settings.h"

@@ -1,16 +1,15 @@
-/* relaunch.c - jobs of `mend run` whose failures are survived by relaunch (an MPI without ULFM, or
- * --no-online). What they print and change in files belongs to a version, as it does in a job that repairs
- * itself.
+/* relaunch.c - jobs of `mend run` that survive failures by a relaunch (an MPI without ULFM, or --no-online).
+ * What they print and change in files belongs to a version, as in a job that repairs itself.
  *
- * 1. At every capture all ranks stand still. What was printed is put aside before the image is written
- *    (output.c), and a new log of changes begins (undo.h). Both have the numbers of captures, not of versions:
- *    one that fails leaves its number to the next. The number is in the image.
- * 2. When its version is complete, what was put aside goes to DIR/output.
- * 3. Captures whose versions have been removed are forgotten: nobody goes back behind them.
+ * 1. At every capture all ranks stand still. Before the image is written, printed output is put aside
+ *    (output.c), and a new log of changes begins (undo.h). Both carry the numbers of captures, not of versions:
+ *    a version that fails leaves its number to the next. The image holds the number of its capture.
+ * 2. When its version is complete, the output that was put aside goes to DIR/output.
+ * 3. Captures whose versions have been removed are forgotten: nobody goes back beyond them.
  * 4. A relaunch loads the newest version that all ranks can read. All agree that files can be put back as they
- *    were at its capture (or at the beginning of the program, capture 0, if there is no version). Newer versions
- *    are removed: without the logs that are used up now they would be of no use. Then the files are put back.
- *    A death in between: the next launch does it again, with the same result (undo/apply.c).
+ *    were at its capture (or at the beginning of the program, capture 0, if there is no version). They remove
+ *    newer versions: those would be useless without the logs that are used up now. Then they put the files back.
+ *    After a death in between the next launch does it again, with the same result (undo/apply.c).
  */
 #include "ground/settings.h"
 #include "output/output.h"
@@ -31,12 +30,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NOT_BY_RUN = -1 }; /* the image is of mend exec */
+enum { NOT_BY_RUN = -1 }; /* `mend exec` made the image */
 
 static struct {
     int active, rank, capture;
-    pthread_mutex_t lock; /* of the rank's and the agent's thread, for what follows */
-    struct known { /* captures of this launch, and the one that it began with; oldest first */
+    pthread_mutex_t lock; /* between the rank's and the agent's thread, for the rest */
+    struct known {        /* captures of this launch, and the one it began with; oldest first */
         mend_version_t version;
         int capture;
         uint64_t mark[2]; /* what was printed by then */
@@ -59,7 +58,7 @@ void relaunch_open(void)
     if (!settings.dir[0] || !meeting[0])
         return;
     if (!told)
-        die("the launcher gives this process no rank");
+        die("the launcher has not given this process a rank");
     launch.active = 1;
     launch.rank = atoi(told);
     mend_event_set_rank(launch.rank);
@@ -93,8 +92,9 @@ static void know(mend_version_t version, const uint64_t mark[2])
     pthread_mutex_unlock(&launch.lock);
 }
 
-/* A file that `mend run` was given as its input is rank 0's, from where it stood then; its position is in
- * every image. (What comes by a pipe is gone when it has been read: the launcher passes it on.) */
+/* A file that the user gave `mend run` as standard input goes to rank 0, from its position at that time;
+ * every image holds the position. (Input from a pipe is gone once it has been read: the launcher passes it
+ * on.) */
 void input_take(int mine)
 {
     const char *path = mend_setting_string(MEND_KEY_ONLINE_STDIN);
@@ -147,7 +147,7 @@ void relaunch_complete(mend_version_t version)
     pthread_mutex_unlock(&launch.lock);
 }
 
-/* Versions below this one have been removed. Older captures than those we know have older versions. */
+/* Versions below this one have been removed. Captures older than those we know have older versions. */
 void relaunch_forget(mend_version_t below)
 {
     int keep = 0;
@@ -168,13 +168,13 @@ static void remove_later(mend_version_t version, const struct damaged *damaged)
     char folder[4300], aside[4300];
     snprintf(folder, sizeof folder, "%s/versions", settings.dir);
     snprintf(aside, sizeof aside, "%s/damaged", settings.dir);
-    generations_put_aside(folder, aside, launch.rank, version, damaged);
-    generations_remove_later(folder, launch.rank, version);
+    retention_put_aside(folder, aside, launch.rank, version, damaged);
+    retention_remove_later(folder, launch.rank, version);
     if (!settings.local[0])
         return;
     snprintf(aside, sizeof aside, "%.4200s/damaged", settings.local);
-    generations_put_aside(settings.local, aside, launch.rank, version, damaged);
-    generations_remove_later(settings.local, launch.rank, version);
+    retention_put_aside(settings.local, aside, launch.rank, version, damaged);
+    retention_remove_later(settings.local, launch.rank, version);
 }
 
 /* Collective, at a relaunch. */
@@ -182,8 +182,7 @@ void relaunch_go_back(mend_version_t version, int to, const struct damaged *dama
 {
     if (!launch.active)
         return;
-    if (to ==
-        NOT_BY_RUN) { /* meanwhile files were changed without a note: what there is is of before */
+    if (to == NOT_BY_RUN) { /* files have changed since without a record: the logs are older */
         undo_remove(launch.rank, 0);
         undo_remove_floor(launch.rank);
         to = 0;
@@ -196,7 +195,7 @@ void relaunch_go_back(mend_version_t version, int to, const struct damaged *dama
         die("cannot restore the program's files");
     undo_remove(launch.rank, to);
     output_take_back(to);
-    MPI_Barrier(MPI_COMM_WORLD); /* nobody changes a file that another still puts back */
+    MPI_Barrier(MPI_COMM_WORLD); /* nobody changes a file that another rank still puts back */
     undo_outside_forget(version > 0);
     if (!version) {
         if (launch.rank == 0)

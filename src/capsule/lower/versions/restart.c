@@ -1,11 +1,11 @@
-/* restart.c - resuming the upper half from an image, in a new process.
+/* restart.c - resumes the upper half from an image, in a new process.
  *
- *   1. Every rank lists the versions it has files of: in the node's own folder, in the job's. The
- *      newest that all ranks have is tried (candidates.c).
- *   2. Each rank opens its file, and those it is based on, and the files that its other pages come
- *      from, and reads every page to its place; every byte that is read is verified (images/fill.c).
- *      If one rank cannot, all remove what is there and try the next older version that all have.
- *   3. All agree that all could. Only then threads are brought back, and the registers are loaded.
+ *   1. Every rank lists the versions it has files of, in the node-local folder and in the job's. The ranks
+ *      try the newest version that all of them have (candidates.c).
+ *   2. Each rank opens its file, those it is based on, and the files that its other pages come from, and
+ *      reads every page to its place; it verifies every byte that it reads (images/fill.c). If one rank
+ *      cannot, all unmap what they have and try the next older version that all have.
+ *   3. All agree that all could. Only then are threads brought back and registers loaded.
  *      The upper half then rebuilds its MPI objects (upper/life/stop.c).
  */
 #include "versions/versions.h"
@@ -32,7 +32,7 @@ static void must(int code)
         fprintf(stderr, "mend: %s\n", mend_error_text());
     if (agree(code)) {
         lower.Finalize();
-        /* no _exit(): MPICH says goodbye to its launcher in a handler, else the code is lost */
+        /* no _exit(): MPICH says goodbye to its launcher in an exit handler; without that the code is lost */
         exit(1);
     }
 }
@@ -44,12 +44,12 @@ static void tell_restart(int rank, mend_version_t version, int ranks, double sta
                    ev_str("mpi", lower.name), ev_real("start", start), ev_real("load", load));
 }
 
-/* mend run is not to launch it again: nothing would change. */
+/* `mend run` must not launch the job again: nothing would change. */
 static void refuse(int rank, const char *dir)
 {
     if (rank == 0) {
         mend_event("recover.refused", ev_str("file", dir));
-        generations_refuse(dir);
+        retention_refuse(dir);
     }
 }
 

@@ -1,7 +1,7 @@
 /* versions/retention.c - which versions are kept, and which files that takes.
  *
- * The newest `keep` complete versions are kept, and all that the oldest of them is based on: a file
- * is removed only when no version that is kept can need it.
+ * We keep the newest `keep` complete versions, and everything that the oldest of them is based on: a file is
+ * removed only when no kept version can need it.
  */
 #include "versions/versions.h"
 
@@ -12,18 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void path_of(const struct generations *g, const mend_file *file, char *path, size_t size)
+static void path_of(const struct retention *r, const mend_file *file, char *path, size_t size)
 {
     char name[MEND_FILE_NAME_MAX];
     mend_file_name(file, name);
-    snprintf(path, size, "%s/%s", g->folder, name);
+    snprintf(path, size, "%s/%s", r->folder, name);
 }
 
-/* The first version of the chain of one file, or -1 if it cannot be read; *ranks of its job. */
-static mend_version_t root_of(const struct generations *g, const mend_file *file, int *ranks)
+/* The first version of the chain of one file; -1: it cannot be read. *ranks: of its job. */
+static mend_version_t root_of(const struct retention *r, const mend_file *file, int *ranks)
 {
     mend_image *image;
-    if (mend_folder_open_chain(g->folder, file, &image))
+    if (mend_folder_open_chain(r->folder, file, &image))
         return -1;
     const mend_image *at = image;
     while (mend_image_base(at))
@@ -34,13 +34,13 @@ static mend_version_t root_of(const struct generations *g, const mend_file *file
     return root;
 }
 
-void generations_look(struct generations *g, const char *folder, enum mend_file_kind kind, int keep,
-                      int only_rank)
+void retention_look(struct retention *r, const char *folder, enum mend_file_kind kind, int keep,
+                    int only_rank)
 {
     mend_file *files = NULL;
     int count = 0;
-    *g = (struct generations){.kind = kind, .keep = keep};
-    snprintf(g->folder, sizeof g->folder, "%s", folder);
+    *r = (struct retention){.kind = kind, .keep = keep};
+    snprintf(r->folder, sizeof r->folder, "%s", folder);
     if (mend_folder_list(folder, &files, &count))
         return;
     for (int i = 0, end; i < count; i = end) { /* sorted by version, save id, kind, rank */
@@ -51,86 +51,88 @@ void generations_look(struct generations *g, const char *folder, enum mend_file_
              end++) {
             if (files[end].kind != kind || (only_rank >= 0 && files[end].rank != only_rank))
                 continue;
-            mend_version_t one = root_of(g, &files[end], &ranks);
+            mend_version_t one = root_of(r, &files[end], &ranks);
             there += one >= 0;
             root = one >= 0 && one < root ? one : root;
         }
         if (there && there == (only_rank >= 0 ? 1 : ranks))
-            generations_add(g, files[i].version, files[i].save_id, root);
+            retention_add(r, files[i].version, files[i].save_id, root);
     }
     free(files);
 }
 
-void generations_free(struct generations *g)
+void retention_free(struct retention *r)
 {
-    free(g->kept);
-    g->kept = NULL;
-    g->count = 0;
+    free(r->kept);
+    r->kept = NULL;
+    r->count = 0;
 }
 
-mend_version_t generations_newest(const struct generations *g)
+mend_version_t retention_newest(const struct retention *r)
 {
     mend_file *files = NULL;
     int count = 0;
     mend_version_t newest = 0;
-    if (mend_folder_list(g->folder, &files, &count) == 0 && count)
+    if (mend_folder_list(r->folder, &files, &count))
+        return -1;
+    if (count)
         newest = files[count - 1].version;
     free(files);
     return newest;
 }
 
-mend_version_t generations_root(const struct generations *g, mend_version_t version,
-                                mend_version_t base)
+mend_version_t retention_root(const struct retention *r, mend_version_t version,
+                              mend_version_t base)
 {
-    for (int i = 0; i < g->count && base >= 0; i++)
-        if (g->kept[i].version == base)
-            return g->kept[i].root;
+    for (int i = 0; i < r->count && base >= 0; i++)
+        if (r->kept[i].version == base)
+            return r->kept[i].root;
     return base >= 0 ? 0 : version;
 }
 
-mend_version_t generations_add(struct generations *g, mend_version_t version, uint64_t save_id,
-                               mend_version_t root)
+mend_version_t retention_add(struct retention *r, mend_version_t version, uint64_t save_id,
+                             mend_version_t root)
 {
     mend_version_t below = INT64_MAX;
-    if (g->count == g->keep)
-        memmove(g->kept, g->kept + 1, (size_t)--g->count * sizeof *g->kept);
+    if (r->count == r->keep)
+        memmove(r->kept, r->kept + 1, (size_t)--r->count * sizeof *r->kept);
     else
-        g->kept = need(realloc(g->kept, (size_t)(g->count + 1) * sizeof *g->kept));
-    g->kept[g->count++] = (struct generation){version, save_id, root};
-    for (int i = 0; i < g->count; i++)
-        below = g->kept[i].root < below ? g->kept[i].root : below;
-    return g->count == g->keep ? below : 0;
+        r->kept = need(realloc(r->kept, (size_t)(r->count + 1) * sizeof *r->kept));
+    r->kept[r->count++] = (struct kept_version){version, save_id, root};
+    for (int i = 0; i < r->count; i++)
+        below = r->kept[i].root < below ? r->kept[i].root : below;
+    return r->count == r->keep ? below : 0;
 }
 
-static void remove_files(const struct generations *g, mend_version_t below, mend_version_t version,
+static void remove_files(const struct retention *r, mend_version_t below, mend_version_t version,
                          uint64_t id)
 {
     mend_file *files = NULL;
     int count = 0;
     char path[4500];
-    if (mend_folder_list(g->folder, &files, &count))
+    if (mend_folder_list(r->folder, &files, &count))
         return;
     for (int i = 0; i < count; i++)
-        if (files[i].kind == g->kind &&
+        if (files[i].kind == r->kind &&
             (files[i].version < below || (files[i].version == version && files[i].save_id == id))) {
-            path_of(g, &files[i], path, sizeof path);
+            path_of(r, &files[i], path, sizeof path);
             mend_io_remove(path);
         }
     free(files);
 }
 
-void generations_remove_below(const struct generations *g, mend_version_t version)
+void retention_remove_below(const struct retention *r, mend_version_t version)
 {
     if (version > 0)
-        remove_files(g, version, -1, 0);
+        remove_files(r, version, -1, 0);
 }
 
-void generations_remove_one(const struct generations *g, mend_version_t version, uint64_t save_id)
+void retention_remove_one(const struct retention *r, mend_version_t version, uint64_t save_id)
 {
-    remove_files(g, -1, version, save_id);
+    remove_files(r, -1, version, save_id);
 }
 
-void generations_remove_later(const char *folder, int rank, mend_version_t version)
+void retention_remove_later(const char *folder, int rank, mend_version_t version)
 {
     mend_file *list = NULL;
     int n = 0;
@@ -164,8 +166,8 @@ static int is_unusable(const char *folder, const mend_file *file, const struct d
     return 0;
 }
 
-void generations_put_aside(const char *folder, const char *aside, int rank, mend_version_t version,
-                           const struct damaged *damaged)
+void retention_put_aside(const char *folder, const char *aside, int rank, mend_version_t version,
+                         const struct damaged *damaged)
 {
     mend_file *list = NULL;
     int n = 0, ready = 0;
@@ -191,7 +193,7 @@ void generations_put_aside(const char *folder, const char *aside, int rank, mend
     free(list);
 }
 
-void generations_refuse(const char *dir)
+void retention_refuse(const char *dir)
 {
     fprintf(stderr,
             "mend: there are versions in %s, but none can be used (the reasons are above); Mend "

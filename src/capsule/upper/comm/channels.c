@@ -1,9 +1,9 @@
-/* comm/channels.c - communicators for persistent collectives. These may be started in any order, and on each rank in another
- * one, while non-blocking collectives, which a start begins, must be in the same order everywhere. So each has a communicator
- * of its own, a channel, from its MPI_*_init, where all ranks meet, to its end.
+/* comm/channels.c - communicators for persistent collectives. Each rank may start these in an order of its own, but a start
+ * begins a non-blocking collective, and all ranks must begin those in the same order. So each persistent collective has its
+ * own communicator, a channel, from its MPI_*_init, where all ranks meet, until its request is freed.
  *
- * A channel that is free again is used again. The requests are freed by each rank when it likes: which channels are free is
- * agreed upon at the next MPI_*_init. They live as long as their communicator.
+ * A free channel is reused. Each rank frees its requests when it likes, so the ranks agree at the next MPI_*_init on which
+ * channels are free. Channels live as long as their communicator.
  */
 #include "comm/comm.h"
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { WORD = 64 };
 struct channels {
     int n; /* the same on all ranks */
     object **at;
-    uint64_t *busy; /* a bit for each */
+    uint64_t *busy; /* one bit per channel */
 };
 
 static int words_of(int channels)
@@ -35,12 +35,12 @@ static int make_channel(object *comm, struct channels *k, object **channel)
     return 0;
 }
 
-/* *at: a channel that no rank uses; k->n: there is none. */
+/* *at: index of a channel that no rank uses, or k->n if there is none. */
 static int find_free(object *comm, const struct channels *k, int *at)
 {
     int words = words_of(k->n), rc;
     *at = k->n;
-    if (!k->n || comm->comm.remote_size) /* what the other side agreed on would not be ours */
+    if (!k->n || comm->comm.remote_size) /* an Allreduce there gives the other side's bits */
         return 0;
     uint64_t *used = need(malloc((size_t)words * sizeof *used));
     rc = core_Allreduce(k->busy, used, words, predef[PRE_MPI_UINT64_T], predef[PRE_MPI_BOR], comm);
@@ -56,7 +56,7 @@ int channel_take(object *comm, object **channel)
 {
     int at;
     *channel = comm;
-    if (comm->comm.size + comm->comm.remote_size == 1) /* there is one order only */
+    if (comm->comm.size + comm->comm.remote_size == 1) /* one rank has only one order */
         return 0;
     struct extra *e = extra_of(comm);
     struct channels *k = e->channels ? e->channels : (e->channels = need(calloc(1, sizeof *k)));

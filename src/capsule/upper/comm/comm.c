@@ -1,8 +1,8 @@
-/* comm.c - communicators: made below, remembered by the world ranks of their members.
+/* comm.c - communicators: the lower half creates them; here they are lists of world ranks.
  *
- * Each has a card (border/border.h) with an id that its members agree on without talking: a hash of the
- * parent's id, the salt, the members in order, and how many communicators with these were made
- * before. All members make the same ones in the same order per parent, so they count alike.
+ * Each has a card (border/border.h) with an id on which its members agree without communication: a hash
+ * of the parent's id, the salt, the members in order, and how many communicators with all these equal
+ * existed before. All members create them in the same order per parent, so they count alike.
  */
 #include "comm/comm.h"
 
@@ -30,15 +30,15 @@ static uint64_t mix_ranks(uint64_t h, int n, const int *ranks)
 static struct {
     struct seen {
         uint64_t key, times;
-    } *table; /* of times_seen */
+    } *table; /* for times_seen */
     size_t room, used;
-    unsigned cards; /* that were made */
+    unsigned cards; /* made so far */
 } made;
 
-/* How often `key` was seen before: an open-addressing table that doubles. */
+/* How often `key` was seen before. The open-addressing table doubles when half full. */
 static uint64_t times_seen(uint64_t key)
 {
-    key |= 1; /* 0: free place */
+    key |= 1; /* 0 marks a free slot */
     if (2 * made.used >= made.room) {
         size_t old_room = made.room;
         struct seen *old = made.table;
@@ -72,7 +72,7 @@ void forget_freed_comms(void)
     }
 }
 
-/* From now on the agent reports it. */
+/* From now on the agent reports the card. */
 static void show_card(struct comm_card *card)
 {
     card->next = upper.cards;
@@ -82,7 +82,7 @@ static void show_card(struct comm_card *card)
 static struct comm_card *new_card(object *c, uint64_t id)
 {
     if (++made.cards % 65536 ==
-        0) /* a rank is not that far behind: nobody asks for these any more */
+        0) /* no rank is that far behind: nobody needs the freed ones any more */
         forget_freed_comms();
     struct comm_card *card = keep_alloc(sizeof *card);
     *card = (struct comm_card){.id = id,
@@ -95,8 +95,8 @@ static struct comm_card *new_card(object *c, uint64_t id)
     return card;
 }
 
-/* Learn size, rank and members from below. An inter-communicator's remote members must have been
- * set. */
+/* Ask the lower half for size, rank and members. The caller has set an inter-communicator's remote
+ * members. */
 void know_comm(object *c, uint64_t id)
 {
     LOWER(Comm_size, c->real, &c->comm.size);
@@ -106,7 +106,7 @@ void know_comm(object *c, uint64_t id)
     c->comm.peers = c->comm.remote_size ? c->comm.remote_ranks : c->comm.ranks;
     c->comm.n_peers = c->comm.remote_size ? c->comm.remote_size : c->comm.size;
     c->comm.card = new_card(c, id);
-    if (c->comm.size + c->comm.remote_size > 1 && id) /* alone one is always even with oneself */
+    if (id) /* also that of a single rank: the agent must see who stands at its door */
         show_card(c->comm.card);
 }
 
@@ -116,7 +116,7 @@ int new_comm(handle_t h, const object *parent, int salt, object **out)
         *out = predef[PRE_MPI_COMM_NULL];
         return 0;
     }
-    if (parent->comm.remote_size) { /* made from an inter-communicator: another one */
+    if (parent->comm.remote_size) { /* an inter-communicator makes another one */
         int rc = new_intercomm(h, parent->comm.card->id, salt, out);
         errhandler_attach(*out, parent->comm.errh);
         return rc;
@@ -127,14 +127,14 @@ int new_comm(handle_t h, const object *parent, int salt, object **out)
     uint64_t key = mix(mix(2, parent->comm.card->id), (uint64_t)(unsigned)salt);
     key = mix_ranks(key, c->comm.size, c->comm.ranks);
     c->comm.card->id = mix(key, times_seen(key)) | 2; /* neither 0 nor WORLD_CARD_ID */
-    /* also a communicator of one rank is made again after a restart: it is in the list */
+    /* A restart also rebuilds communicators of one rank, so their cards are in the list. */
     show_card(c->comm.card);
     errhandler_attach(c, parent->comm.errh);
     *out = c;
     return 0;
 }
 
-/* A communicator that is still being made below (MPI_Comm_idup): its members are its parent's. */
+/* A communicator that the lower half is still creating (MPI_Comm_idup): it has its parent's members. */
 object *new_comm_like(const object *parent)
 {
     object *c = object_new(KIND_COMM);
@@ -157,7 +157,7 @@ object *new_comm_like(const object *parent)
     return c;
 }
 
-/* An inter-communicator: both sides find the same id, whoever comes first. */
+/* An inter-communicator. Both sides compute the same id: the side whose first rank is lower comes first. */
 int new_intercomm(handle_t h, uint64_t parent, int salt, object **out)
 {
     object *c = object_new(KIND_COMM);
@@ -177,7 +177,7 @@ int new_intercomm(handle_t h, uint64_t parent, int salt, object **out)
     return 0;
 }
 
-/* An intra-communicator of both sides. */
+/* The intra-communicator of both sides of `inter`. */
 int new_merged(handle_t h, const object *inter, object **out)
 {
     object *c = object_new(KIND_COMM);
@@ -191,8 +191,7 @@ int new_merged(handle_t h, const object *inter, object **out)
     return 0;
 }
 
-/* The card stays: members that are not so far must still be brought to the end of this
- * communicator. */
+/* The card stays: members that are behind must still reach the end of this communicator. */
 void unref_comm(object *c)
 {
     if (c->predefined || --c->refs)
@@ -256,7 +255,7 @@ int core_Comm_dup(object *c, object **out)
         rc = neighbour_comm(*out, &(object *){NULL});
     if (!rc)
         rc = attributes_copy(c, *out);
-    if (rc) /* a function of the program does not want it */
+    if (rc) /* perhaps one of the program's copy functions refused */
         core_Comm_free(out);
     return rc;
 }
@@ -275,17 +274,17 @@ int core_Comm_create(object *c, object *g, object **out)
     creation_end();
     return rc;
 }
-/* MPI_Comm_create_group is a collective of ranks that share no communicator of their own yet, so it has a
- * card of its own for the time of the call.
+/* MPI_Comm_create_group is a collective of ranks that share no communicator of their own yet, so it has its
+ * own card for the duration of the call.
  *
  * 1. Each member shows the card, with nothing begun on it.
- * 2. The members meet by messages: whoever is early waits here, where a checkpoint may come, and not inside
- *    the call. After it, all of them have shown their cards.
- * 3. Each counts the call on the card. While a checkpoint is wanted, that is a door: it is passed only if
- *    another member is inside already. (Without it one could go inside while the checkpoint stopped another
- *    in step 2: the first to be ready to go on need not be the last.)
- * 4. With several threads: the gates of all members, who meet again (comm/gate.c).
- * 5. The call; the card is freed.
+ * 2. The members meet by messages. An early member waits here, where a checkpoint may stop it, and not
+ *    inside the call. After this step all members have shown their cards.
+ * 3. Each member counts the call on the card. During a checkpoint that is a door, which a member passes only
+ *    if another is already inside. (Without the door, one member could go inside while the checkpoint stops
+ *    another in step 2: one member may leave step 2 while others are still in it.)
+ * 4. With several threads, the members take all their gates and meet again (comm/gate.c).
+ * 5. The members make the call and free the card.
  */
 static int meets_others(const object *g)
 {
@@ -345,14 +344,14 @@ int core_Comm_create_group(object *c, object *g, int tag, object **out)
         __atomic_store_n(&card->freed, 1, __ATOMIC_RELEASE);
     return rc;
 }
-/* Communicators of all ranks for messages that the application's receives never see. What the MPI library
- * says to itself under the application's tags must not be drained either: a rank that is stopped just
- * before the call would take away what another, inside it, has sent to it.
+/* Communicators of all ranks for messages that the application's receives never see. A drain must not take
+ * the MPI library's internal messages under the application's tags either: a rank stopped just before the
+ * call would take away what another, already inside, has sent to it.
  *
- * Open MPI finds the number of a new communicator for one old communicator after the other, the lowest first. While an
- * MPI_Comm_idup of a lower one is pending, which need not end soon, MPI_Comm_create_group on ours would wait for it,
- * maybe for ever. So ours is made first, here and after a restart (where the smallest id is), and another one
- * stands for the world, which is lower still.
+ * Open MPI agrees on the number of a new communicator for one parent after the other, the lowest first. While an
+ * MPI_Comm_idup of a lower parent is pending, which may take long, MPI_Comm_create_group on our channel would wait
+ * for it, maybe forever. So our channel is created first, here and after a restart (which rebuilds the smallest id
+ * first). MPI_COMM_WORLD is lower still, so another channel stands in for it in MPI_Comm_idup.
  */
 enum { FIRST_CARD_ID = 2 };
 int open_channels(void)
@@ -369,13 +368,16 @@ int core_Comm_free(object **c)
     if ((*c)->predefined)
         return NEUTRAL_MPI_ERR_COMM;
     int rc = attributes_delete_all(*c);
-    if (rc)
+    if (rc) {
+        error_holder = *c;
         return rc;
+    }
     errhandler_attach(*c, NULL);
+    buffer_of_comm_ends(*c);
     collective_enter(*c);
     (*c)->comm.released = (*c)->comm.card->released = 1;
     rc = LOWER(Comm_free, (*c)->real);
-    unref_comm(*c); /* pending requests may still hold it */
+    unref_comm(*c); /* pending requests may still hold references */
     *c = predef[PRE_MPI_COMM_NULL];
     return rc;
 }

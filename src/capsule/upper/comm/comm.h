@@ -5,14 +5,14 @@
 #pragma GCC visibility push(hidden)
 
 /* --- comm.c, group.c, topology.c --- */
-/* An object for a communicator that was just made below. It gets an id that all members compute
- * alike, without communication: from its parent's id, `salt` (a tag, where the call has one) and
- * the members.
+/* Make the object for a communicator that the lower half has just created. All members compute the
+ * same id, without communication, from the parent's id, `salt` (the tag, if the call has one) and the
+ * members.
  */
 int new_comm(handle_t h, const object *parent, int salt, object **out);
 void know_comm(object *c, uint64_t id);
 int open_channels(void);       /* collective */
-void forget_freed_comms(void); /* all ranks have freed them, too */
+void forget_freed_comms(void); /* those that all ranks have freed */
 int compare_members(int na, const int *a, int nb, const int *b);
 int index_of(int n, const int *ranks, int r);
 object *new_group(int n, const int *world_ranks);

@@ -1,16 +1,16 @@
 /* comm/gate.c - calls that keep the baton while they wait for other processes (baton.h, 3).
  *
- * Thread A of two processes calls MPI_Comm_split on X, thread B on Y. If A went in first here and B there, each
- * would keep its baton and wait for the other for ever. So each process has one gate, and a call goes in when it
- * has the gates of all its members:
+ * In two processes, thread A calls MPI_Comm_split on X and thread B on Y. If A came first in one process and B in
+ * the other, each would keep its baton and wait for the other forever. So each process has one gate, and a call begins
+ * only when it holds the gates of all its members:
  *
- *   1. All members meet, without waiting below: nobody takes a gate for a call to which a member has not come yet.
- *   2. The gates are taken one after the other, by the members' ranks in the world: each member waits for the word of
- *      the one before it, then for its own gate, and gives the word on. Whoever waits for a gate has only gates
- *      of lower ranks, so there is no circle.
- *   3. All meet again: now they have all gates, and go in. Each opens its own gate when it is out.
+ *   1. All members meet, without waiting below: nobody takes a gate for a call that some member has not reached yet.
+ *   2. The members take their gates one after the other, in the order of their world ranks. Each waits for a message
+ *      from the one before it, then for its own gate, and then sends the message on. A call that waits for a gate
+ *      holds only gates of lower ranks, so there is no cycle.
+ *   3. All meet again. Now the call holds all gates, and the members make the call. Each opens its own gate when it returns.
  *
- * The whole is within creation_begin() and creation_end(): a checkpoint waits for its end.
+ * All this lies between creation_begin() and creation_end(), so a checkpoint waits for it.
  */
 #include "comm/comm.h"
 #include "messages/messages.h"
@@ -36,7 +36,7 @@ static int by_rank(const void *a, const void *b)
 
 int gates_take(int n, int *members, uint64_t id, struct gate *g)
 {
-    enum { TAG = 0x40000 }; /* and below 0x80000, which every library has */
+    enum { TAG = 0x40000 }; /* tags stay below 0x80000, which every library allows */
     int tag = TAG | (int)((id ^ id >> 18 ^ id >> 36) % TAG), at = 0, rc = 0;
     qsort(members, (size_t)n, sizeof *members, by_rank);
     while (at < n - 1 && members[at] != upper.rank)

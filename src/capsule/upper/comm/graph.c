@@ -1,5 +1,5 @@
-/* graph.c - graph topologies: above only. Who the neighbours of a rank are, for all three kinds of
- * topology. */
+/* graph.c - graph topologies, which the lower half does not see, and the neighbours of a rank in all
+ * three kinds of topology. */
 #include "comm/comm.h"
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +20,9 @@ void topology_free(struct topology *t)
 }
 static int *copy_of(int n, const int *a)
 {
-    int *c = need(malloc((n + 1) * sizeof(int)));
-    if (c && a)
-        memcpy(c, a, n * sizeof(int));
+    int *c = need(malloc(((size_t)n + 1) * sizeof(int)));
+    if (a)
+        memcpy(c, a, (size_t)n * sizeof(int));
     return c;
 }
 static struct topology *topology_of(object *c)
@@ -36,7 +36,7 @@ static struct topology *new_topology(object *c, int kind)
     extra_of(c)->topology = t;
     return t;
 }
-/* a duplicate has the same neighbours */
+/* A duplicate has the same neighbours. */
 void topology_copy(object *from, object *to)
 {
     struct topology *a = topology_of(from), *b;
@@ -59,7 +59,7 @@ int core_Topo_test(object *c, int *kind)
     *kind = c->comm.has_topology ? TOPOLOGY_CART : t ? t->kind : NEUTRAL_UNDEFINED;
     return 0;
 }
-/* Where a topology of `n` ranks would place this one. Open MPI leaves all where they are. */
+/* The rank that this process would have in a topology of `n` ranks. Open MPI leaves all ranks as they are. */
 static int mapped(object *c, int n)
 {
 #ifndef MPICH_ABI
@@ -71,7 +71,8 @@ static int mapped(object *c, int n)
 int core_Cart_map(object *c, int nd, const int *dims, const int *periods, int *rank)
 {
     int n = 1;
-    (void)periods;
+    NEEDS_ARRAY(dims, nd);
+    NEEDS_ARRAY(periods, nd);
     for (int i = 0; i < nd; i++)
         n *= dims[i];
     if (n > c->comm.size)
@@ -81,8 +82,8 @@ int core_Cart_map(object *c, int nd, const int *dims, const int *periods, int *r
 }
 int core_Graph_map(object *c, int n, const int *index, const int *edges, int *rank)
 {
-    (void)index;
-    (void)edges;
+    NEEDS_ARRAY(index, n);
+    NEEDS_ARRAY(edges, n);
     *rank = mapped(c, n);
     return 0;
 }
@@ -92,6 +93,8 @@ int core_Graph_create(object *c, int n, const int *index, const int *edges, int 
     (void)reorder;
     if (n > c->comm.size || n < 0)
         return NEUTRAL_MPI_ERR_ARG;
+    NEEDS_ARRAY(index, n);
+    NEEDS_ARRAY(edges, n);
     int rc = core_Comm_split(c, c->comm.rank < n ? 0 : NEUTRAL_UNDEFINED, c->comm.rank, out);
     if (rc || *out == predef[PRE_MPI_COMM_NULL])
         return rc;
@@ -116,6 +119,8 @@ int core_Graph_get(object *c, int maxindex, int maxedges, int *index, int *edges
     struct topology *t = topology_of(c);
     if (!t || t->kind != TOPOLOGY_GRAPH)
         return NEUTRAL_MPI_ERR_TOPOLOGY;
+    NEEDS_ARRAY(index, maxindex);
+    NEEDS_ARRAY(edges, maxedges);
     memcpy(index, t->index, (maxindex < t->nnodes ? maxindex : t->nnodes) * sizeof(int));
     memcpy(edges, t->edges, (maxedges < t->nedges ? maxedges : t->nedges) * sizeof(int));
     return 0;
@@ -135,6 +140,7 @@ int core_Graph_neighbors(object *c, int rank, int max, int *neighbors)
     int n, rc = core_Graph_neighbors_count(c, rank, &n);
     if (rc)
         return rc;
+    NEEDS_ARRAY(neighbors, max);
     struct topology *t = topology_of(c);
     memcpy(neighbors, t->edges + t->index[rank] - n, (max < n ? max : n) * sizeof(int));
     return 0;
@@ -145,6 +151,8 @@ int core_Dist_graph_create_adjacent(object *c, int n_in, const int *in, const in
                                     object **out)
 {
     (void)reorder;
+    NEEDS_ARRAY(in, n_in);
+    NEEDS_ARRAY(dest, n_out);
     int rc = core_Comm_split(c, 0, c->comm.rank, out);
     if (rc)
         return rc;
@@ -161,23 +169,22 @@ int core_Dist_graph_create_adjacent(object *c, int n_in, const int *in, const in
     info_take(*out, info);
     return neighbour_comm(*out, &(object *){NULL});
 }
-/* Each rank tells of edges anywhere in the graph: everybody hears of all (three collectives, at
- * creation only) and keeps its own, in the order of the ranks that told of them. */
+/* Each rank may name edges anywhere in the graph. So all ranks exchange all edges (three collectives,
+ * only at creation), and each keeps its own, in the order of the ranks that named them. */
 int core_Dist_graph_create(object *c, int n, const int *sources, const int *degrees,
                            const int *destinations, const int *weights, object *info, int reorder,
                            object **out)
 {
     int mine = 0, weighted = weights != NULL, size = c->comm.size, total = 0, rc;
+    NEEDS_ARRAY(sources, n);
+    NEEDS_ARRAY(degrees, n);
     for (int i = 0; i < n; i++)
         mine += degrees[i];
-    int *edges = malloc((3 * mine + 1) * sizeof(int)),
-        *counts = malloc(2 * (size + 1) * sizeof(int)), *all = NULL;
+    NEEDS_ARRAY(destinations, mine);
+    /* need(): an error on one rank alone would leave the others in the collectives below */
+    int *edges = need(malloc((3 * (size_t)mine + 1) * sizeof(int))),
+        *counts = need(malloc(2 * ((size_t)size + 1) * sizeof(int))), *all = NULL;
     int *at = counts + size, words = 3 * mine, any;
-    if (!edges || !counts) {
-        free(edges);
-        free(counts);
-        return NEUTRAL_MPI_ERR_NO_MEM;
-    }
     for (int i = 0, e = 0; i < n; i++)
         for (int k = 0; k < degrees[i]; k++, e++) {
             edges[3 * e] = sources[i];
@@ -193,11 +200,9 @@ int core_Dist_graph_create(object *c, int n, const int *sources, const int *degr
         total += counts[r];
     }
     int n_in = 0, n_out = 0, e = total / 3;
-    int *four = malloc((4 * e + 1) * sizeof(int)), *in = four, *in_w = four + e,
-        *dst = four + 2 * e, *out_w = four + 3 * e;
-    all = malloc((total + 1) * sizeof(int));
-    if (!rc && (!all || !four))
-        rc = NEUTRAL_MPI_ERR_NO_MEM;
+    int *four = need(malloc((4 * (size_t)e + 1) * sizeof(int))), *in = four, *in_w = four + e,
+        *dst = in_w + e, *out_w = dst + e;
+    all = need(malloc(((size_t)total + 1) * sizeof(int)));
     if (!rc)
         rc = core_Allgatherv(edges, words, i, all, counts, at, i, c);
     for (int k = 0; !rc && k < e; k++) {
@@ -235,6 +240,8 @@ int core_Dist_graph_neighbors(object *c, int max_in, int *in, int *in_w, int max
     struct topology *t = topology_of(c);
     if (!t || t->kind != TOPOLOGY_DIST_GRAPH)
         return NEUTRAL_MPI_ERR_TOPOLOGY;
+    NEEDS_ARRAY(in, max_in);
+    NEEDS_ARRAY(out, max_out);
     for (int i = 0; i < max_in && i < t->n_in; i++) {
         in[i] = t->in[i];
         if (in_w && t->weighted)
@@ -263,10 +270,10 @@ int outdegree_of(object *c)
     struct topology *t = topology_of(c);
     return t && t->kind == TOPOLOGY_DIST_GRAPH ? t->n_out : indegree_of(c);
 }
-/* The k-th neighbour to receive from (or send to), and a number that both ends of the edge give to
- * its message. In a grid what leaves in one direction arrives from the other. Several edges between
- * the same two ranks of a graph are told apart by the order in which they are listed: messages
- * between two ranks stay in order. */
+/* The k-th neighbour to receive from (or send to), and a tag that both ends of the edge use for its
+ * message. In a grid, a message that leaves in one direction arrives from the opposite one. Several
+ * edges between the same two ranks of a graph need no tags: messages between two ranks stay in order,
+ * and so do the edges in the lists. */
 int neighbour_in(object *c, int k, int *tag)
 {
     struct topology *t = topology_of(c);
@@ -291,8 +298,8 @@ int neighbour_out(object *c, int k, int *tag)
     *tag = 0;
     return t->kind == TOPOLOGY_GRAPH ? neighbour_in(c, k, tag) : t->out[k];
 }
-/* Messages of neighbourhood collectives go over a communicator of their own, made together with the
- * topology. */
+/* Neighbourhood collectives send their messages over a communicator of their own, created together
+ * with the topology (after MPI_Comm_idup: at the first use). */
 int neighbour_comm(object *c, object **shadow)
 {
     if (!c->comm.has_topology && !topology_of(c))

@@ -1,4 +1,4 @@
-/* group.c - groups are lists of world ranks: nothing of them is below. */
+/* group.c - groups: lists of world ranks. The lower half knows nothing of them. */
 #include "comm/comm.h"
 #include <stdlib.h>
 #include <string.h>
@@ -45,10 +45,11 @@ int core_Group_incl(object *g, int n, const int *ranks, object **out)
 {
     if (n < 0)
         return NEUTRAL_MPI_ERR_ARG;
+    NEEDS_ARRAY(ranks, n);
     if (!are_members(g, n, ranks))
         return NEUTRAL_MPI_ERR_RANK;
     ARRAY_OF(int, w, n + 1);
-    w[n] = 0; /* new_group() looks at none of an empty group, but compilers do not see that */
+    w[n] = 0; /* for compilers, which do not see that new_group() reads nothing if n is 0 */
     for (int i = 0; i < n; i++)
         w[i] = g->group.ranks[ranks[i]];
     *out = new_group(n, w);
@@ -58,6 +59,7 @@ int core_Group_excl(object *g, int n, const int *ranks, object **out)
 {
     if (n < 0)
         return NEUTRAL_MPI_ERR_ARG;
+    NEEDS_ARRAY(ranks, n);
     if (!are_members(g, n, ranks))
         return NEUTRAL_MPI_ERR_RANK;
     ARRAY_OF(int, w, g->group.size + 1);
@@ -70,6 +72,13 @@ int core_Group_excl(object *g, int n, const int *ranks, object **out)
 }
 int core_Group_translate_ranks(object *a, int n, const int *ra, object *b, int *rb)
 {
+#ifdef MPICH_ABI
+    if (n < 0)
+        return NEUTRAL_MPI_ERR_ARG;
+#else
+    if (n < 0)
+        return NEUTRAL_MPI_ERR_GROUP;
+#endif
     for (int i = 0; i < n; i++)
         if (ra[i] != NEUTRAL_PROC_NULL && !are_members(a, 1, &ra[i]))
             return NEUTRAL_MPI_ERR_RANK;
@@ -146,7 +155,7 @@ int core_Group_difference(object *a, object *b, object **out)
 {
     return sieve(a, b, 0, out);
 }
-/* ranges: triples first, last, stride; *ranks is the caller's to free */
+/* ranges: triples of first, last, stride. The caller frees *ranks. */
 static int unroll(const object *g, int n, const int *ranges, int *count, int **ranks)
 {
     int m = 0, *r = malloc((g->group.size + 1) * sizeof(int));

@@ -1,4 +1,4 @@
-/* comm/inter.c - inter-communicators, duplicates with hints, the end of a communicator. */
+/* comm/inter.c - inter-communicators, duplicates and parts with hints, MPI_Comm_idup, MPI_Comm_disconnect. */
 #include "comm/comm.h"
 #include "messages/messages.h"
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 int core_Comm_remote_size(object *c, int *n)
 {
-#ifdef MPICH_ABI /* Open MPI says that nobody is there */
+#ifdef MPICH_ABI /* Open MPI reports a size of 0 */
     if (!c->comm.remote_size)
         return NEUTRAL_MPI_ERR_COMM;
 #endif
@@ -34,6 +34,28 @@ int core_Comm_idup_with_info(object *c, object *info, object **out, object **req
         info_take(*out, info);
     return rc;
 }
+int core_Comm_split_type(object *c, int type, int key, object *info, object **out)
+{
+    handle_t h;
+    struct gate g;
+    char resource[SPLIT_RESOURCE] = "";
+    int n = !info || info == predef[PRE_MPI_INFO_NULL] ? -1 : info->info.n;
+    char *const *words = n < 0 ? NULL : info->info.words;
+    creation_begin();
+    collective_enter(c);
+    int rc = gate_enter(c, &g);
+    if (!rc)
+        rc = LOWER(comm_split_type, c->real, type, key, n, words, resource, &h);
+    if (!rc)
+        rc = new_comm(h, c, 0, out);
+    gate_leave(&g);
+    creation_end();
+    if (!rc && *out != predef[PRE_MPI_COMM_NULL])
+        info_take(*out, info);
+    if (!rc && *resource)
+        rc = word_set(info, SPLIT_RESOURCE_KEY, resource);
+    return rc;
+}
 int core_Comm_disconnect(object **c)
 {
     return core_Comm_free(c);
@@ -43,8 +65,8 @@ int core_Comm_get_parent(object **parent)
     *parent = predef[PRE_MPI_COMM_NULL];
     return 0;
 }
-/* The handle below appears when the request completes; everything else is known now. Draining
- * completes it before an image is taken. An image that is taken at the door knows neither the request,
+/* The lower half's handle appears when the request completes; everything else is known now. Draining
+ * completes the request before an image is taken. An image taken at the door knows neither the request,
  * which does not exist below yet, nor the communicator, which other members may not have. */
 int core_Comm_idup(object *c, object **out, object **request)
 {
@@ -66,8 +88,8 @@ int core_Comm_idup(object *c, object **out, object **request)
     return attributes_copy(c, n);
 }
 
-/* With several threads: the gates of all who are in the call (comm/gate.c). The leaders tell each other who that is, when
- * their sides have come; and meet again when these have their gates.
+/* With several threads, the call takes the gates of all its members (comm/gate.c). When both sides have arrived, the
+ * leaders exchange the lists of members. When these hold their gates, the sides meet again.
  */
 static int sides_meet(object *local, int leader, object *peer, int remote_leader, int tag, int *n)
 {
@@ -99,8 +121,8 @@ static int sides_take_gates(object *local, int leader, object *peer, int remote_
     return rc ? rc : sides_meet(local, leader, peer, remote_leader, tag, &there);
 }
 
-/* The two leaders meet by messages first, and each group by a barrier: a checkpoint may come there.
- * Then all are inside the call, and it does not wait for anybody who is elsewhere. */
+/* First the two leaders meet by messages, and then each side by a broadcast from its leader; a checkpoint may
+ * come there. After that all members have arrived, and the call waits for nobody who is elsewhere. */
 int core_Intercomm_create(object *local, int leader, object *peer, int remote_leader, int tag,
                           object **out)
 {

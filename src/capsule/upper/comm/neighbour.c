@@ -1,4 +1,4 @@
-/* neighbour.c - neighbourhood collectives, made of messages: a checkpoint drains them like any
+/* neighbour.c - neighbourhood collectives, made of messages, which a checkpoint drains like any
  * others. */
 #include "comm/comm.h"
 #include "messages/messages.h"
@@ -11,7 +11,7 @@ static int extent_of(object *t, long *extent)
     return core_Type_get_extent(t, &lb, extent);
 }
 
-/* What goes to or comes from each neighbour: (address, count, type) of the k-th. */
+/* The data for the neighbours, or from them: address, count and type of the k-th part. */
 struct side {
     char *base;
     int count;
@@ -19,7 +19,7 @@ struct side {
     const long *bytes;
     object *type, *const *types;
     long extent;
-    int same; /* all get the same (allgather's send side) */
+    int same; /* all neighbours get the same data (the send side of an allgather) */
 };
 static void *place(const struct side *s, int k)
 {
@@ -31,17 +31,29 @@ static void *place(const struct side *s, int k)
 #define COUNT_AT(s, k) ((s)->counts ? (s)->counts[k] : (s)->count)
 #define TYPE_AT(s, k)  ((s)->types ? (s)->types[k] : (s)->type)
 
+static int side_error(const struct side *s, int n, const object *c)
+{
+    int rc = 0;
+    for (int k = 0; k < n && !rc; k++)
+        rc = message_error(COUNT_AT(s, k), TYPE_AT(s, k), NEUTRAL_PROC_NULL, 0, c);
+    return rc;
+}
+
 static int exchange(struct side *out, struct side *in, object *c, object **request)
 {
     object *shadow = c;
-    int persistent = c->comm.of != NULL; /* then `c` is its channel */
+    int persistent = c->comm.of != NULL; /* then `c` is a channel */
     c = persistent ? c->comm.of : c;
     int rc = persistent ? 0 : neighbour_comm(c, &shadow), n_in = indegree_of(c),
-        n_out = outdegree_of(c), n = 0, tag;
+        n_out = outdegree_of(c), n = 0, receives = 0, tag;
     if (!rc && out->type)
         rc = extent_of(out->type, &out->extent);
     if (!rc && in->type)
         rc = extent_of(in->type, &in->extent);
+    if (!rc)
+        rc = side_error(out, n_out, shadow);
+    if (!rc)
+        rc = side_error(in, n_in, shadow);
     if (rc)
         return rc;
     object **q = calloc(n_in + n_out + 1, sizeof *q);
@@ -51,13 +63,23 @@ static int exchange(struct side *out, struct side *in, object *c, object **reque
         int from = neighbour_in(c, k, &tag);
         rc = core_Irecv(place(in, k), COUNT_AT(in, k), TYPE_AT(in, k), from, tag, shadow, &q[n]);
         n += !rc;
+        receives = n;
     }
     for (int k = 0; k < n_out && !rc; k++) {
         int to = neighbour_out(c, k, &tag);
         rc = core_Isend(place(out, k), COUNT_AT(out, k), TYPE_AT(out, k), to, tag, shadow, &q[n]);
         n += !rc;
     }
-    *request = composite(n, q, -1, NULL);
+    if (!rc) {
+        *request = composite(n, q, -1, NULL);
+        return 0;
+    }
+    for (int k = 0; k < n; k++) /* the neighbours may have failed alike and never send */
+        if (k < receives)
+            withdraw(&q[k]);
+        else
+            core_Request_free(&q[k]);
+    free(q);
     return rc;
 }
 static int run(struct side out, struct side in, object *c)

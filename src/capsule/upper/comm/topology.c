@@ -1,4 +1,4 @@
-/* topology.c - Cartesian topologies: arithmetic, above only. */
+/* topology.c - Cartesian topologies: arithmetic, which the lower half does not see. */
 #include "comm/comm.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,48 +10,6 @@ void copy_topology(object *to, int nd, const int *dims, const int *periods)
     memcpy(to->comm.dims, dims, nd * sizeof(int));
     memcpy(to->comm.dims + nd, periods, nd * sizeof(int));
 }
-int core_Dims_create(int n, int nd, int *dims)
-{
-    int left = n, nfree = 0, f[32], nf = 0; /* an int has at most 30 prime factors */
-    for (int i = 0; i < nd; i++) {
-        if (dims[i] < 0 || (dims[i] && left % dims[i]))
-            return NEUTRAL_MPI_ERR_DIMS;
-        if (dims[i])
-            left /= dims[i];
-        else
-            nfree++;
-    }
-    if (n < 1 || (!nfree && left > 1))
-        return NEUTRAL_MPI_ERR_DIMS;
-    if (!nfree)
-        return 0;
-    for (int p = 2; left > 1; p++)
-        while (left % p == 0) {
-            f[nf++] = p;
-            left /= p;
-        }
-    ARRAY_OF(int, val, nfree);
-    for (int i = 0; i < nfree; i++)
-        val[i] = 1;
-    for (int k = nf - 1; k >= 0; k--) { /* biggest factor to the smallest dimension */
-        int m = 0;
-        for (int i = 1; i < nfree; i++)
-            if (val[i] < val[m])
-                m = i;
-        val[m] *= f[k];
-    }
-    for (int i = 0; i < nfree; i++)
-        for (int j = i + 1; j < nfree; j++)
-            if (val[j] > val[i]) {
-                int t = val[i];
-                val[i] = val[j];
-                val[j] = t;
-            }
-    for (int i = 0, k = 0; i < nd; i++)
-        if (!dims[i])
-            dims[i] = val[k++];
-    return 0;
-}
 int core_Cart_create(object *c, int nd, const int *dims, const int *periods, int reorder,
                      object **out)
 {
@@ -60,9 +18,11 @@ int core_Cart_create(object *c, int nd, const int *dims, const int *periods, int
     (void)reorder;
     if (nd < 0)
         return NEUTRAL_MPI_ERR_ARG;
+    NEEDS_ARRAY(dims, nd);
+    NEEDS_ARRAY(periods, nd);
     for (int i = 0; i < nd; i++) {
         if (dims[i] < 1 ||
-            dims[i] > c->comm.size / n) /* all of them must not be more than there are */
+            dims[i] > c->comm.size / n) /* the grid must not exceed the communicator */
             return NEUTRAL_MPI_ERR_ARG;
         n *= dims[i];
     }
@@ -101,6 +61,7 @@ int core_Cartdim_get(object *c, int *nd)
 int core_Cart_rank(object *c, const int *at, int *r)
 {
     NEEDS_CART(c);
+    NEEDS_ARRAY(at, c->comm.ndims);
     for (int i = 0; i < c->comm.ndims; i++)
         if (!c->comm.dims[c->comm.ndims + i] && (at[i] < 0 || at[i] >= c->comm.dims[i]))
             return NEUTRAL_MPI_ERR_ARG;
@@ -116,6 +77,7 @@ int core_Cart_coords(object *c, int r, int max, int *at)
     NEEDS_CART(c);
     if (r < 0 || r >= c->comm.size)
         return NEUTRAL_MPI_ERR_RANK;
+    NEEDS_ARRAY(at, max);
     ARRAY_OF(int, all, c->comm.ndims);
     coords_of(c, r, all);
     for (int i = 0; i < max && i < c->comm.ndims; i++)
@@ -125,6 +87,9 @@ int core_Cart_coords(object *c, int r, int max, int *at)
 int core_Cart_get(object *c, int max, int *dims, int *periods, int *at)
 {
     NEEDS_CART(c);
+    NEEDS_ARRAY(dims, max);
+    NEEDS_ARRAY(periods, max);
+    NEEDS_ARRAY(at, max);
     for (int i = 0; i < max && i < c->comm.ndims; i++) {
         dims[i] = c->comm.dims[i];
         periods[i] = c->comm.dims[c->comm.ndims + i];
@@ -156,6 +121,7 @@ int core_Cart_sub(object *c, const int *remain, object **out)
     int color = 0, nd = 0;
     handle_t h;
     NEEDS_CART(c);
+    NEEDS_ARRAY(remain, c->comm.ndims);
     ARRAY_OF(int, at, c->comm.ndims);
     ARRAY_OF(int, dims, c->comm.ndims);
     ARRAY_OF(int, per, c->comm.ndims);

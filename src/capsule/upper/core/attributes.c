@@ -1,7 +1,8 @@
-/* core/attributes.c - what the program hangs on communicators, windows and datatypes: attributes, names,
+/* core/attributes.c - what the program attaches to communicators, windows and datatypes: attributes, names,
  * hints. All of it lives above the border. */
 #include "core/core.h"
 #include "core/face.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ void extra_free(object *o)
 int keyval_new(int kind, void *copy, void *delete, int dup, enum language language, void *extra,
                int *keyval)
 {
+    NEEDS_ARRAY(keyval, 1);
     int i = 0;
     while (i < keyvals.count && keyvals.list[i].used)
         i++;
@@ -59,7 +61,7 @@ struct keyval *keyval_at(int keyval)
     int i = keyval - KEYVAL_BASE;
     return i >= 0 && i < keyvals.count && keyvals.list[i].used ? &keyvals.list[i] : NULL;
 }
-/* a freed keyval lives on while attributes of it exist */
+/* A freed keyval lives until its last attribute is gone. */
 static void keyval_unref(struct keyval *k)
 {
     if (!--k->refs)
@@ -68,8 +70,10 @@ static void keyval_unref(struct keyval *k)
 int keyval_free(int *keyval)
 {
     struct keyval *k = keyval_at(*keyval);
-    if (!k || k->freed)
+    if (!k)
         return NEUTRAL_MPI_ERR_KEYVAL;
+    if (k->freed) /* while attributes keep it alive, their own function may free it once more */
+        return 0;
     k->freed = 1;
     keyval_unref(k);
     return 0;
@@ -85,19 +89,25 @@ static struct attribute **find(object *o, int keyval)
         p = &(*p)->next;
     return p;
 }
+static int call_delete(struct keyval *k, object *o, const struct attribute *a)
+{
+    return k->delete ? face_error_in(face_call_delete(k, o, a->keyval, a->value, a->set_in)) : 0;
+}
 static int drop(object *o, struct attribute **p)
 {
     struct attribute *a = *p;
-    struct keyval *k = keyval_at(a->keyval);
-    int rc = k->delete ? face_call_delete(k, o, a->keyval, a->value, a->set_in) : 0;
+    int keyval = a->keyval;
+    struct keyval *k = keyval_at(keyval);
+    int rc = call_delete(k, o, a);
     if (rc)
         return rc;
-    p = find(o, a->keyval); /* the function may have changed the list */
-    if (!*p)
+    p = find(o, keyval); /* the function may have changed this list and that of the keyvals */
+    a = *p;
+    if (!a)
         return 0;
     *p = a->next;
     free(a);
-    keyval_unref(k);
+    keyval_unref(keyval_at(keyval));
     return 0;
 }
 int attribute_set(object *o, int keyval, long value, enum language language)
@@ -108,10 +118,13 @@ int attribute_set(object *o, int keyval, long value, enum language language)
     extra_of(o);
     struct attribute **p = find(o, keyval);
     if (*p) {
-        int rc = k->delete ? face_call_delete(k, o, keyval, (*p)->value, (*p)->set_in) : 0;
+        int rc = call_delete(k, o, *p);
         if (rc)
             return rc;
         p = find(o, keyval);
+        k = keyval_at(keyval); /* the function may have moved the keyvals, or freed this one */
+        if (!k)
+            return NEUTRAL_MPI_ERR_KEYVAL;
     }
     if (!*p) {
         struct attribute *a = malloc(sizeof *a);
@@ -146,13 +159,13 @@ int attribute_delete(object *o, int keyval)
     if (!keyval_at(keyval))
         return NEUTRAL_MPI_ERR_KEYVAL;
     struct attribute **p = find(o, keyval);
-#ifdef MPICH_ABI /* where there is none, there is nothing to complain about */
+#ifdef MPICH_ABI /* no error if the object does not have the attribute */
     return *p ? drop(o, p) : 0;
 #else
     return *p ? drop(o, p) : NEUTRAL_MPI_ERR_KEYVAL;
 #endif
 }
-/* in the order of creation, as both libraries do */
+/* In the order of creation, as in both libraries. */
 int attributes_copy(object *from, object *to)
 {
     int n = 0, rc = 0;
@@ -169,22 +182,25 @@ int attributes_copy(object *from, object *to)
         struct keyval *k = keyval_at(a->keyval);
         long out = a->value;
         int flag = k->dup;
-        if (k->copy)
-            rc = face_call_copy(k, from, a->keyval, a->value, a->set_in, &out, &flag);
+        int as_it_was =
+            !k->copy || k->copy_proxy; /* a proxy answers in the language of the value */
+        enum language set_in = as_it_was ? a->set_in : k->language;
+        if (k->copy) /* may move the keyvals: k is not valid after it */
+            rc =
+                face_error_in(face_call_copy(k, from, a->keyval, a->value, a->set_in, &out, &flag));
         if (rc || !flag)
             continue;
         struct attribute *b = malloc(sizeof *b);
         if (!b)
             return NEUTRAL_MPI_ERR_NO_MEM;
         extra_of(to);
-        *b = (struct attribute){to->extra->attributes, a->keyval, k->copy ? k->language : a->set_in,
-                                out};
+        *b = (struct attribute){to->extra->attributes, a->keyval, set_in, out};
         to->extra->attributes = b;
         keyval_at(a->keyval)->refs++;
     }
     return rc;
 }
-/* newest first, as the standard wants it for MPI_COMM_SELF */
+/* Newest first, as the standard requires for MPI_COMM_SELF. */
 int attributes_delete_all(object *o)
 {
     while (o->extra && o->extra->attributes) {
@@ -198,6 +214,7 @@ int attributes_delete_all(object *o)
 /* --- names --- */
 static int set_name(object *o, const char *name)
 {
+    NEEDS_ARRAY(name, 1);
     struct extra *e = extra_of(o);
     free(e->name);
     e->name = strdup(name);
@@ -253,8 +270,8 @@ int core_Win_get_name(object *w, char *name, int *len)
     return get_name(w, name, len);
 }
 
-/* --- hints: those that the standard knows are kept and told, not passed on. Those of files are passed on: the
- * library may know them. --- */
+/* --- hints: all are kept; those of files are passed on when a file is opened. The program sees what the library below
+ * reports, and what it gave itself if the library or the standard knows it. Sessions exist above only. --- */
 static int is_known_hint(const char *key)
 {
     static const char *const known[] = {"mpi_assert_no_any_tag",
@@ -285,14 +302,73 @@ void info_take(object *holder, object *info)
         core_Info_create(&e->info);
     if (info)
         for (int k = 0; k < info->info.n; k += 2)
-            if (holder->kind == KIND_FILE || is_known_hint(info->info.words[k]))
-                word_set(e->info, info->info.words[k], info->info.words[k + 1]);
+            word_set(e->info, info->info.words[k], info->info.words[k + 1]);
+}
+enum { HINTS_ROOM = 32768 };
+static int library_tells(const object *holder, object *out)
+{
+    enum hints_of kind = holder->kind == KIND_COMM   ? HINTS_OF_COMM
+                         : holder->kind == KIND_WIN  ? HINTS_OF_WIN
+                         : holder->kind == KIND_FILE ? HINTS_OF_FILE
+                                                     : HINTS_OF_ENV;
+    char *words = malloc(HINTS_ROOM);
+    int rc = words ? LOWER(hints, kind, holder->real, words, HINTS_ROOM) : NEUTRAL_MPI_ERR_NO_MEM;
+    for (char *key = words; !rc && *key;) {
+        char *value = key + strlen(key) + 1;
+        rc = word_set(out, key, value);
+        key = value + strlen(value) + 1;
+    }
+    free(words);
+    return rc;
 }
 static int info_tell(object *holder, object **out)
 {
-    struct extra *e = extra_of(holder);
-    return e->info ? core_Info_dup(e->info, out) : core_Info_create(out);
+    const object *given = extra_of(holder)->info;
+    int rc = core_Info_create(out);
+    if (!rc && holder->kind != KIND_SESSION)
+        rc = library_tells(holder, *out);
+    for (int k = 0; !rc && given && k < given->info.n; k += 2) {
+        const char *key = given->info.words[k];
+        if (holder->kind == KIND_FILE || is_known_hint(key) || word_get(*out, key))
+            rc = word_set(*out, key, given->info.words[k + 1]);
+    }
+    return rc;
 }
+/* --- MPI_INFO_ENV and MPI_Info_create_env: how the job was started, as the library below knows it. Its command line is that
+ * of the capsule, and its thread level is ours: here they are the program's. --- */
+static int words_joined(object *env, const char *key, int n, char *const *words)
+{
+    size_t bytes = 1;
+    for (int i = 0; i < n; i++)
+        bytes += strlen(words[i]) + 1;
+    char *all = need(calloc(1, bytes)), *at = all;
+    for (int i = 0; i < n; i++)
+        at += sprintf(at, i ? " %s" : "%s", words[i]);
+    int rc = word_set(env, key, all);
+    free(all);
+    return rc;
+}
+int info_env_fill(object *env, int argc, char *const *argv, int thread_level)
+{
+    static const char *const levels[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED",
+                                         "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"};
+    int rc = library_tells(env, env);
+    if (!rc && argc && word_get(env, "command"))
+        rc = word_set(env, "command", argv[0]);
+    if (!rc && argc && word_get(env, "argv")) /* without arguments Open MPI gives the command */
+        rc = words_joined(env, "argv", argc > 1 ? argc - 1 : 1, argc > 1 ? argv + 1 : argv);
+    if (!rc && word_get(env, "thread_level"))
+        rc = word_set(env, "thread_level", levels[thread_level & 3]);
+    return rc;
+}
+int core_Info_create_env(int argc, char *const *argv, object **out)
+{
+    int rc = core_Info_create(out), given = argc > 0 && argv != NULL;
+    return rc ? rc
+              : info_env_fill(*out, given ? argc : core.argc, given ? argv : core.argv,
+                              upper.thread_level);
+}
+
 #define HINTS(What)                                     \
     int core_##What##_set_info(object *o, object *info) \
     {                                                   \

@@ -1,16 +1,16 @@
-/* core/baton.c - see baton.h. No libc: a signal's handler comes here, and threads are parked in the queue. */
+/* core/baton.c - see baton.h. No libc: signal handlers call this, and threads are parked in the queue. */
 #include "core/core.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
 
-struct waiter { /* on the stack of who waits */
+struct waiter { /* on the stack of the waiting thread */
     int go;
     struct waiter *next;
 };
 static struct {
-    int lock; /* of the rest; held for some instructions only, by threads that are not parked */
+    int lock; /* of the other fields; held for a few instructions, by threads that are not parked */
     int taken;
     struct waiter *first, **end;
 } baton;
@@ -34,7 +34,7 @@ int baton_try(void)
     return free;
 }
 
-/* It was given to us while we waited: nobody else could speak for a checkpoint meanwhile. */
+/* Another thread hands us the baton while we wait, so no checkpoint can be requested in between. */
 static void wait_for_it(struct waiter *me)
 {
     in_library--;
@@ -65,7 +65,8 @@ void baton_take(void)
         wait_for_it(&me);
 }
 
-/* The queue is locked. Whoever comes next has the baton when this returns; its frame may be gone soon after. */
+/* The caller has locked the queue; this unlocks it. The next thread owns the baton when this returns, and its stack
+ * frame with `next` may vanish soon after. */
 static void hand_over(void)
 {
     struct waiter *next = baton.first;
@@ -88,7 +89,7 @@ void baton_give(void)
     hand_over();
 }
 
-/* Not while a checkpoint is spoken for, nor from a function that the library has called. */
+/* Not while this process speaks for a checkpoint, nor inside a callback of the program. */
 static int may_pass(void)
 {
     return upper.several && !core.speaking && in_library == 1;

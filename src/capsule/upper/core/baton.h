@@ -1,25 +1,25 @@
 /* core/baton.h - several threads inside MPI at once (MPI_THREAD_MULTIPLE; not with capsule.threads = no).
  *
- * The lower half is only ever entered by one thread at a time: it has one thread pointer, and a repair in place
- * must not find a second thread in the middle of the MPI library. So threads share a baton:
+ * Only one thread at a time ever enters the lower half: it has one thread pointer, and a repair in place must not
+ * find a second thread in the middle of the MPI library. So the threads share a baton:
  *
- *   1. INSIDE takes the baton when upper.several is set, and gives it back at the end. Who waits for it stands in a
- *      queue, first come, first served, where it can be parked: it is not in the library yet.
- *   2. Nobody waits for another process with the baton in his hand. Whatever waits is a loop of short calls of the
- *      lower half, and between two of them it passes the baton on if somebody wants it (upper.wanted). So a blocking
- *      send or collective is begun as its non-blocking form here. The places where it is passed are those where
- *      a checkpoint may stop a thread anyway: all objects are whole there, and no handle of the lower half is
- *      in a local variable.
- *   3. A few calls have no form that does not wait: those that make communicators, windows and files, and
- *      collectives on files. They keep the baton; comm/gate.c sees to it that of two such calls that share
- *      processes one comes first everywhere, so that none waits for a baton that the other one keeps.
- *   4. A checkpoint is spoken for by the main thread, with the baton in hand; if it is outside MPI, a signal brings it in, and
- *      the others leave the baton to it. All others are outside MPI or in the queue, that
- *      is, can be parked. The image holds baton and queue as they are: a resumed process goes on with them.
- *   5. When a repair rolls the process back, the thread that noticed it was the only one below.
+ *   1. If upper.several is set, INSIDE takes the baton and gives it back at the end. Waiting threads stand in a
+ *      first-come, first-served queue. There they can be parked, because they are not in the library yet.
+ *   2. No thread waits for another process while it holds the baton. Every wait is a loop of short calls of the
+ *      lower half; between two of them the thread passes the baton on if another wants it (upper.wanted). So this
+ *      mode starts a blocking send or collective in its non-blocking form. A thread passes the baton only where a
+ *      checkpoint may stop it anyway: all objects are consistent there, and no local variable holds a handle of the
+ *      lower half.
+ *   3. A few calls have no form that avoids waiting: those that create communicators, windows and files, and
+ *      collectives on files. They keep the baton. If two such calls share processes, comm/gate.c makes one of them
+ *      come first everywhere, so that neither waits for a baton that the other keeps.
+ *   4. The main thread speaks for a checkpoint, with the baton in hand. If it is outside MPI, a signal brings it in,
+ *      and the others leave the baton to it. All other threads are outside MPI or in the queue, so they can be
+ *      parked. The image holds the baton and the queue as they are, and a resumed process continues with them.
+ *   5. When a repair rolls the process back, the thread that noticed the failure was the only one below.
  *
- * All ranks have upper.several or none has: a collective must not be blocking here and non-blocking there.
- * The fast functions (faces/fast.h) are only for processes without it.
+ * upper.several is set on all ranks or on none: a collective must not block on one rank and be non-blocking on
+ * another. The fast functions (faces/fast.h) work only while it is not set.
  */
 #ifndef CAPSULE_CORE_BATON_H
 #define CAPSULE_CORE_BATON_H
@@ -27,23 +27,24 @@
 #pragma GCC visibility push(hidden)
 
 void baton_take(void); /* within INSIDE; waits outside it */
-int baton_try(void);   /* by a signal's handler: 1: taken */
+int baton_try(void);   /* from a signal handler; 1: taken */
 void baton_give(void);
 void baton_pass(
-    void); /* to whoever waits for it, and wait for it again; within INSIDE, where objects are whole */
-void baton_rest(void); /* the same for a while, also if nobody wants it */
+    void); /* hand it to the next in the queue and wait for it again; within INSIDE, with objects consistent */
+void baton_rest(void); /* give it up for a moment, even if nobody wants it */
 
 /* --- comm/gate.c: calls that keep the baton while they wait for other processes --- */
 struct gate {
     int used;
 };
 struct object;
-/* From gate_enter, by all members of `comm`, to gate_leave. Not 0: it has failed, and is left as otherwise. */
+/* All members of `comm` call gate_enter, and each calls gate_leave, even if gate_enter returned an error. */
 int gate_enter(struct object *comm, struct gate *g);
 void gate_leave(struct gate *g);
-/* Its second step alone, for members who meet in their own way before and after it: world ranks, which are sorted. */
+/* The second step of gate_enter alone, for members who meet in their own way before and after it. `members` are world
+ * ranks; gates_take sorts them. */
 int gates_take(int n, int *members, uint64_t id, struct gate *g);
-/* Around such a call on a file or window: counted as a collective on `comm`; no checkpoint inside. */
+/* These enclose such a call on a file or window. It counts as a collective on `comm`; no checkpoint happens inside. */
 int exclusive_enter(struct object *comm, struct gate *g);
 void exclusive_leave(struct gate *g);
 

@@ -1,34 +1,35 @@
 /* core/collectives.c - collectives, and waiting in general, with regard to checkpoints.
  *
- * A blocking collective of the real library cannot be left half-way, so all ranks must stop at
- * places where each has begun the same number of collectives on each communicator that it shares
- * with others. No barrier is added to normal work: collective_enter() counts, and looks at one
- * variable.
+ * A rank cannot leave a blocking collective of the real library half-way. So all ranks must stop at
+ * places where the members of each communicator have begun the same number of collectives on it.
+ * Normal work gets no extra barrier: collective_enter() counts, and looks at one variable.
  *
- *   1. When a checkpoint is wanted, every rank's agent (lower/round/agent.c) sets stop_phase to
- *      STOP_COLLECTING and reports the counts on its cards.
- *   2. The coordinator (lower/round/coordinator.c) finds the target of each communicator: the
- *      largest count.
- *   3. A rank that has reached all its targets waits at the door of the next collective. Others go
- *      on, through further collectives if need be: that raises the targets of these. A rank inside a
- *      call that makes a communicator may be behind on one that it does not know yet: nothing is
- *      decided until it is out.
- *   4. When all are even, the phase becomes STOP_HERE, and each MPI call is a place to stop (stop.c).
+ *   1. For a checkpoint, every rank's agent (lower/round/agent.c) sets stop_phase to STOP_COLLECTING
+ *      and reports the counts on its cards.
+ *   2. The coordinator (lower/round/coordinator.c) sets the target of each communicator: the largest
+ *      count.
+ *   3. A rank that has reached all its targets waits at the door of its next collective. The others
+ *      continue, if necessary through more collectives, which raises the targets of those. A rank
+ *      inside a call that creates a communicator may be behind on one that it does not know yet, so
+ *      nothing is decided until it is out.
+ *   4. When all counts are even, the phase becomes STOP_HERE, and a rank may stop in any MPI call
+ *      (life/stop.c).
  *
- * Several threads of a rank (baton.h) may stand at several doors. Which of them would reach a target is not known:
- * one whose own communicator is behind goes on at once, another one when nothing has moved for a while.
+ * Several threads of a rank (baton.h) may stand at several doors, and nobody knows which of them would reach a
+ * target. A thread whose own communicator is behind goes in at once; another goes in when nothing has moved for a
+ * while.
  *
- * The agent may read a count between our increment and our look at the phase: then it was reported,
- * and agent_door() lets us pass, as if we had come a moment earlier.
+ * The agent may read a count between our increment and our look at the phase. Then the count was
+ * reported, and agent_door() lets us pass, as if we had come a moment earlier.
  */
 #include "core/core.h"
 
 #include <sched.h>
 
-/* With several threads `creating` is odd while any is inside a call that makes a communicator and does not stand at
- * its door. All of this with the baton in hand.
+/* With several threads, `creating` is odd while any of them is inside a call that creates a communicator and does not
+ * stand at its door. The caller holds the baton.
  */
-/* Of this thread: how often it counts in core.creations. */
+/* This thread's share of core.creations: 0 or 1. */
 static __thread int creates;
 static void count_creations(int more)
 {
@@ -43,7 +44,7 @@ void creations_of_several(int begins)
     count_creations(begins ? 1 : -1);
 }
 
-/* This thread is not counted on the card while it waits here; the others go on. */
+/* The card does not count this thread while it waits here; the others continue. */
 static void wait_at_door(struct comm_card *card)
 {
     count_creations(-creates);
@@ -61,7 +62,7 @@ void collective_door(struct comm_card *card)
     for (;;) {
         int door = LOWER(agent_door, card);
         if (door == DOOR_IN)
-            return; /* counted, and free to enter */
+            return; /* counted, and allowed to enter */
         if (door == DOOR_WAIT)
             wait_at_door(card);
         else
@@ -72,7 +73,6 @@ void collective_door(struct comm_card *card)
     }
 }
 
-/* One turn of a loop that waits for a message from `source`: a checkpoint may happen in it. */
 void wait_turn(const object *comm, int source)
 {
     upper.waiting_for = source >= 0 ? comm->comm.peers[source] : WAITING_FOR_ANY;

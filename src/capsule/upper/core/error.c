@@ -1,8 +1,8 @@
 /* error.c - error codes, error handlers, refusals.
  *
- * Below the border every error is returned; here the handler that the program chose runs. Codes
- * inside the core are neutral (table/errors.def); codes that the program made itself start at
- * FIRST_USER_ERROR and are the same everywhere.
+ * The lower half returns every error; this file runs the handler that the program chose. Codes inside
+ * the core are neutral (table/errors.def). Codes that the program adds start at FIRST_USER_ERROR and
+ * are the same everywhere.
  */
 #include "core/core.h"
 #include "core/face.h"
@@ -15,6 +15,7 @@ __thread object *error_holder;
 struct user_error {
     int is_class, class;
     char *text;
+    int removed;
 };
 static struct {
     struct user_error *list;
@@ -24,7 +25,8 @@ static struct {
 static struct user_error *user_error(int code)
 {
     int i = code - FIRST_USER_ERROR;
-    return i >= 0 && i < user_errors.count ? &user_errors.list[i] : NULL;
+    return i >= 0 && i < user_errors.count && !user_errors.list[i].removed ? &user_errors.list[i]
+                                                                           : NULL;
 }
 static int add_error(int is_class, int class, int *code)
 {
@@ -33,7 +35,7 @@ static int add_error(int is_class, int class, int *code)
         return NEUTRAL_MPI_ERR_NO_MEM;
     user_errors.list = more;
     *code = FIRST_USER_ERROR + user_errors.count;
-    more[user_errors.count++] = (struct user_error){is_class, is_class ? *code : class, NULL};
+    more[user_errors.count++] = (struct user_error){is_class, is_class ? *code : class, NULL, 0};
     return 0;
 }
 int last_user_error(void)
@@ -57,6 +59,39 @@ int core_Add_error_string(int code, const char *text)
     e->text = strdup(text);
     return e->text ? 0 : NEUTRAL_MPI_ERR_NO_MEM;
 }
+/* Numbers of the last ones are given out again, others are not. */
+static int remove_error(int code, int is_class)
+{
+    struct user_error *e = user_error(code);
+    if (!e || e->is_class != is_class)
+        return NEUTRAL_MPI_ERR_ARG;
+    for (int i = 0; is_class && i < user_errors.count; i++)
+        if (&user_errors.list[i] != e && !user_errors.list[i].removed &&
+            user_errors.list[i].class == code)
+            return NEUTRAL_MPI_ERR_ARG; /* it still has codes */
+    free(e->text);
+    *e = (struct user_error){.removed = 1};
+    while (user_errors.count && user_errors.list[user_errors.count - 1].removed)
+        user_errors.count--;
+    return 0;
+}
+int remove_error_class(int class)
+{
+    return remove_error(class, 1);
+}
+int remove_error_code(int code)
+{
+    return remove_error(code, 0);
+}
+int remove_error_string(int code)
+{
+    struct user_error *e = user_error(code);
+    if (!e)
+        return NEUTRAL_MPI_ERR_ARG;
+    free(e->text);
+    e->text = NULL;
+    return 0;
+}
 static const char *text_of(int code)
 {
     struct user_error *e = user_error(code);
@@ -74,14 +109,14 @@ static const char *text_of(int code)
 int core_Error_class(int code, int *class)
 {
     struct user_error *e = user_error(code);
-#ifndef MPICH_ABI /* which says nothing to a code that is none */
+#ifndef MPICH_ABI /* MPICH accepts an invalid code */
     if (!text_of(code))
         return NEUTRAL_MPI_ERR_ARG;
 #endif
     *class = e ? e->class : code;
     return 0;
 }
-/* The same, in the words of the library whose ABI this is. */
+/* The same, in the words of the library with this ABI. */
 static const char *text_of_abi(int code)
 {
 #ifdef MPICH_ABI
@@ -95,10 +130,17 @@ static const char *text_of_abi(int code)
 #endif
     return text_of(code);
 }
+#ifdef MPICH_ABI
+enum { LONGEST_ERROR = 512 }; /* MPI_MAX_ERROR_STRING */
+#else
+enum { LONGEST_ERROR = 256 };
+#endif
 int core_Error_string(int code, char *s, int *len)
 {
     const char *text = text_of_abi(code);
-    *len = snprintf(s, 256, "%s", text ? text : "unknown error code");
+    *len = snprintf(s, LONGEST_ERROR, "%s", text ? text : "unknown error code");
+    if (*len >= LONGEST_ERROR)
+        *len = LONGEST_ERROR - 1;
     return text ? 0 : NEUTRAL_MPI_ERR_ARG;
 }
 
@@ -167,27 +209,34 @@ HANDLERS(Win, KIND_WIN)
 HANDLERS(File, KIND_FILE)
 HANDLERS(Session, KIND_SESSION)
 
-static void stop_job(object *holder, int code, const char *function)
+static void stop_job(const object *e, int code, const char *function)
 {
     const char *text = text_of(code);
-    fprintf(stderr,
-            "mend: rank %d: an error in %s: %s; the error handler is MPI_ERRORS_ARE_FATAL\n",
-            upper.rank, function, text ? text : "unknown error code");
+    fprintf(stderr, "mend: rank %d: an error in %s: %s; the error handler is %s\n", upper.rank,
+            function, text ? text : "unknown error code",
+            e == predef[PRE_MPI_ERRORS_ABORT] ? "MPI_ERRORS_ABORT" : "MPI_ERRORS_ARE_FATAL");
     fflush(NULL);
-    (void)holder;
     LOWER(Abort, COMM_WORLD->real, code);
     _Exit(1);
 }
-static void call_handler(object *holder, int code, const char *function)
+/* MPI::ERRORS_THROW_EXCEPTIONS: it is the caller, a function of C++, that throws. */
+static int throws(const object *e)
+{
+    return e->predefined && e->errh.language == LANGUAGE_CXX;
+}
+/* Returns what the function that failed returns. After a handler in C++ that is success: the handler throws if it wants to. */
+static int call_handler(object *holder, int code, const char *function)
 {
     object *e = errhandler_of(holder);
-    if (e == predef[PRE_MPI_ERRORS_RETURN])
-        return;
+    int told = face_error_out(code), in_cxx = e->errh.language == LANGUAGE_CXX;
+    if (e == predef[PRE_MPI_ERRORS_RETURN] || throws(e))
+        return told;
     if (e->predefined)
-        stop_job(holder, code, function);
-    face_call_errhandler(e, holder, face_error_out(code));
+        stop_job(e, code, function);
+    face_call_errhandler(e, holder, told);
+    return in_cxx ? 0 : told;
 }
-/* The rule is the room ulfm's; see ulfm/failure.c. */
+/* src/ulfm owns this rule; see its failure.c. */
 static int may_be_a_death(int code)
 {
     switch (code) {
@@ -202,31 +251,47 @@ void request_failed(int code, object *comm)
     upper.doubtful |= may_be_a_death(code);
     error_holder = comm;
 }
+/* Who hears of an error that belongs to no object. Open MPI 5.0 still behaves as MPI-3 asks, unless it is told otherwise. */
+#ifdef MPICH_ABI
+#define NOBODY COMM_SELF
+#else
+#define NOBODY COMM_WORLD
+#endif
+/* Whose handler is asked about an error of `holder`. */
+static object *answers_for(object *holder)
+{
+    if (!holder || holder == predef[PRE_MPI_WIN_NULL] || holder == predef[PRE_MPI_SESSION_NULL])
+        return NOBODY;
+    if (holder->kind == KIND_COMM && !is_comm(holder))
+        return NOBODY;
+#ifdef MPICH_ABI /* also where none was set or inherited */
+    if ((holder->kind == KIND_COMM || holder->kind == KIND_WIN) && !*place_of(holder))
+        return NOBODY;
+#endif
+    return holder;
+}
 int raise_error(int code, object *holder, const char *function)
 {
-    if (code != NEUTRAL_MPI_ERR_IN_STATUS) /* request_failed() has seen the errors in it */
+    if (code != NEUTRAL_MPI_ERR_IN_STATUS) /* request_failed() saw the errors in the statuses */
         upper.doubtful |= may_be_a_death(code);
     if (error_holder && error_holder->refs > 0)
         holder = error_holder;
     error_holder = NULL;
     if (holder && holder->kind == KIND_COMM && holder->comm.of)
         holder = holder->comm.of;
-    if (!holder || holder == predef[PRE_MPI_COMM_NULL] || holder == predef[PRE_MPI_WIN_NULL] ||
-        holder == predef[PRE_MPI_SESSION_NULL])
-        holder = COMM_WORLD;
-    call_handler(holder, code, function);
-    return face_error_out(code);
+    return call_handler(answers_for(holder), code, function);
 }
-/* codes here come from the program, in the ABI's spelling: the face has not converted them */
-#define CALL_HANDLER(What)                                      \
-    int core_##What##_call_errhandler(object *o, int code)      \
-    {                                                           \
-        object *e = errhandler_of(o);                           \
-        if (!e->predefined)                                     \
-            face_call_errhandler(e, o, code);                   \
-        else if (e != predef[PRE_MPI_ERRORS_RETURN])            \
-            stop_job(o, code, "MPI_" #What "_call_errhandler"); \
-        return 0;                                               \
+/* The program passes these codes in the ABI's encoding; the face does not convert them. */
+#define CALL_HANDLER(What)                                         \
+    int core_##What##_call_errhandler(object *o, int code)         \
+    {                                                              \
+        o = answers_for(o);                                        \
+        object *e = errhandler_of(o);                              \
+        if (!e->predefined)                                        \
+            face_call_errhandler(e, o, code);                      \
+        else if (e != predef[PRE_MPI_ERRORS_RETURN] && !throws(e)) \
+            stop_job(e, code, "MPI_" #What "_call_errhandler");    \
+        return 0;                                                  \
     }
 CALL_HANDLER(Comm)
 CALL_HANDLER(Win)

@@ -1,18 +1,18 @@
-/* core/face.h - what a face (one ABI of the application) provides to the rooms below it. */
+/* core/face.h - what a face (one ABI of the application) provides to the other rooms. */
 #ifndef CAPSULE_CORE_FACE_H
 #define CAPSULE_CORE_FACE_H
 #include "core/core.h"
 #pragma GCC visibility push(hidden)
 
-/* --- what a face provides --- */
-void face_init(void); /* called once, before anything else */
+void face_init(void); /* start_core() calls it once, before any MPI function */
 void face_call_op(object *op, void *in, void *inout, int *n, object *type);
 
-/* in the faces: call the program's function */
+/* these call the program's function */
 int face_call_copy(struct keyval *k, object *o, int keyval, long value, enum language set_in,
                    long *out, int *flag);
 int face_call_delete(struct keyval *k, object *o, int keyval, long value, enum language set_in);
 int face_error_out(int code);
+int face_error_in(int code); /* of a function of the program */
 void face_version(int *version, int *subversion);
 void face_window_constants(int flavor, int *flavor_out, int *model);
 void face_call_errhandler(object *errh, object *holder, int code);

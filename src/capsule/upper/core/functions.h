@@ -1,4 +1,4 @@
-/* core/functions.h - core_Name() for each row of the table, and for what no row describes. */
+/* core/functions.h - core_Name() for each row of the table, and for functions without a row. */
 #ifndef CAPSULE_CORE_FUNCTIONS_H
 #define CAPSULE_CORE_FUNCTIONS_H
 #include "core/object.h"

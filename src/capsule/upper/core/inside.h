@@ -1,5 +1,5 @@
 /* core/inside.h - being inside MPI: how a thread of the upper half enters the library and the lower
- * half, how it is stopped there, and what must do without libc.
+ * half, how a checkpoint stops it there, and helpers that avoid libc.
  */
 #ifndef CAPSULE_CORE_INSIDE_H
 #define CAPSULE_CORE_INSIDE_H
@@ -8,15 +8,14 @@
 #pragma GCC visibility push(hidden)
 
 extern struct upper upper;
-/* This thread is inside MPI (or inside the lower half's clock), or about to be: it is not parked
- * and not stopped by a signal, for it may hold addresses of the lower half or objects in the
- * making.
+/* > 0: this thread is inside MPI (or inside the lower half's clock), or about to enter. No signal parks
+ * or stops it, because it may hold addresses of the lower half or half-made objects.
  */
 extern __thread volatile int in_library;
 
-/* The busiest functions (fast.h) do without that: they lie in a section of their own, and a thread
- * is known to be inside them by the instruction at which a signal finds it. They call nothing but
- * the lower half, where the thread pointer is another one, without setting in_library first.
+/* The busiest functions (faces/fast.h) skip that. They lie in a section of their own: the interrupted
+ * instruction tells a signal handler that a thread is inside them. Without setting in_library first,
+ * they call nothing but the lower half, which has another thread pointer.
  */
 #define FAST_CODE __attribute__((section("mend_fast")))
 extern const char __start_mend_fast[], __stop_mend_fast[];
@@ -26,10 +25,10 @@ static inline int in_fast_code(uintptr_t at)
     return at >= first && at < end;
 }
 
-/* Every call of the core by a face is enclosed by this: INSIDE(core_Name(...)). Whatever interrupts
- * the thread in between leaves in_library as it was, so it is not read again at the end. The fence
- * keeps the compiler from looking up addresses of the lower half earlier: an image in between would
- * keep them, and a process that is resumed from it would call into nowhere.
+/* The faces wrap every call of the core: INSIDE(core_Name(...)). Whatever interrupts the thread in
+ * between leaves in_library unchanged, so the end does not read it again. The fence keeps the compiler
+ * from loading addresses of the lower half earlier: an image taken in between would keep them, and a
+ * process resumed from it would call into nowhere.
  */
 #define FENCE_INSIDE() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 #define INSIDE(call)                                                                     \
@@ -37,6 +36,8 @@ static inline int in_fast_code(uintptr_t at)
         int depth_ = in_library;                                                         \
         in_library = depth_ + 1;                                                         \
         int shares_ = depth_ == 0 && upper.several;                                      \
+        if (__builtin_expect(upper.later != NULL, 0))                                    \
+            begin_later();                                                               \
         if (__builtin_expect(shares_, 0))                                                \
             baton_take();                                                                \
         if (__builtin_expect(upper.stop_phase == STOP_HERE, 0) && depth_ == 0)           \
@@ -49,7 +50,10 @@ static inline int in_fast_code(uintptr_t at)
         result_inside_;                                                                  \
     })
 
-/* A value that lies in the lower half, by whoever is not within INSIDE. */
+/* Begins the receives that wait for the next call across the border (faces/fast.h); within INSIDE. */
+void begin_later(void);
+
+/* Read a value of the lower half from outside INSIDE. */
 #define OF_LOWER(member)                                              \
     ({                                                                \
         in_library++;                                                 \
@@ -60,11 +64,11 @@ static inline int in_fast_code(uintptr_t at)
         value_;                                                       \
     })
 
-/* Call a function of the lower half: its thread-local storage is in force while it runs. One thread
- * at a time: all use the one lower-half thread pointer. Within INSIDE, which sees to it (baton.h).
- * Not __builtin_thread_pointer(): to a compiler that is a constant, which it may as well read again
- * after the call, where it is the other half's. For the same reason no argument is a call of ours.
- * tests/capsule/thread_pointer.py looks at what became of it.
+/* Call a function of the lower half with that half's thread-local storage in force. Only one thread at
+ * a time may do so, because all share the one lower-half thread pointer; call it within INSIDE, which
+ * ensures that (baton.h). This does not use __builtin_thread_pointer(): a compiler takes that for a
+ * constant and may read it again after the call, when it belongs to the other half. For the same
+ * reason no argument may be a function call. tests/capsule/thread_pointer.py checks the machine code.
  */
 #define LOWER(function, ...)                                                               \
     ({                                                                                     \
@@ -87,12 +91,12 @@ static inline int in_fast_code(uintptr_t at)
     } while (0)
 
 /* --- stop.c --- */
-void stop_now(void); /* within INSIDE, at a place where objects are whole; passes the baton, too */
+void stop_now(void); /* within INSIDE, where objects are consistent; also passes the baton */
 void stop_from_signal(void);
 
-double core_clock(void); /* seconds; goes on across a restart */
+double core_clock(void); /* seconds; continues across a restart */
 
-/* --- core/collectives.c: collectives are counted, see there --- */
+/* --- core/collectives.c counts collectives --- */
 void collective_door(struct comm_card *card);
 static inline void card_enter(struct comm_card *card)
 {
@@ -102,10 +106,10 @@ static inline void card_enter(struct comm_card *card)
         collective_door(card);
 }
 
-/* Memory of the upper half that does not come from its malloc, which may have been interrupted. */
+/* Memory of the upper half that does not come from malloc, which a checkpoint may have interrupted. */
 void *keep_alloc(size_t bytes);
 void keep_free(void *p);
-void file_say(const char *what, const char *path); /* on stderr, by a raw system call */
+void file_say(const char *what, const char *path); /* to stderr, by a raw system call */
 
 #pragma GCC visibility pop
 #endif

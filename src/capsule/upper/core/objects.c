@@ -1,4 +1,4 @@
-/* objects.c - the objects that handles of the application stand for, and their tables. */
+/* objects.c - the objects behind the application's handles, and their tables. */
 #include "core/core.h"
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void table_put(object *o)
         object **at = need(calloc((size_t)cap, sizeof(object *)));
         if (core.table[k].cap)
             memcpy(at, core.table[k].at, (size_t)core.table[k].cap * sizeof(object *));
-        /* the old one stays: another thread may be looking at it (object_at is called outside INSIDE) */
+        /* The old table stays: another thread may be reading it (object_at runs outside INSIDE). */
         __atomic_store_n(&core.table[k].at, at, __ATOMIC_RELEASE);
         __atomic_store_n(&core.table[k].cap, cap, __ATOMIC_RELEASE);
     }
@@ -35,7 +35,7 @@ void object_fix(object *o, int kind, int idx)
     if (kind == KIND_TYPE)
         o->type.bytes = -1;
     if (kind == KIND_REQ)
-        o->req.done = 1; /* for the null request there is nothing to wait */
+        o->req.done = 1; /* nobody waits for the null request */
     table_put(o);
 }
 
@@ -77,18 +77,30 @@ void objects_init(void)
     for (int k = 0; k < N_KINDS; k++)
         core.live[k].next = core.live[k].prev = &core.live[k];
 }
+void choose_short_way(void)
+{
+    upper.fast.off = upper.several || !upper.lower->thread_pointer_fast;
+    upper.later_end = upper.fast.off || upper.thread_level >= NEUTRAL_THREAD_SERIALIZED ||
+                              !upper.lower->predef[PRE_MPI_REQUEST_NULL]
+                          ? NULL
+                          : &upper.later;
+}
+
 void bind_predefined(void)
 {
     for (int i = 0; i < N_PREDEFINED; i++)
         predef[i]->real = upper.lower->predef[i];
     upper.fast.thread_pointer = upper.lower->thread_pointer;
     upper.fast.sent_at_once = upper.lower->sent_at_once;
+    upper.fast.no_request = upper.lower->predef[PRE_MPI_REQUEST_NULL];
+    choose_short_way();
 #define COPY(function) upper.fast.function = upper.lower->function
     COPY(Send);
     COPY(Isend);
     COPY(Irecv);
     COPY(recv_or_stop);
-    COPY(waitall_or_stop);
+    COPY(begin_receives);
+    COPY(finish_receive);
     COPY(Barrier);
     COPY(Bcast);
     COPY(Reduce);

@@ -1,4 +1,4 @@
-/* raw.c - memory and words without libc, which a checkpoint may have interrupted. */
+/* raw.c - memory and messages without malloc and stdio, which a checkpoint may have interrupted. */
 #include "core/inside.h"
 
 #include <stdio.h>
@@ -6,18 +6,18 @@
 #include <sys/mman.h>
 
 /* --- memory --------------------------------------------------------------------------------------
- * A checkpoint may have interrupted the application inside its malloc: this memory comes from mmap.
+ * A checkpoint may have interrupted the application inside malloc, so this memory comes from mmap.
  */
 struct chunk {
     size_t size, used;
     long live;
 };
-union kept { /* before each piece */
+union kept { /* precedes each piece */
     struct chunk *chunk;
     max_align_t align;
 };
 enum { CHUNK = 1 << 20 };
-static struct chunk *chunk_now; /* the one that is being filled; core.h is not for this file */
+static struct chunk *chunk_now; /* the one being filled; this file does not use core.h */
 
 static struct chunk *chunk_new(size_t size)
 {
@@ -59,7 +59,7 @@ void keep_free(void *p)
 
 void file_say(const char *what, const char *path)
 {
-    char line[4400]; /* any path, and a sentence */
+    char line[4400]; /* fits any path and a sentence */
     int n = snprintf(line, sizeof line, "mend: %s: %s\n", path, what);
     if (n >= (int)sizeof line)
         n = (int)sizeof line - 1;

@@ -1,4 +1,4 @@
-/* tool.c - the tools interface (MPI_T) across a restart: we start it in the new library; old handles are void. */
+/* tool.c - the tools interface (MPI_T) across a restart: start it in the new library; old handles become invalid. */
 #include "core/core.h"
 
 void rebind_tool(void)

@@ -1,16 +1,17 @@
 /* faces/c.h - a C face: MPI_Name() of one ABI for each row of table/functions.def.
  *
- * Included by faces/openmpi.c, faces/mpich.c and faces/standard.c after that ABI's mpi.h. They say how handles
- * (IN_COMM(h) -> struct object *, OUT_COMM(o) -> MPI_Comm, ...), statuses (status_in, status_out)
- * and special values (rank_in, rank_out, buf_in, split_in, order_in, ...) are converted.
+ * faces/openmpi.c, faces/mpich.c and faces/standard.c include this after their ABI's mpi.h. They define how to
+ * convert handles (IN_COMM(h) -> struct object *, OUT_COMM(o) -> MPI_Comm, ...), statuses (status_in,
+ * status_out) and special values (rank_in, rank_out, buf_in, split_in, order_in, ...).
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "faces/inside.h"
 #include "faces/kinds_c.h"
 
-#ifndef STANDARD_ABI /* Open MPI's and MPICH's are the same, and the neutral ones */
+#ifndef STANDARD_ABI /* these values are the same in Open MPI, in MPICH and in border.h */
 #define tag_in(t)      (t)
 #define amode_in(a)    (a)
 #define amode_out(a)   (a)
@@ -28,7 +29,7 @@ _Static_assert(MPI_ANY_TAG == NEUTRAL_ANY_TAG && (int)MPI_IDENT == NEUTRAL_IDENT
                "neutral values");
 #endif
 
-/* PMPI_Name is the function, MPI_Name a weak second name: profiling tools may replace it. */
+/* PMPI_Name is the function. MPI_Name is a weak alias, which profiling tools may replace. */
 #define WEAK(Name) \
     extern __typeof__(PMPI_##Name) MPI_##Name __attribute__((weak, alias("PMPI_" #Name)));
 #define FACE(core, Name, name, ...)                                         \
@@ -56,7 +57,7 @@ _Static_assert(MPI_ANY_TAG == NEUTRAL_ANY_TAG && (int)MPI_IDENT == NEUTRAL_IDENT
 #include "table/functions.def"
 #undef FUNCTION
 
-/* by hand: what the table cannot say */
+/* written by hand: functions that the table cannot describe */
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     (void)argc;
@@ -90,7 +91,10 @@ WEAK(Wtick)
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *base)
 {
     (void)info;
-    return !(*(void **)base = malloc(size));
+    if (!base || size < 0)
+        return raise_error(NEUTRAL_MPI_ERR_ARG, NULL, "MPI_Alloc_mem");
+    *(void **)base = malloc(size);
+    return *(void **)base || !size ? 0 : raise_error(NEUTRAL_MPI_ERR_NO_MEM, NULL, "MPI_Alloc_mem");
 }
 WEAK(Alloc_mem)
 int PMPI_Free_mem(void *base)
@@ -101,10 +105,11 @@ int PMPI_Free_mem(void *base)
 WEAK(Free_mem)
 int PMPI_Op_create(MPI_User_function *fn, int commute, MPI_Op *op)
 {
-    object *o;
-    int rc = INSIDE(core_Op_create((void *)fn, commute, 0, &o));
-    *op = OUT_OP(o);
-    return rc;
+    object *o = NULL;
+    int rc = op ? INSIDE(core_Op_create((void *)fn, commute, 0, &o)) : NULL_ERROR(OP);
+    if (o)
+        *op = OUT_OP(o);
+    return rc ? raise_error(rc, NULL, "MPI_Op_create") : 0;
 }
 WEAK(Op_create)
 

@@ -1,11 +1,15 @@
-/* faces/c_by_hand.h - a C face: functions whose arguments the table cannot say: callbacks, attributes,
- * untyped addresses. Included by faces/c.h.
+/* faces/c_by_hand.h - a C face: functions whose arguments the table cannot describe: callbacks, attributes,
+ * untyped addresses. faces/c.h includes this.
  */
 #define FACE_RAISE(rc, holder, Name) ((rc) ? raise_error(rc, holder, "MPI_" #Name) : MPI_SUCCESS)
 
 int face_error_out(int code)
 {
     return error_out(code);
+}
+int face_error_in(int code)
+{
+    return error_in(code);
 }
 void face_version(int *version, int *subversion)
 {
@@ -35,6 +39,8 @@ static int predefined_key(int key)
 static int get_attribute(object *o, int key, void *out, int *flag)
 {
     int which = predefined_key(key);
+    NEEDS_ARRAY(out, 1);
+    NEEDS_ARRAY(flag, 1);
     if (which >= 0)
         return predefined_attribute(o, which, out, flag);
     long value, *place;
@@ -64,8 +70,9 @@ static int set_attribute(object *o, int key, void *value)
     WEAK(What##_create_keyval)                                                                  \
     int PMPI_##What##_free_keyval(int *key)                                                     \
     {                                                                                           \
-        int rc = keyval_free(key);                                                              \
-        *key = MPI_KEYVAL_INVALID;                                                              \
+        int rc = key ? keyval_free(key) : NEUTRAL_MPI_ERR_ARG;                                  \
+        if (key)                                                                                \
+            *key = MPI_KEYVAL_INVALID;                                                          \
         return FACE_RAISE(rc, NULL, What##_free_keyval);                                        \
     }                                                                                           \
     WEAK(What##_free_keyval)                                                                    \
@@ -138,6 +145,8 @@ void face_window_constants(int flavor, int *flavor_out, int *model)
 #define HANDLER(What, KIND, Type)                                                                  \
     int PMPI_##What##_create_errhandler(MPI_##What##_errhandler_function *fn, MPI_Errhandler *out) \
     {                                                                                              \
+        if (!fn || !out)                                                                           \
+            return raise_error(NEUTRAL_MPI_ERR_ARG, NULL, "MPI_" #What "_create_errhandler");      \
         *out = OUT_ERRH(new_errhandler(KIND, (void *)fn, LANGUAGE_C));                             \
         return MPI_SUCCESS;                                                                        \
     }                                                                                              \
@@ -169,8 +178,9 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_fu
                         MPI_Grequest_cancel_function *cancel, void *extra, MPI_Request *out)
 {
     object *r = NULL;
-    int rc =
-        core_Grequest_start((void *)query, (void *)free_fn, (void *)cancel, LANGUAGE_C, extra, &r);
+    int rc = !out ? NULL_ERROR(REQUEST)
+                  : core_Grequest_start((void *)query, (void *)free_fn, (void *)cancel, LANGUAGE_C,
+                                        extra, &r);
     if (r)
         *out = OUT_REQ(r);
     return FACE_RAISE(rc, NULL, Grequest_start);
@@ -192,7 +202,9 @@ int PMPI_Type_get_contents(MPI_Datatype t, int max_i, int max_a, int max_t, int 
     int how = 0, n = 0, ni, na, nt, combiner;
     core_Type_get_envelope(IN_TYPE(t), &ni, &na, &nt, &combiner);
     object **o = need(calloc(nt + 1, sizeof *o));
-    int rc = core_Type_get_contents(IN_TYPE(t), max_i, max_a, max_t, i, (long *)a, o, &how, &n);
+    int rc = nt && !types ? NEUTRAL_MPI_ERR_ARG
+                          : core_Type_get_contents(IN_TYPE(t), max_i, max_a, max_t, i, (long *)a, o,
+                                                   &how, &n);
     if (!rc) {
         for (int k = 0; k < nt; k++)
             types[k] = OUT_TYPE(o[k]);
@@ -221,28 +233,42 @@ WEAK(Info_get_string)
 int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
 {
     object *o = NULL;
-    (void)argc;
-    (void)argv;
-    int rc = core_Info_create_env(&o);
+    int rc = core_Info_create_env(argc, argv, &o);
     *info = OUT_INFO(o);
-    return rc;
+    return FACE_RAISE(rc, NULL, Info_create_env);
 }
 WEAK(Info_create_env)
+#ifdef MPI_BUFFER_AUTOMATIC
+#define BUFFER_IN(buf)  ((buf) == MPI_BUFFER_AUTOMATIC ? BUFFER_AUTOMATIC : (buf))
+#define BUFFER_OUT(buf) ((buf) == BUFFER_AUTOMATIC ? MPI_BUFFER_AUTOMATIC : (buf))
+#else
+#define BUFFER_IN(buf)  (buf)
+#define BUFFER_OUT(buf) (buf)
+#endif
+static int detach_buffer(object *comm, void *buf, long *size)
+{
+    void *at = NULL;
+    NEEDS_ARRAY(buf, 1);
+    int rc = core_buffer_detach(comm, &at, size);
+    *(void **)buf = BUFFER_OUT(at);
+    return rc;
+}
+static int int_or_undefined(long n)
+{
+    return n > INT_MAX ? MPI_UNDEFINED : (int)n;
+}
 int PMPI_Buffer_attach(void *buf, int size)
 {
-#ifdef STANDARD_ABI
-    if (buf == MPI_BUFFER_AUTOMATIC) {
-        int no = refuse("MPI_BUFFER_AUTOMATIC", "it is new in MPI-4.1");
-        return FACE_RAISE(no, NULL, Buffer_attach);
-    }
-#endif
-    int rc = core_Buffer_attach(buf, size);
+    int rc = core_buffer_attach(NULL, BUFFER_IN(buf), size);
     return FACE_RAISE(rc, NULL, Buffer_attach);
 }
 WEAK(Buffer_attach)
 int PMPI_Buffer_detach(void *buf, int *size)
 {
-    int rc = core_Buffer_detach(buf, size);
+    long n = 0;
+    int rc = size ? detach_buffer(NULL, buf, &n) : NEUTRAL_MPI_ERR_ARG;
+    if (!rc)
+        *size = int_or_undefined(n);
     return FACE_RAISE(rc, NULL, Buffer_detach);
 }
 WEAK(Buffer_detach)

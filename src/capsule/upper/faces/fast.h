@@ -1,32 +1,44 @@
-/* fast.h - the busiest functions of Open MPI's C ABI by hand: what face and core do, as long as
- * nothing is out of the ordinary, in as few instructions as can be. Everything else goes to the
- * functions that are made from the table, here called slow_Name().
+/* fast.h - the busiest functions of Open MPI's C ABI, by hand: the ordinary case of what face and core
+ * do, in as few instructions as possible. All other cases go to the functions that the table makes,
+ * here called slow_Name().
  *
- * All of this is FAST_CODE: core.h says what that means.
+ * All of this is FAST_CODE, which core/inside.h explains.
  */
 #define UNLIKELY(x)      __builtin_expect(!!(x), 0)
 #define IS_PEER(c, rank) ((unsigned)(rank) < (unsigned)(c)->comm.n_peers)
 
-/* Only one thread is inside MPI at a time, unless the program asked for MPI_THREAD_MULTIPLE and got it: what is in `upper` and `books` is its own.
- * With several every function below takes the slow way.
+/* Unless the program asked for MPI_THREAD_MULTIPLE and got it, only one thread is inside MPI at a time and owns `upper`
+ * and `books`. With several threads, every function below takes the slow path; also on a machine that sets the
+ * thread pointer by a system call.
  */
-#define FAST_ONE_INSIDE() (!upper.several)
+#define FAST_ALLOWED() (!upper.fast.off)
 
-/* LOWER, by way of upper.fast. */
-#define LOWER_FAST(function, ...)                                                                \
+/* LOWER, through upper.fast. `waiting`: receives may wait to be begun, before the call itself. */
+#define LOWER_FAST(waiting, function, ...)                                                       \
     ({                                                                                           \
         void *pointer_above_ = thread_pointer_get();                                             \
         upper.thread_pointer_inside = pointer_above_;                                            \
-        thread_pointer_set(upper.fast.thread_pointer);                                           \
+        thread_pointer_set_fast(upper.fast.thread_pointer);                                      \
+        if (waiting) {                                                                           \
+            struct posting *first_ = upper.later;                                                \
+            upper.later = NULL;                                                                  \
+            upper.later_end = &upper.later;                                                      \
+            upper.fast.begin_receives(first_);                                                   \
+        }                                                                                        \
         __typeof__(upper.fast.function(__VA_ARGS__)) result_ = upper.fast.function(__VA_ARGS__); \
-        thread_pointer_set(pointer_above_);                                                      \
+        thread_pointer_set_fast(pointer_above_);                                                 \
         result_;                                                                                 \
     })
 
-/* Messages are counted before they are sent; a blocking send is marked, for a checkpoint may find
- * it waiting for its receiver, who will then drain it (drain.c).
+/* A call of the lower half that begins waiting receives first is a function of its own, so that the others need not
+ * save their arguments: PMPI_Name and Name_after are both made from name_below(). */
+#define BELOW_CODE static inline __attribute__((always_inline))
+#define AFTER_CODE FAST_CODE __attribute__((noinline)) static
+
+/* These count a message before they send it. A blocking send also sets upper.activity: a checkpoint may
+ * find it waiting for its receiver, which then drains the message (drain.c).
  */
-struct sending { /* in memory, not in registers that would have to be saved: seldom needed */
+struct sending { /* seldom needed, so in memory: registers would have to be saved */
     handle_t real;
     const void *buf;
     object *type, *comm;
@@ -41,22 +53,34 @@ FAST_CODE __attribute__((noinline)) static int send_failed(const struct sending 
     return raise_error(rc, s->comm, name);
 }
 
-FAST_CODE int PMPI_Send(const void *buf, int n, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
+BELOW_CODE int send_below(int waiting, const void *buf, int n, object *t, int dest, int tag,
+                          object *c)
 {
-    object *t = IN_TYPE(type), *c = IN_COMM(comm);
-    if (UNLIKELY(upper.stop_phase == STOP_HERE || !IS_PEER(c, dest) || !FAST_ONE_INSIDE()))
-        return slow_Send(buf, n, type, dest, tag, comm);
     struct sending s;
     s.comm = c;
     s.dest = dest;
     upper.sent_to[c->comm.peers[dest]]++;
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the agent's membarrier() does the rest */
     upper.activity = ACTIVITY_SENDING;
-    int rc = LOWER_FAST(Send, buf, n, t->real, dest, tag, c->real);
+    int rc = LOWER_FAST(waiting, Send, buf, n, t->real, dest, tag, c->real);
     if (UNLIKELY(rc))
         return send_failed(&s, rc, "MPI_Send");
     upper.activity = ACTIVITY_NONE;
     return 0;
+}
+
+AFTER_CODE int Send_after(const void *buf, int n, object *t, int dest, int tag, object *c)
+{
+    return send_below(1, buf, n, t, dest, tag, c);
+}
+
+FAST_CODE int PMPI_Send(const void *buf, int n, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
+{
+    object *t = IN_TYPE(type), *c = IN_COMM(comm);
+    if (UNLIKELY(upper.stop_phase == STOP_HERE || !IS_PEER(c, dest) || !FAST_ALLOWED()))
+        return slow_Send(buf, n, type, dest, tag, comm);
+    return UNLIKELY(upper.later) ? Send_after(buf, n, t, dest, tag, c)
+                                 : send_below(0, buf, n, t, dest, tag, c);
 }
 
 /* The send is not complete yet, or has failed. */
@@ -73,12 +97,9 @@ FAST_CODE __attribute__((noinline)) static int isend_otherwise(const struct send
     return 0;
 }
 
-FAST_CODE int PMPI_Isend(const void *buf, int n, MPI_Datatype type, int dest, int tag,
-                         MPI_Comm comm, MPI_Request *request)
+BELOW_CODE int isend_below(int waiting, const void *buf, int n, object *t, int dest, int tag,
+                           object *c, MPI_Request *request)
 {
-    object *t = IN_TYPE(type), *c = IN_COMM(comm);
-    if (UNLIKELY(upper.stop_phase == STOP_HERE || !IS_PEER(c, dest) || !FAST_ONE_INSIDE()))
-        return slow_Isend(buf, n, type, dest, tag, comm, request);
     struct sending s;
     s.buf = buf;
     s.type = t;
@@ -88,38 +109,72 @@ FAST_CODE int PMPI_Isend(const void *buf, int n, MPI_Datatype type, int dest, in
     s.dest = dest;
     s.tag = tag;
     upper.sent_to[c->comm.peers[dest]]++;
-    *request = (MPI_Request)books.sent; /* most often it is */
-    int rc = LOWER_FAST(Isend, buf, n, t->real, dest, tag, c->real, &s.real);
+    *request = (MPI_Request)books.sent; /* the usual result */
+    int rc = LOWER_FAST(waiting, Isend, buf, n, t->real, dest, tag, c->real, &s.real);
     if (UNLIKELY(rc || s.real != upper.fast.sent_at_once))
         return isend_otherwise(&s, rc);
     return 0;
 }
 
-struct posting { /* as struct sending */
-    MPI_Request *request;
-};
-FAST_CODE __attribute__((noinline)) static int irecv_failed(const struct posting *p, int rc)
+AFTER_CODE int Isend_after(const void *buf, int n, object *t, int dest, int tag, object *c,
+                           MPI_Request *request)
 {
-    MPI_Request *request = p->request;
+    return isend_below(1, buf, n, t, dest, tag, c, request);
+}
+
+FAST_CODE int PMPI_Isend(const void *buf, int n, MPI_Datatype type, int dest, int tag,
+                         MPI_Comm comm, MPI_Request *request)
+{
+    object *t = IN_TYPE(type), *c = IN_COMM(comm);
+    if (UNLIKELY(upper.stop_phase == STOP_HERE || !IS_PEER(c, dest) || !FAST_ALLOWED()))
+        return slow_Isend(buf, n, type, dest, tag, comm, request);
+    return UNLIKELY(upper.later) ? Isend_after(buf, n, t, dest, tag, c, request)
+                                 : isend_below(0, buf, n, t, dest, tag, c, request);
+}
+
+FAST_CODE __attribute__((noinline)) static int irecv_failed(MPI_Request *request, int rc)
+{
     object *c = ((object *)*request)->req.comm;
     in_library++;
     retire_request((object **)request);
     in_library--;
-    return raise_error(rc, c, "MPI_Irecv"); /* all is whole again: no longer inside */
+    return raise_error(rc, c, "MPI_Irecv"); /* outside again: all objects are consistent */
+}
+
+/* A small receive waits above the border until the next call that crosses it, of whatever kind, and is begun before
+ * that: so a row of receives crosses once. Nothing could come in before: only calls make the library progress. A
+ * checkpoint begins what waits before it looks at requests. The arguments are known to be right, so nobody misses an
+ * error here. Large receives are begun at once: data may be on its way that a network card moves by itself.
+ */
+enum { LATER_ITEMS = 512, LATER_TAGS = 1 << 15 }; /* every library allows these tags */
+BELOW_CODE int may_wait_above(const void *buf, int n, const object *t, int source, int tag,
+                              const object *c)
+{
+    return upper.later_end && buf && (unsigned)n <= LATER_ITEMS && (unsigned)tag < LATER_TAGS &&
+           IS_PEER(c, source) && t->predefined && t != predef[PRE_MPI_DATATYPE_NULL];
 }
 
 FAST_CODE int PMPI_Irecv(void *buf, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm,
                          MPI_Request *request)
 {
     object *t = IN_TYPE(type), *c = IN_COMM(comm), *r = books.spare;
-    /* a checkpoint can wait, and whatever is wrong is seen below */
-    if (UNLIKELY(books.careful || !r || !FAST_ONE_INSIDE()))
+    /* A checkpoint can wait, and the lower half checks the arguments. */
+    if (UNLIKELY(books.careful || !r || !FAST_ALLOWED()))
+        return slow_Irecv(buf, n, type, source, tag, comm, request);
+    int waits = may_wait_above(buf, n, t, source, tag, c);
+    if (UNLIKELY(!waits && upper.later))
         return slow_Irecv(buf, n, type, source, tag, comm, request);
     take_request(r, 1, buf, n, t, source, tag, c);
-    struct posting p = {request};
     *request = (MPI_Request)r;
-    int rc = LOWER_FAST(Irecv, buf, n, t->real, source, tag, c->real, &r->real);
-    return UNLIKELY(rc) ? irecv_failed(&p, rc) : 0;
+    if (waits) {
+        r->real = upper.fast.no_request;
+        r->next = NULL;
+        *upper.later_end = (struct posting *)r;
+        upper.later_end = (struct posting **)&r->next;
+        return 0;
+    }
+    int rc = LOWER_FAST(0, Irecv, buf, n, t->real, source, tag, c->real, &r->real);
+    return UNLIKELY(rc) ? irecv_failed(request, rc) : 0;
 }
 
 struct receiving {
@@ -142,16 +197,12 @@ FAST_CODE __attribute__((noinline)) static int recv_unusual(const struct receivi
     return rc ? raise_error(rc, r->comm, "MPI_Recv") : 0;
 }
 
-/* The message is counted before it is here: there is time while we wait for it. Nobody looks at the
- * counts before this call has ended, or has counted back.
+/* This counts the message before it arrives, in time that would be spent waiting. Nobody reads the
+ * counts before this call has ended, or has undone its count.
  */
-FAST_CODE int PMPI_Recv(void *buf, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                        MPI_Status *status)
+BELOW_CODE int recv_below(int waiting, void *buf, int n, object *t, int source, int tag, object *c,
+                          MPI_Status *status)
 {
-    object *t = IN_TYPE(type), *c = IN_COMM(comm);
-    /* recv_or_stop thinks of checkpoints */
-    if (UNLIKELY(books.careful || !IS_PEER(c, source) || !FAST_ONE_INSIDE()))
-        return slow_Recv(buf, n, type, source, tag, comm, status);
     struct receiving r;
     r.buf = buf;
     r.type = t;
@@ -162,28 +213,43 @@ FAST_CODE int PMPI_Recv(void *buf, int n, MPI_Datatype type, int source, int tag
     r.item = (struct wait_item){&r.real, status == MPI_STATUS_IGNORE ? NULL : (void *)status,
                                 c->comm.peers[source], 0};
     upper.received_from[r.item.peer]++;
-    int got = LOWER_FAST(recv_or_stop, buf, n, t->real, source, tag, c->real, &r.item);
+    int got = LOWER_FAST(waiting, recv_or_stop, buf, n, t->real, source, tag, c->real, &r.item);
     return UNLIKELY(got != RECV_DONE || r.item.error) ? recv_unusual(&r, got) : 0;
 }
 
-struct waiting {
-    struct wait_item item; /* first */
-    MPI_Request *request;
-    MPI_Status *status;
-};
-/* A checkpoint comes first, or the receive has failed: it is complete then, with what is known of it. */
-FAST_CODE __attribute__((noinline)) static int wait_unusual(const struct waiting *w, int done)
+AFTER_CODE int Recv_after(void *buf, int n, object *t, int source, int tag, object *c,
+                          MPI_Status *status)
 {
-    if (done) {
-        object *r = (object *)*w->request;
+    return recv_below(1, buf, n, t, source, tag, c, status);
+}
+
+FAST_CODE int PMPI_Recv(void *buf, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                        MPI_Status *status)
+{
+    object *t = IN_TYPE(type), *c = IN_COMM(comm);
+    /* recv_or_stop handles checkpoints */
+    if (UNLIKELY(books.careful || !IS_PEER(c, source) || !FAST_ALLOWED()))
+        return slow_Recv(buf, n, type, source, tag, comm, status);
+    return UNLIKELY(upper.later) ? Recv_after(buf, n, t, source, tag, c, status)
+                                 : recv_below(0, buf, n, t, source, tag, c, status);
+}
+
+/* Either a checkpoint comes first, or the receive has failed. One that failed after it was begun is complete, with
+ * whatever its status says. */
+FAST_CODE __attribute__((noinline)) static int wait_unusual(MPI_Request *request,
+                                                            MPI_Status *status, int rc)
+{
+    if (rc != FINISH_STOPPED) {
+        object *r = (object *)*request;
         in_library++;
-        r->req.status = w->item.status ? *w->item.status : (struct status){.source = r->req.peer};
-        r->req.error = w->item.error;
+        r->req.status = status == MPI_STATUS_IGNORE ? (struct status){.source = r->req.peer}
+                                                    : *(struct status *)status;
+        r->req.error = rc;
         r->req.done = 1;
         count_recv_from(r->req.comm, r->req.peer);
         in_library--;
     }
-    return slow_Wait(w->request, w->status);
+    return slow_Wait(request, status);
 }
 
 FAST_CODE __attribute__((noinline)) static void wait_let_go(MPI_Request *request)
@@ -193,29 +259,15 @@ FAST_CODE __attribute__((noinline)) static void wait_let_go(MPI_Request *request
     in_library--;
 }
 
-/* A receive from a known rank, or a send that was complete at once and of which nobody wants to know more. Null and
- * special requests are done.
- */
-FAST_CODE int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+BELOW_CODE int wait_below(int waiting, MPI_Request *request, MPI_Status *status)
 {
-    object *r = request ? (object *)*request : NULL;
-    if (UNLIKELY(!r || upper.stop_phase == STOP_HERE || !FAST_ONE_INSIDE()))
-        return slow_Wait(request, status);
-    if (r == books.sent && status == MPI_STATUS_IGNORE) {
-        *request = MPI_REQUEST_NULL;
-        return 0;
-    }
-    if (UNLIKELY(r->req.done || !r->req.is_recv || !IS_PEER(r->req.comm, r->req.peer)))
-        return slow_Wait(request, status);
-    struct waiting w;
-    w.request = request;
-    w.status = status;
-    w.item = (struct wait_item){&r->real, status == MPI_STATUS_IGNORE ? NULL : (void *)status,
-                                r->req.comm->comm.peers[r->req.peer], 0};
-    int done = LOWER(wait_or_stop, 1, &w.item);
-    if (UNLIKELY(!done || w.item.error))
-        return wait_unusual(&w, done);
-    upper.received_from[w.item.peer]++;
+    object *r = (object *)*request;
+    int peer = r->req.comm->comm.peers[r->req.peer];
+    struct status *told = status == MPI_STATUS_IGNORE ? NULL : (struct status *)status;
+    int rc = LOWER_FAST(waiting, finish_receive, (struct posting *)r, told, peer);
+    if (UNLIKELY(rc))
+        return wait_unusual(request, status, rc);
+    upper.received_from[peer]++;
     if (UNLIKELY(r->req.holds)) {
         wait_let_go(request);
         return 0;
@@ -227,13 +279,35 @@ FAST_CODE int PMPI_Wait(MPI_Request *request, MPI_Status *status)
     return 0;
 }
 
+AFTER_CODE int Wait_after(MPI_Request *request, MPI_Status *status)
+{
+    return wait_below(1, request, status);
+}
+
+/* Handles a receive from a named rank, and a send that was complete at once and whose status nobody wants. Null and
+ * special requests have `done` set, so they take the slow path.
+ */
+FAST_CODE int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    object *r = request ? (object *)*request : NULL;
+    if (UNLIKELY(!r || upper.stop_phase == STOP_HERE || !FAST_ALLOWED()))
+        return slow_Wait(request, status);
+    if (r == books.sent && status == MPI_STATUS_IGNORE) {
+        *request = MPI_REQUEST_NULL;
+        return 0;
+    }
+    if (UNLIKELY(r->req.done || !r->req.is_recv || !IS_PEER(r->req.comm, r->req.peer)))
+        return slow_Wait(request, status);
+    return UNLIKELY(upper.later) ? Wait_after(request, status) : wait_below(0, request, status);
+}
+
 /* --- collectives ------------------------------------------------------------------------------- */
 
-/* The arguments are those that MPI_Name of the lower half can be called with as they are: a null communicator or type
- * is an error to be told by the slow one, and an operation of the program is called back, from where it must not be
- * taken for a thread outside MPI.
+/* The lower half's MPI_Name takes these arguments as they are. A null communicator or type is an error that the slow
+ * function reports. An operation of the program's own runs as a callback, in which the thread must not look as if it
+ * were outside MPI.
  */
-#define FAST_COMM(c) ((c) && (c)->comm.card && FAST_ONE_INSIDE())
+#define FAST_COMM(c) ((c) && (c)->comm.card && FAST_ALLOWED() && !upper.later)
 #define FAST_TYPE(t) ((t) != NULL)
 #define FAST_OP(o)   ((o) && (o)->predefined)
 
@@ -244,14 +318,14 @@ FAST_CODE __attribute__((noinline)) static void wait_at_door(struct comm_card *c
     in_library--;
 }
 
-/* card_enter, for FAST_CODE: counted first, then a look at one variable (core/collectives.c). */
+/* card_enter for FAST_CODE: count first, then look at one variable (core/collectives.c). */
 static inline __attribute__((always_inline)) void fast_enter(struct comm_card *card)
 {
     __atomic_store_n(&card->begun, card->begun + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the agent's membarrier() does the rest */
     if (UNLIKELY(upper.stop_phase))
         wait_at_door(card);
-    FENCE_INSIDE(); /* what is known of the lower half may be new after that */
+    FENCE_INSIDE(); /* after that, the process may have another lower half */
 }
 
 FAST_CODE __attribute__((noinline)) static int collective_failed(int rc, object *c,
@@ -266,7 +340,7 @@ FAST_CODE int PMPI_Barrier(MPI_Comm comm)
     if (UNLIKELY(!FAST_COMM(c)))
         return slow_Barrier(comm);
     fast_enter(c->comm.card);
-    int rc = LOWER_FAST(Barrier, c->real);
+    int rc = LOWER_FAST(0, Barrier, c->real);
     return UNLIKELY(rc) ? collective_failed(rc, c, "MPI_Barrier") : 0;
 }
 
@@ -276,7 +350,7 @@ FAST_CODE int PMPI_Bcast(void *buf, int n, MPI_Datatype type, int root, MPI_Comm
     if (UNLIKELY(!FAST_COMM(c) || !FAST_TYPE(t)))
         return slow_Bcast(buf, n, type, root, comm);
     fast_enter(c->comm.card);
-    int rc = LOWER_FAST(Bcast, buf, n, t->real, root, c->real);
+    int rc = LOWER_FAST(0, Bcast, buf, n, t->real, root, c->real);
     return UNLIKELY(rc) ? collective_failed(rc, c, "MPI_Bcast") : 0;
 }
 
@@ -287,7 +361,7 @@ FAST_CODE int PMPI_Reduce(const void *s, void *r, int n, MPI_Datatype type, MPI_
     if (UNLIKELY(!FAST_COMM(c) || !FAST_TYPE(t) || !FAST_OP(o)))
         return slow_Reduce(s, r, n, type, op, root, comm);
     fast_enter(c->comm.card);
-    int rc = LOWER_FAST(Reduce, s, r, n, t->real, o->real, root, c->real);
+    int rc = LOWER_FAST(0, Reduce, s, r, n, t->real, o->real, root, c->real);
     return UNLIKELY(rc) ? collective_failed(rc, c, "MPI_Reduce") : 0;
 }
 
@@ -298,6 +372,6 @@ FAST_CODE int PMPI_Allreduce(const void *s, void *r, int n, MPI_Datatype type, M
     if (UNLIKELY(!FAST_COMM(c) || !FAST_TYPE(t) || !FAST_OP(o)))
         return slow_Allreduce(s, r, n, type, op, comm);
     fast_enter(c->comm.card);
-    int rc = LOWER_FAST(Allreduce, s, r, n, t->real, o->real, c->real);
+    int rc = LOWER_FAST(0, Allreduce, s, r, n, t->real, o->real, c->real);
     return UNLIKELY(rc) ? collective_failed(rc, c, "MPI_Allreduce") : 0;
 }

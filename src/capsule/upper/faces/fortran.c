@@ -1,9 +1,9 @@
-/* faces/fortran.c - Fortran on top of Open MPI's ABI: mpi_name_() for each row of mpi_table.h.
+/* faces/fortran.c - Fortran on top of Open MPI's ABI: mpi_name_() for each row of table/functions.def.
  *
- * Replaces Debian's libmpi_mpifh.so.40 (which wants internals of Open MPI).  Debian's module
- * libraries libmpi_usempif08.so.40 and libmpi_usempi_ignore_tkr.so.40 stay as they are: they
- * call ompi_name_f and pmpi_name_, which are further names of the same functions here.
- * gfortran's conventions: all by reference, LOGICAL is 0/1, string lengths last. */
+ * Replaces Debian's libmpi_mpifh.so.40, which needs internals of Open MPI. Debian's module libraries
+ * libmpi_usempif08.so.40 and libmpi_usempi_ignore_tkr.so.40 stay as they are: they call ompi_name_f and
+ * pmpi_name_, which are other names of the same functions here.
+ * gfortran's conventions: all arguments by reference, LOGICAL is 0/1, string lengths last. */
 #include "comm/comm.h"
 #include "core/core.h"
 #include "core/face.h"
@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The special addresses are common blocks: the program's own definition is the one that counts
- * (this library is -fPIC and asks the GOT). */
+/* The special addresses are common blocks. The program's own definition prevails; this library is -fPIC
+ * and finds it through the GOT. */
 int mpi_fortran_bottom_, mpi_fortran_in_place_, mpi_fortran_argv_null_, mpi_fortran_argvs_null_,
     mpi_fortran_errcodes_ignore_, mpi_fortran_unweighted_, mpi_fortran_weights_empty_,
     mpi_fortran_status_ignore_[6], mpi_fortran_statuses_ignore_[6];
@@ -33,12 +33,12 @@ static int ignored(const void *s)
 {
     return s == mpi_fortran_status_ignore_ || s == mpi_fortran_statuses_ignore_;
 }
-/* A missing handle must not crash here: the core sees what C would pass. */
+/* NULL for an invalid handle, which must not crash here: the core sees what C would pass. */
 static object *at(int kind, int f)
 {
     return object_at(kind, f);
 }
-/* Open MPI drops the blanks on both sides of every string. */
+/* Strips the blanks on both sides of a string, like Open MPI. */
 static char *str_in(const char *s, size_t n)
 {
     while (n && s[n - 1] == ' ')
@@ -66,10 +66,13 @@ static void str_out(const char *c, char *s, size_t n)
     void mpi_##name##_(LIST(PARAM, __VA_ARGS__), int *ierr EACH(LENGTH, __VA_ARGS__)) \
     {                                                                                 \
         object *holder_ = NULL;                                                       \
+        int bad_ = 0;                                                                 \
         EACH(HOLDER, __VA_ARGS__)                                                     \
         EACH(BEFORE, __VA_ARGS__)                                                     \
         int none_ = no_holder(holder_);                                               \
-        int rc = none_ ? none_ : INSIDE(core_##Name(LIST(ARG, __VA_ARGS__)));         \
+        if (none_)                                                                    \
+            bad_ = none_;                                                             \
+        int rc = bad_ ? bad_ : INSIDE(core_##Name(LIST(ARG, __VA_ARGS__)));           \
         EACH(AFTER, __VA_ARGS__)                                                      \
         if (__builtin_expect(rc, 0))                                                  \
             rc = raise_error(rc, holder_, "MPI_" #Name);                              \
@@ -116,9 +119,12 @@ double mpi_wtick_(void)
 OTHER_NAMES(double, wtick, (void))
 void mpi_op_create_(void *fn, int *commute, int *op, int *ierr)
 {
-    object *o;
+    object *o = NULL;
     int rc = INSIDE(core_Op_create(fn, *commute, 1, &o));
-    *op = o->index;
+    if (o)
+        *op = o->index;
+    if (rc)
+        rc = raise_error(rc, NULL, "MPI_Op_create");
     if (ierr)
         *ierr = rc;
 }
@@ -127,8 +133,9 @@ void mpi_alloc_mem_(long *size, int *info, void **base, int *ierr)
 {
     (void)info;
     *base = malloc(*size);
+    int rc = *base || !*size ? 0 : raise_error(NEUTRAL_MPI_ERR_NO_MEM, NULL, "MPI_Alloc_mem");
     if (ierr)
-        *ierr = 0;
+        *ierr = rc;
 }
 ALIAS(alloc_mem, long *size, int *info, void **base, int *ierr)
 void mpi_alloc_mem_cptr_(long *size, int *info, void **base, int *ierr)

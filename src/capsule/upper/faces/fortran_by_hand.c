@@ -1,5 +1,5 @@
-/* faces/fortran_by_hand.c - Fortran on Open MPI's ABI: callbacks, attributes, addresses, and what
- * MPI-3.0 has removed. Every name exists in all forms of fortran_names.h.
+/* faces/fortran_by_hand.c - Fortran on Open MPI's ABI: callbacks, attributes, addresses, and functions
+ * that MPI-3.0 removed. Every name exists in all forms of fortran_names.h.
  */
 #include "comm/comm.h"
 #include "core/core.h"
@@ -41,7 +41,7 @@ static object *holder_of(object *o)
     return o && o->kind != KIND_TYPE ? o : NULL;
 }
 
-/* --- attributes. Open MPI numbers the predefined keys of Fortran like those of C. --- */
+/* --- attributes. In Open MPI, Fortran's predefined keys have the same numbers as C's. --- */
 static const int key_of[] = {ATTR_TAG_UB,          ATTR_HOST,       ATTR_IO,
                              ATTR_WTIME_IS_GLOBAL, ATTR_APPNUM,     ATTR_LASTUSEDCODE,
                              ATTR_UNIVERSE_SIZE,   ATTR_WIN_BASE,   ATTR_WIN_SIZE,
@@ -162,7 +162,7 @@ BOTH(dup_fn, (int *o, int *key, int *extra, int *in, int *out, int *flag, int *i
 BOTH(null_delete_fn, (int *o, int *key, int *value, int *extra, int *ierr), (void)o; (void)key;
      (void)value; (void)extra; *ierr = 0;)
 
-/* the old names: plain integers */
+/* the old names, with plain integers */
 BOTH(keyval_create, (void *copy, void *delete, int *key, int *extra, int *ierr),
      int dup = copy == (void *)mpi_dup_fn_;
      result(ierr,
@@ -260,9 +260,10 @@ BOTH(address, (void *where, int *address, int *ierr), *address = (int)(long)wher
 AINT_FUNCTION(aint_add, +)
 AINT_FUNCTION(aint_diff, -)
 BOTH(buffer_attach, (void *buf, int *size, int *ierr),
-     result(ierr, core_Buffer_attach(buf, *size), NULL, "MPI_BUFFER_ATTACH");)
-BOTH(buffer_detach, (void *buf, int *size, int *ierr), void *p; (void)buf;
-     result(ierr, core_Buffer_detach(&p, size), NULL, "MPI_BUFFER_DETACH");)
+     result(ierr, core_buffer_attach(NULL, buf, *size), NULL, "MPI_BUFFER_ATTACH");)
+BOTH(buffer_detach, (void *buf, int *size, int *ierr), void *p; (void)buf; long n = 0;
+     int rc = core_buffer_detach(NULL, &p, &n); if (!rc) *size = (int)n;
+     result(ierr, rc, NULL, "MPI_BUFFER_DETACH");)
 BOTH(f_sync_reg, (void *buf), (void)buf;)
 BOTH(pcontrol, (int *level), (void)level;)
 void mpi_win_allocate_(long *, int *, int *, int *, void *, int *, int *);
@@ -282,8 +283,9 @@ BOTH(status_f2f08, (void *f, void *f08, int *ierr), memcpy(f08, f, sizeof(struct
      if (ierr) *ierr = 0;)
 
 /* --- info --- */
-BOTH(info_create_env, (int *info, int *ierr), object *o = NULL; int rc = core_Info_create_env(&o);
-     *info = o->index; result(ierr, rc, NULL, "MPI_INFO_CREATE_ENV");)
+BOTH(info_create_env, (int *info, int *ierr), object *o = NULL;
+     int rc = core_Info_create_env(0, NULL, &o); *info = o->index;
+     result(ierr, rc, NULL, "MPI_INFO_CREATE_ENV");)
 static void info_get_string(int *info, const char *key, int *buflen, char *value, int *flag,
                             int *ierr, int key_len, int value_len)
 {
@@ -315,7 +317,7 @@ BOTH(info_get_string,
       int value_len),
      info_get_string(info, key, buflen, value, flag, ierr, key_len, value_len);)
 
-/* --- MPI_SIZEOF: one name for each type and rank of an array --- */
+/* --- MPI_SIZEOF: one name for each type and array rank --- */
 #define SIZEOF_ONE(type, shape, bytes)                                 \
     void mpi_sizeof_##type##_##shape##_(void *, int *, int *);         \
     void mpi_sizeof_##type##_##shape##_(void *x, int *size, int *ierr) \

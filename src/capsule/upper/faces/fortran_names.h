@@ -1,5 +1,5 @@
-/* fortran_names.h - the further names of mpi_name_(): with none and with two underscores (gfortran's -fno-underscoring and
- * -fsecond-underscore, other compilers), the profiling ones, and ompi_name_f, which Debian's mpi_f08 library calls.
+/* fortran_names.h - the other names of mpi_name_(): without and with two underscores (gfortran's -fno-underscoring and
+ * -fsecond-underscore, other compilers), the profiling names, and ompi_name_f, which Debian's mpi_f08 library calls.
  */
 #ifndef CAPSULE_FORTRAN_NAMES_H
 #define CAPSULE_FORTRAN_NAMES_H

@@ -1,5 +1,5 @@
-/* kinds_c.h - a C face's side of each kind of argument: its C parameter (PARAM), what is done
- * before the call of the core (BEFORE), what is passed (ARG), what is done after it (AFTER).
+/* kinds_c.h - a C face's side of each kind of argument: its C parameter (PARAM), code before the call
+ * of the core (BEFORE), the argument itself (ARG), code after the call (AFTER).
  */
 // clang-format off
 #undef PARAM
@@ -10,9 +10,17 @@
 #define SAME(x) x
 #define FIRST(x, ...) x
 #define NONE(...)
-/* Where a result goes must be said. NULL_ERROR: what this ABI's library calls the lack of it. */
+/* A result needs a place. NULL_ERROR: the error that this ABI's library gives for a null pointer. */
 #define NEEDED(x) if (__builtin_expect(!(x), 0)) bad_ = NEUTRAL_MPI_ERR_ARG;
 #define NEEDED_OF(kind, x) if (__builtin_expect(!(x), 0)) bad_ = NULL_ERROR(kind);
+/* The same for an array of n. GIVEN: how many of them there are to convert. */
+#define NEEDED_N(kind, x, n) if (__builtin_expect(!(x) && (n) > 0, 0)) bad_ = NULL_ERROR(kind);
+#define GIVEN(x, n) ((x) ? (n) : 0)
+#ifdef MPICH_ABI
+#define NOT_NEGATIVE(n) if (__builtin_expect((n) < 0, 0)) bad_ = NEUTRAL_MPI_ERR_COUNT;
+#else
+#define NOT_NEGATIVE(n) if (__builtin_expect((n) < 0, 0)) bad_ = NEUTRAL_MPI_ERR_ARG;
+#endif
 #define comm_size(c) others_in(IN_COMM(c))
 
 /* plain values */
@@ -77,7 +85,7 @@
 #define ARG_OINDEX SAME
 #define AFTER_OINDEX NONE
 #define FACE_OINDEXES(x, n) int *x
-#define BEFORE_OINDEXES NONE
+#define BEFORE_OINDEXES(x, n) NEEDED_N(ARG, x, n)
 #define ARG_OINDEXES FIRST
 #define AFTER_OINDEXES NONE
 #define FACE_OAINT(x) MPI_Aint *x
@@ -88,9 +96,9 @@
 #define BEFORE_STR NONE
 #define ARG_STR SAME
 #define AFTER_STR NONE
-/* the lower library's string may be longer than this ABI's buffer */
+/* The lower half's string may be longer than this ABI's buffer. */
 #define FACE_OSTR(x, len, max) char *x
-#define BEFORE_OSTR(x, len, max) char x##_[8200] = "";
+#define BEFORE_OSTR(x, len, max) char x##_[8200] = ""; NEEDED(x)
 #define ARG_OSTR(x, len, max) x##_
 #define AFTER_OSTR(x, len, max) if (!rc) { if (*len > max - 1) *len = max - 1; memcpy(x, x##_, *len); x[*len] = 0; }
 /* values with special meanings */
@@ -127,11 +135,11 @@
 #define ARG_ORANK SAME
 #define AFTER_ORANK(x) *x = rank_out(*x);
 #define FACE_RANKS(x, n) const int *x
-#define BEFORE_RANKS(x, n) ARRAY_OF(int, x##_, n + 1); for (int i_ = 0; i_ < n; i_++) x##_[i_] = rank_in(x[i_]);
+#define BEFORE_RANKS(x, n) NEEDED_N(GROUP, x, n) ARRAY_OF(int, x##_, n + 1); for (int i_ = 0; i_ < GIVEN(x, n); i_++) x##_[i_] = rank_in(x[i_]);
 #define ARG_RANKS(x, n) x##_
 #define AFTER_RANKS NONE
 #define FACE_ORANKS(x, n) int *x
-#define BEFORE_ORANKS NONE
+#define BEFORE_ORANKS(x, n) NEEDED_N(GROUP, x, n)
 #define ARG_ORANKS FIRST
 #define AFTER_ORANKS(x, n) for (int i_ = 0; i_ < n; i_++) x[i_] = rank_out(x[i_]);
 /* handles in */
@@ -169,7 +177,7 @@
 #define AFTER_ERRH NONE
 #define FACE_TYPES(x, n) const MPI_Datatype *x
 #define unless_in_place(buf, n) ((buf) == MPI_IN_PLACE ? 0 : (n))
-#define BEFORE_TYPES(x, n) ARRAY_OF(object *, x##_, n + 1); for (int i_ = 0; i_ < n; i_++) x##_[i_] = IN_TYPE(x[i_]);
+#define BEFORE_TYPES(x, n) NEEDED_N(ARG, x, n) ARRAY_OF(object *, x##_, n + 1); for (int i_ = 0; i_ < GIVEN(x, n); i_++) x##_[i_] = IN_TYPE(x[i_]);
 #define ARG_TYPES(x, n) x##_
 #define AFTER_TYPES NONE
 /* handles out */
@@ -200,12 +208,15 @@
 #define ARG_GETERRH ARG_NEW
 #define AFTER_GETERRH(x) if (x##_) *x = OUT_ERRH(x##_);
 /* handles in and out */
+/* A handle that stands for nothing, not even for the null handle: 0 in Open MPI's ABI, a number never given in MPICH's. */
+#define BEFORE_FREE(kind, x, no_place, no_object) object *x##_ = x ? IN_##kind(*x) : NULL; \
+    if (__builtin_expect(!x##_, 0)) bad_ = x ? NEUTRAL_MPI_ERR_##no_object : NULL_ERROR(no_place);
 #define FACE_FREECOMM(x) MPI_Comm *x
-#define BEFORE_FREECOMM(x) object *x##_ = x ? IN_COMM(*x) : NULL; NEEDED_OF(COMM, x)
+#define BEFORE_FREECOMM(x) BEFORE_FREE(COMM, x, COMM, COMM)
 #define ARG_FREECOMM ARG_NEW
 #define AFTER_FREECOMM(x) *x = OUT_COMM(x##_);
 #define FACE_FREETYPE(x) MPI_Datatype *x
-#define BEFORE_FREETYPE(x) object *x##_ = x ? IN_TYPE(*x) : NULL; NEEDED_OF(TYPE, x)
+#define BEFORE_FREETYPE(x) BEFORE_FREE(TYPE, x, TYPE, TYPE)
 #define ARG_FREETYPE ARG_NEW
 #define AFTER_FREETYPE(x) *x = OUT_TYPE(x##_);
 #define FACE_TYPEREF FACE_FREETYPE
@@ -213,11 +224,11 @@
 #define ARG_TYPEREF ARG_NEW
 #define AFTER_TYPEREF AFTER_FREETYPE
 #define FACE_FREEOP(x) MPI_Op *x
-#define BEFORE_FREEOP(x) object *x##_ = x ? IN_OP(*x) : NULL; NEEDED_OF(OP, x)
+#define BEFORE_FREEOP(x) BEFORE_FREE(OP, x, OP, OP)
 #define ARG_FREEOP ARG_NEW
 #define AFTER_FREEOP(x) *x = OUT_OP(x##_);
 #define FACE_FREEGROUP(x) MPI_Group *x
-#define BEFORE_FREEGROUP(x) object *x##_ = x ? IN_GROUP(*x) : NULL; NEEDED_OF(GROUP, x)
+#define BEFORE_FREEGROUP(x) BEFORE_FREE(GROUP, x, GROUP, GROUP)
 #define ARG_FREEGROUP ARG_NEW
 #define AFTER_FREEGROUP(x) *x = OUT_GROUP(x##_);
 #define FACE_SESSION(x) MPI_Session x
@@ -229,7 +240,7 @@
 #define ARG_NEWSESSION ARG_NEW
 #define AFTER_NEWSESSION(x) if (x##_) *x = OUT_SESSION(x##_);
 #define FACE_FREESESSION(x) MPI_Session *x
-#define BEFORE_FREESESSION(x) object *x##_ = x ? IN_SESSION(*x) : NULL; NEEDED_OF(ARG, x)
+#define BEFORE_FREESESSION(x) BEFORE_FREE(SESSION, x, ARG, SESSION)
 #define ARG_FREESESSION ARG_NEW
 #define AFTER_FREESESSION(x) *x = OUT_SESSION(x##_);
 #define FACE_OPSET(x, len) char *x
@@ -237,7 +248,7 @@
 #define ARG_OPSET FIRST
 #define AFTER_OPSET NONE
 #define FACE_FREEINFO(x) MPI_Info *x
-#define BEFORE_FREEINFO(x) object *x##_ = x ? IN_INFO(*x) : NULL; NEEDED_OF(INFO, x)
+#define BEFORE_FREEINFO(x) BEFORE_FREE(INFO, x, INFO, INFO)
 #define ARG_FREEINFO ARG_NEW
 #define AFTER_FREEINFO(x) *x = OUT_INFO(x##_);
 #define FACE_REQ(x) MPI_Request *x
@@ -250,7 +261,7 @@
 #define BEFORE_REQ(x) NEEDED_OF(REQUEST, x)
 #define ARG_REQ(x) (object **)x
 #define AFTER_REQ NONE
-#define BEFORE_REQS NONE
+#define BEFORE_REQS(x, n) NEEDED_N(REQUEST, x, n) NOT_NEGATIVE(n)
 #define ARG_REQS(x, n) (object **)x
 #define AFTER_REQS NONE
 #define BEFORE_STATUS NONE
@@ -259,23 +270,23 @@
 #define BEFORE_STATUSES NONE
 #define ARG_STATUSES(x, n) (x == MPI_STATUSES_IGNORE ? NULL : (struct status *)x)
 #define AFTER_STATUSES NONE
-#define BEFORE_CSTATUS NONE
+#define BEFORE_CSTATUS NEEDED
 #define ARG_CSTATUS(x) (const struct status *)x
 #else
 #define BEFORE_REQ(x) object *x##_ = x ? IN_REQ(*x) : NULL; NEEDED(x)
 #define ARG_REQ ARG_NEW
 #define AFTER_REQ(x) *x = OUT_REQ(x##_);
-#define BEFORE_REQS(x, n) ARRAY_OF(object *, x##_, n + 1); for (int i_ = 0; i_ < n; i_++) x##_[i_] = IN_REQ(x[i_]);
+#define BEFORE_REQS(x, n) NEEDED_N(REQUEST, x, n) NOT_NEGATIVE(n) ARRAY_OF(object *, x##_, n + 1); for (int i_ = 0; i_ < GIVEN(x, n); i_++) x##_[i_] = IN_REQ(x[i_]);
 #define ARG_REQS(x, n) x##_
-#define AFTER_REQS(x, n) for (int i_ = 0; i_ < n; i_++) x[i_] = OUT_REQ(x##_[i_]); error_holder = NULL; /* MPICH does not ask the communicator's handler about several */
+#define AFTER_REQS(x, n) for (int i_ = 0; i_ < n; i_++) x[i_] = OUT_REQ(x##_[i_]); error_holder = NULL; /* with several requests, MPICH does not use the communicator's error handler */
 #define BEFORE_STATUS(x) struct status x##_; if (x != MPI_STATUS_IGNORE) { NEEDED(x) if (x) status_in(x, &x##_); }
 #define ARG_STATUS(x) x == MPI_STATUS_IGNORE ? NULL : &x##_
 #define AFTER_STATUS(x) if (x != MPI_STATUS_IGNORE) status_out(&x##_, x);
-#define BEFORE_STATUSES(x, n) ARRAY_OF(struct status, x##_, n + 1); if (x != MPI_STATUSES_IGNORE) for (int i_ = 0; i_ < n; i_++) status_in(&x[i_], &x##_[i_]);
+#define BEFORE_STATUSES(x, n) if (x != MPI_STATUSES_IGNORE) { NEEDED_N(ARG, x, n) } ARRAY_OF(struct status, x##_, n + 1); if (x != MPI_STATUSES_IGNORE) for (int i_ = 0; i_ < GIVEN(x, n); i_++) status_in(&x[i_], &x##_[i_]);
 #define ARG_STATUSES(x, n) x == MPI_STATUSES_IGNORE ? NULL : x##_
 #define AFTER_STATUSES(x, n) if (x != MPI_STATUSES_IGNORE) for (int i_ = 0; i_ < n; i_++) { \
         status_out(&x##_[i_], &x[i_]); if (rc == NEUTRAL_MPI_ERR_IN_STATUS) x[i_].MPI_ERROR = error_out(x##_[i_].error); }
-#define BEFORE_CSTATUS(x) struct status x##_; status_in(x, &x##_);
+#define BEFORE_CSTATUS(x) struct status x##_ = {0}; NEEDED(x) if (x) status_in(x, &x##_);
 #define ARG_CSTATUS(x) &x##_
 #endif
 
@@ -283,7 +294,7 @@
 #define BEFORE_LOCK NONE
 #define ARG_LOCK lock_in
 #define AFTER_LOCK NONE
-/* `which` says whose values they are: amode_in, compare_out, ... */
+/* `which` names the conversion: amode_in, compare_out, ... */
 #define FACE_CONST(x, which) int x
 #define BEFORE_CONST NONE
 #define ARG_CONST(x, which) which##_in(x)
@@ -349,19 +360,19 @@
 #define ARG_NEWMSG ARG_NEW
 #define AFTER_NEWMSG(x) if (x##_) *x = OUT_MSG(x##_);
 #define FACE_FREEWIN(x) MPI_Win *x
-#define BEFORE_FREEWIN(x) object *x##_ = x ? IN_WIN(*x) : NULL; NEEDED_OF(WIN, x)
+#define BEFORE_FREEWIN(x) BEFORE_FREE(WIN, x, WIN, WIN)
 #define ARG_FREEWIN ARG_NEW
 #define AFTER_FREEWIN(x) *x = OUT_WIN(x##_);
 #define FACE_FREEFILE(x) MPI_File *x
-#define BEFORE_FREEFILE(x) object *x##_ = x ? IN_FILE(*x) : NULL; NEEDED_OF(FILE, x)
+#define BEFORE_FREEFILE(x) BEFORE_FREE(FILE, x, FILE, FILE)
 #define ARG_FREEFILE ARG_NEW
 #define AFTER_FREEFILE(x) *x = OUT_FILE(x##_);
 #define FACE_FREEERRH(x) MPI_Errhandler *x
-#define BEFORE_FREEERRH(x) object *x##_ = x ? IN_ERRH(*x) : NULL; NEEDED_OF(ARG, x)
+#define BEFORE_FREEERRH(x) BEFORE_FREE(ERRH, x, ARG, ARG)
 #define ARG_FREEERRH ARG_NEW
 #define AFTER_FREEERRH(x) *x = OUT_ERRH(x##_);
 #define FACE_MSG(x) MPI_Message *x
-#define BEFORE_MSG(x) object *x##_ = x ? IN_MSG(*x) : NULL; NEEDED_OF(REQUEST, x)
+#define BEFORE_MSG(x) BEFORE_FREE(MSG, x, REQUEST, REQUEST)
 #define ARG_MSG ARG_NEW
 #define AFTER_MSG(x) *x = OUT_MSG(x##_);
 #define FACE_WEIGHTS(x) const int *x
@@ -385,7 +396,7 @@
 #define ARG_RANGES(x) &x[0][0]
 #define AFTER_RANGES NONE
 #define FACE_OADDR(x) void *x
-#define BEFORE_OADDR NONE
+#define BEFORE_OADDR NEEDED
 #define ARG_OADDR SAME
 #define AFTER_OADDR NONE
 #define FACE_OKEY(x) char *x
@@ -401,15 +412,15 @@
 #define ARG_OERRCODE SAME
 #define AFTER_OERRCODE(x) *x = error_out(*x);
 #define FACE_DISTRIBS(x, n) const int *x
-#define BEFORE_DISTRIBS(x, n) ARRAY_OF(int, x##_, n + 1); for (int i_ = 0; i_ < n; i_++) x##_[i_] = distrib_in(x[i_]);
+#define BEFORE_DISTRIBS(x, n) NEEDED_N(ARG, x, n) ARRAY_OF(int, x##_, n + 1); for (int i_ = 0; i_ < GIVEN(x, n); i_++) x##_[i_] = distrib_in(x[i_]);
 #define ARG_DISTRIBS(x, n) x##_
 #define AFTER_DISTRIBS NONE
 #define FACE_DARGS(x, n) const int *x
-#define BEFORE_DARGS(x, n) ARRAY_OF(int, x##_, n + 1); for (int i_ = 0; i_ < n; i_++) x##_[i_] = darg_in(x[i_]);
+#define BEFORE_DARGS(x, n) NEEDED_N(ARG, x, n) ARRAY_OF(int, x##_, n + 1); for (int i_ = 0; i_ < GIVEN(x, n); i_++) x##_[i_] = darg_in(x[i_]);
 #define ARG_DARGS(x, n) x##_
 #define AFTER_DARGS NONE
 #define FACE_OSTRN(x, n) char *x
-#define BEFORE_OSTRN NONE
+#define BEFORE_OSTRN(x, n) NEEDED_OF(INFO_VALUE, x)
 #define ARG_OSTRN FIRST
 #define AFTER_OSTRN NONE
 #define FACE_IOSTATUS(x) MPI_Status *x
@@ -418,7 +429,7 @@
 #define ARG_IOSTATUS(x) (struct status *)x
 #define AFTER_IOSTATUS NONE
 #else
-#define BEFORE_IOSTATUS(x) struct status x##_; status_in(x, &x##_);
+#define BEFORE_IOSTATUS(x) struct status x##_ = {0}; NEEDED(x) if (x) status_in(x, &x##_);
 #define ARG_IOSTATUS(x) &x##_
 #define AFTER_IOSTATUS(x) status_out(&x##_, x);
 #endif

@@ -1,6 +1,6 @@
-/* kinds_fortran.h - Fortran's side of each kind of argument: its parameter (PARAM), what is done
- * before the call of the core (BEFORE), what is passed (ARG), what is done after it (AFTER), and
- * the hidden length of a string at the end of the parameter list (LENGTH).
+/* kinds_fortran.h - Fortran's side of each kind of argument: its parameter (PARAM), code before the
+ * call of the core (BEFORE), the argument itself (ARG), code after the call (AFTER), and the hidden
+ * length of a string at the end of the parameter list (LENGTH).
  */
 // clang-format off
 #undef PARAM
@@ -141,12 +141,12 @@
 #define FACE_OINDEX REF
 #define BEFORE_OINDEX NONE
 #define ARG_OINDEX SAME
-#define AFTER_OINDEX(x) if (*x != NEUTRAL_UNDEFINED) ++*x;
+#define AFTER_OINDEX(x) if (!bad_ && *x != NEUTRAL_UNDEFINED) ++*x;
 #define LENGTH_OINDEX NONE
 #define FACE_OINDEXES REF2
 #define BEFORE_OINDEXES NONE
 #define ARG_OINDEXES FIRST
-#define AFTER_OINDEXES(x, n) for (int i_ = 0; i_ < *outcount; i_++) x[i_]++;
+#define AFTER_OINDEXES(x, n) for (int i_ = 0; !bad_ && i_ < *outcount; i_++) x[i_]++;
 #define LENGTH_OINDEXES NONE
 /* handles */
 #define FACE_COMM REF
@@ -170,7 +170,7 @@
 #define AFTER_OP NONE
 #define LENGTH_OP NONE
 #define FACE_GROUP REF
-#define BEFORE_GROUP NONE
+#define BEFORE_GROUP(x) if (!at(KIND_GROUP, *x) || at(KIND_GROUP, *x) == predef[PRE_MPI_GROUP_NULL]) bad_ = NEUTRAL_MPI_ERR_GROUP;
 #define ARG_GROUP(x) at(KIND_GROUP, *x)
 #define AFTER_GROUP NONE
 #define LENGTH_GROUP NONE
@@ -230,47 +230,49 @@
 #define ARG_GETERRH(x) &x##_
 #define AFTER_GETERRH(x) if (x##_) *x = x##_->index;
 #define LENGTH_GETERRH NONE
+/* A number that was never given. */
+#define BEFORE_FREE(kind, x, no_object) object *x##_ = at(KIND_##kind, *x); if (!x##_) bad_ = NEUTRAL_MPI_ERR_##no_object;
 #define FACE_FREECOMM REF
-#define BEFORE_FREECOMM(x) object *x##_ = at(KIND_COMM, *x);
+#define BEFORE_FREECOMM(x) BEFORE_FREE(COMM, x, COMM)
 #define ARG_FREECOMM(x) &x##_
-#define AFTER_FREECOMM(x) *x = x##_->index;
+#define AFTER_FREECOMM(x) if (x##_) *x = x##_->index;
 #define LENGTH_FREECOMM NONE
 #define FACE_FREETYPE REF
-#define BEFORE_FREETYPE(x) object *x##_ = at(KIND_TYPE, *x);
+#define BEFORE_FREETYPE(x) BEFORE_FREE(TYPE, x, TYPE)
 #define ARG_FREETYPE(x) &x##_
-#define AFTER_FREETYPE(x) *x = x##_->index;
+#define AFTER_FREETYPE(x) if (x##_) *x = x##_->index;
 #define LENGTH_FREETYPE NONE
 #define FACE_TYPEREF REF
-#define BEFORE_TYPEREF(x) object *x##_ = at(KIND_TYPE, *x);
+#define BEFORE_TYPEREF(x) BEFORE_FREE(TYPE, x, TYPE)
 #define ARG_TYPEREF(x) &x##_
-#define AFTER_TYPEREF(x) *x = x##_->index;
+#define AFTER_TYPEREF(x) if (x##_) *x = x##_->index;
 #define LENGTH_TYPEREF NONE
 #define FACE_FREEOP REF
-#define BEFORE_FREEOP(x) object *x##_ = at(KIND_OP, *x);
+#define BEFORE_FREEOP(x) BEFORE_FREE(OP, x, OP)
 #define ARG_FREEOP(x) &x##_
-#define AFTER_FREEOP(x) *x = x##_->index;
+#define AFTER_FREEOP(x) if (x##_) *x = x##_->index;
 #define LENGTH_FREEOP NONE
 #define FACE_FREEGROUP REF
-#define BEFORE_FREEGROUP(x) object *x##_ = at(KIND_GROUP, *x);
+#define BEFORE_FREEGROUP(x) BEFORE_FREE(GROUP, x, GROUP)
 #define ARG_FREEGROUP(x) &x##_
-#define AFTER_FREEGROUP(x) *x = x##_->index;
+#define AFTER_FREEGROUP(x) if (x##_) *x = x##_->index;
 #define LENGTH_FREEGROUP NONE
 #define FACE_FREEINFO REF
-#define BEFORE_FREEINFO(x) object *x##_ = at(KIND_INFO, *x);
+#define BEFORE_FREEINFO(x) BEFORE_FREE(INFO, x, INFO)
 #define ARG_FREEINFO(x) &x##_
-#define AFTER_FREEINFO(x) *x = x##_->index;
+#define AFTER_FREEINFO(x) if (x##_) *x = x##_->index;
 #define LENGTH_FREEINFO NONE
 #define FACE_REQ REF
-#define BEFORE_REQ(x) object *x##_ = at(KIND_REQ, *x);
+#define BEFORE_REQ(x) BEFORE_FREE(REQ, x, REQUEST)
 #define ARG_REQ(x) &x##_
-#define AFTER_REQ(x) *x = x##_->index;
+#define AFTER_REQ(x) if (x##_) *x = x##_->index;
 #define LENGTH_REQ NONE
 #define FACE_REQS REF2
-#define BEFORE_REQS(x, n) ARRAY_OF(object *, x##_, COUNT_OF(n) + 1); for (int i_ = 0; i_ < COUNT_OF(n); i_++) x##_[i_] = at(KIND_REQ, x[i_]);
+#define BEFORE_REQS(x, n) if (COUNT_OF(n) < 0) bad_ = NEUTRAL_MPI_ERR_ARG; ARRAY_OF(object *, x##_, COUNT_OF(n) + 1); for (int i_ = 0; i_ < COUNT_OF(n); i_++) if (!(x##_[i_] = at(KIND_REQ, x[i_]))) bad_ = NEUTRAL_MPI_ERR_REQUEST;
 #define ARG_REQS(x, n) x##_
-#define AFTER_REQS(x, n) for (int i_ = 0; i_ < COUNT_OF(n); i_++) x[i_] = x##_[i_]->index;
+#define AFTER_REQS(x, n) for (int i_ = 0; !bad_ && i_ < COUNT_OF(n); i_++) x[i_] = x##_[i_]->index;
 #define LENGTH_REQS NONE
-/* statuses: six integers with the layout of struct status, but perhaps not its alignment */
+/* statuses: six integers with the layout of struct status, but not necessarily its alignment */
 #define FACE_STATUS REF
 #define BEFORE_STATUS(x) struct status x##_; if (!ignored(x)) memcpy(&x##_, x, sizeof x##_);
 #define ARG_STATUS(x) ignored(x) ? NULL : &x##_
@@ -286,8 +288,8 @@
 #define ARG_CSTATUS(x) &x##_
 #define AFTER_CSTATUS NONE
 #define LENGTH_CSTATUS NONE
-/* strings. Their lengths are int, as in Open MPI: its mpi_f08 passes no more, and what is above it on the stack is
- * anything; gfortran's own size_t begins with the same four bytes. */
+/* strings. Their lengths are int, as in Open MPI: its mpi_f08 passes no more, and the bytes next to it on the stack are
+ * arbitrary. The first four bytes of gfortran's own size_t are the same. */
 #define FACE_STR(x) const char *x
 #define BEFORE_STR(x) char *x##_ = str_in(x, x##_len);
 #define ARG_STR(x) x##_
@@ -380,9 +382,9 @@
 #define AFTER_NEWSESSION(x) if (x##_) *x = x##_->index;
 #define LENGTH_NEWSESSION NONE
 #define FACE_FREESESSION REF
-#define BEFORE_FREESESSION(x) object *x##_ = at(KIND_SESSION, *x);
+#define BEFORE_FREESESSION(x) BEFORE_FREE(SESSION, x, SESSION)
 #define ARG_FREESESSION(x) &x##_
-#define AFTER_FREESESSION(x) *x = x##_->index;
+#define AFTER_FREESESSION(x) if (x##_) *x = x##_->index;
 #define LENGTH_FREESESSION NONE
 #define FACE_OPSET(x, len) char *x
 #define BEFORE_OPSET(x, len) char x##_[300] = ""; int x##_wanted = *len;
@@ -405,24 +407,24 @@
 #define AFTER_NEWMSG(x) if (x##_) *x = x##_->index;
 #define LENGTH_NEWMSG NONE
 #define FACE_FREEWIN REF
-#define BEFORE_FREEWIN(x) object *x##_ = at(KIND_WIN, *x);
+#define BEFORE_FREEWIN(x) BEFORE_FREE(WIN, x, WIN)
 #define ARG_FREEWIN(x) &x##_
-#define AFTER_FREEWIN(x) *x = x##_->index;
+#define AFTER_FREEWIN(x) if (x##_) *x = x##_->index;
 #define LENGTH_FREEWIN NONE
 #define FACE_FREEFILE REF
-#define BEFORE_FREEFILE(x) object *x##_ = at(KIND_FILE, *x);
+#define BEFORE_FREEFILE(x) BEFORE_FREE(FILE, x, FILE)
 #define ARG_FREEFILE(x) &x##_
-#define AFTER_FREEFILE(x) *x = x##_->index;
+#define AFTER_FREEFILE(x) if (x##_) *x = x##_->index;
 #define LENGTH_FREEFILE NONE
 #define FACE_FREEERRH REF
-#define BEFORE_FREEERRH(x) object *x##_ = at(KIND_ERRH, *x);
+#define BEFORE_FREEERRH(x) BEFORE_FREE(ERRH, x, ARG)
 #define ARG_FREEERRH(x) &x##_
-#define AFTER_FREEERRH(x) *x = x##_->index;
+#define AFTER_FREEERRH(x) if (x##_) *x = x##_->index;
 #define LENGTH_FREEERRH NONE
 #define FACE_MSG REF
-#define BEFORE_MSG(x) object *x##_ = at(KIND_MSG, *x);
+#define BEFORE_MSG(x) BEFORE_FREE(MSG, x, REQUEST)
 #define ARG_MSG(x) &x##_
-#define AFTER_MSG(x) *x = x##_->index;
+#define AFTER_MSG(x) if (x##_) *x = x##_->index;
 #define LENGTH_MSG NONE
 #define FACE_WEIGHTS REF
 #define BEFORE_WEIGHTS NONE
@@ -482,7 +484,7 @@
 #define FACE_OSTRN(x, n) char *x
 #define BEFORE_OSTRN(x, n) char *x##_ = need(calloc(1, *n + 2));
 #define ARG_OSTRN(x, n) x##_
-#define AFTER_OSTRN(x, n) if (*flag) str_out(x##_, x, x##_len); free(x##_);
+#define AFTER_OSTRN(x, n) if (!bad_ && *flag) str_out(x##_, x, x##_len); free(x##_);
 #define LENGTH_OSTRN(x, n) , int x##_len
 #define FACE_IOSTATUS REF
 #define BEFORE_IOSTATUS(x) struct status x##_; memcpy(&x##_, x, sizeof x##_);

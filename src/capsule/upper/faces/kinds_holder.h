@@ -1,11 +1,11 @@
-/* kinds_holder.h - whose error handler is called when a function fails: that of the first
- * communicator, window, file or session among its arguments, for a C face and for Fortran alike. A null
- * handle there is an error that the core need not think of.
+/* kinds_holder.h - whose error handler runs when a function fails: that of the first communicator,
+ * window, file or session among its arguments, in C and in Fortran. If that is a null handle or freed,
+ * the face reports it, so the core need not check.
  */
 static inline int no_holder(const object *holder)
 {
     return !holder                        ? 0
-           : holder->kind == KIND_COMM    ? (holder->comm.card ? 0 : NEUTRAL_MPI_ERR_COMM)
+           : holder->kind == KIND_COMM    ? (is_comm(holder) ? 0 : NEUTRAL_MPI_ERR_COMM)
            : holder->kind == KIND_WIN     ? (holder->win.w ? 0 : NEUTRAL_MPI_ERR_WIN)
            : holder->kind == KIND_SESSION ? (holder->session.open ? 0 : NEUTRAL_MPI_ERR_SESSION)
                                           : (holder->file.f ? 0 : NEUTRAL_MPI_ERR_FILE);
@@ -18,7 +18,7 @@ static inline int no_holder(const object *holder)
 #ifdef MPICH_ABI
 #define HOLDER_ANYCOMM NONE
 #define HOLDER_ANYWIN NONE
-#else /* Open MPI has no name for the null handle */
+#else /* Open MPI refuses to name the null handle */
 #define HOLDER_ANYCOMM HOLDER_COMM
 #define HOLDER_ANYWIN HOLDER_WIN
 #endif

@@ -1,11 +1,17 @@
-/* faces/kinds_large.h - the kinds of argument of table/large.def: the parameter (L_PARAM), what is done before the call of the
- * function without _c (L_BEFORE), what is passed (L_ARG), what is done after it (L_AFTER).
+/* faces/kinds_large.h - the kinds of argument of table/large.def: the parameter (L_PARAM), code before the call of the function
+ * without _c (L_BEFORE), what is passed to it (L_ARG), code after the call (L_AFTER), the argument itself (L_SELF).
  */
 // clang-format off
 #define L_PARAM(kind, ...) L_PARAM_##kind(__VA_ARGS__)
 #define L_BEFORE(kind, ...) L_BEFORE_##kind(__VA_ARGS__)
 #define L_ARG(kind, ...) L_ARG_##kind(__VA_ARGS__)
 #define L_AFTER(kind, ...) L_AFTER_##kind(__VA_ARGS__)
+#define L_SELF(kind, ...) L_SELF_##kind(__VA_ARGS__)
+#define L_SELF_PLAIN(type, x) x
+#define L_SELF_COUNT(x) x
+#define L_SELF_COUNTS(x, n) x
+#define L_SELF_WIDE(x) x
+#define L_SELF_WIDES(x) x
 #define L_PARAM_PLAIN(type, x) type x
 #define L_BEFORE_PLAIN(type, x)
 #define L_ARG_PLAIN(type, x) x

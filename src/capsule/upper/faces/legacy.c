@@ -1,6 +1,6 @@
-/* legacy.c - names that MPI-3.0 has removed, but both libraries still export. Knows no mpi.h, which
- * no longer lets one speak them: a handle is a pointer or an int, and passed on untouched either
- * way.
+/* legacy.c - functions that MPI-3.0 removed but both libraries still export. This file does not include
+ * mpi.h, which no longer allows these names: a handle is a pointer or an int, and passes through
+ * untouched either way.
  */
 #include <stdint.h>
 typedef uintptr_t any; /* a handle */
@@ -25,8 +25,9 @@ OLD(Errhandler_get, (any comm, void *errh), return PMPI_Comm_get_errhandler(comm
 OLD(Errhandler_set, (any comm, any errh), return PMPI_Comm_set_errhandler(comm, errh))
 OLD(Type_extent, (any type, long *extent), long lb; return PMPI_Type_get_extent(type, &lb, extent))
 OLD(Type_lb, (any type, long *lb), long extent; return PMPI_Type_get_extent(type, lb, &extent))
-OLD(Type_ub, (any type, long *ub), long lb, extent;
-    int rc = PMPI_Type_get_extent(type, &lb, &extent); *ub = lb + extent; return rc)
+OLD(Type_ub, (any type, long *ub), long lb = 0, extent = 0;
+    int rc = PMPI_Type_get_extent(type, ub ? &lb : ub, &extent); if (ub) *ub = lb + extent;
+    return rc)
 OLD(Type_hindexed, (int n, int *lens, long *disps, any type, void *out),
     return PMPI_Type_create_hindexed(n, lens, disps, type, out))
 OLD(Type_hvector, (int n, int len, long stride, any type, void *out),

@@ -1,6 +1,6 @@
-/* missing.c - extensions (MPIX_) of the two libraries. They must exist, because libraries that are linked with -z now
- * (libmpichfort, libmpi_usempif08) are refused by ld.so otherwise, even if nobody calls them. Calling one is an error that
- * names it, as for table/refused.def.
+/* missing.c - extensions (MPIX_) of the two libraries. They must exist even if nobody calls them, because ld.so refuses to load
+ * libraries linked with -z now (libmpichfort, libmpi_usempif08) without them. As with table/refused.def, a call raises an error
+ * that names the function.
  */
 #include "core/core.h"
 

@@ -1,8 +1,8 @@
-/* faces/newer.h - the C ABIs of MPICH and of the standard: functions of MPI-4.1: those that ask about several requests
- * and complete none, and fields of a status.
+/* faces/newer.h - the C ABIs of MPICH and of the standard: functions of MPI-4.1 that query several requests without completing
+ * any, access the fields of a status, attach buffers to communicators, and remove error classes.
  */
 
-/* One of them: is it complete, and with which status? */
+/* Is this request complete, and with which status? */
 static int ask(MPI_Request request, int *flag, MPI_Status *status)
 {
     struct status s = empty_status;
@@ -73,7 +73,7 @@ int PMPI_Request_get_status_some(int n, MPI_Request *requests, int *count, int *
 }
 WEAK(Request_get_status_some)
 
-/* Fields of a status by functions. */
+/* the fields of a status */
 #define STATUS_FIELD(what, FIELD)                     \
     int PMPI_Status_get_##what(MPI_Status *s, int *v) \
     {                                                 \
@@ -90,3 +90,104 @@ WEAK(Request_get_status_some)
 STATUS_FIELD(source, MPI_SOURCE)
 STATUS_FIELD(tag, MPI_TAG)
 STATUS_FIELD(error, MPI_ERROR)
+
+/* --- buffers of communicators; flushes --- */
+int PMPI_Buffer_flush(void)
+{
+    int rc = core_buffer_flush(NULL);
+    return FACE_RAISE(rc, NULL, Buffer_flush);
+}
+WEAK(Buffer_flush)
+int PMPI_Buffer_iflush(MPI_Request *request)
+{
+    object *r = NULL;
+    int rc = core_buffer_iflush(NULL, &r);
+    *request = OUT_REQ(r);
+    return FACE_RAISE(rc, NULL, Buffer_iflush);
+}
+WEAK(Buffer_iflush)
+#define NO_COMM(c) (!(c) || !(c)->comm.card ? NEUTRAL_MPI_ERR_COMM : 0)
+static int attach_to(MPI_Comm comm, void *buf, MPI_Count size, const char *name)
+{
+    object *c = IN_COMM(comm);
+    int rc = NO_COMM(c);
+    if (!rc)
+        rc = core_buffer_attach(c, BUFFER_IN(buf), size);
+    return rc ? raise_error(rc, c, name) : MPI_SUCCESS;
+}
+static int detach_from(MPI_Comm comm, void *buf, long *size, const char *name)
+{
+    object *c = IN_COMM(comm);
+    int rc = NO_COMM(c);
+    if (!rc)
+        rc = detach_buffer(c, buf, size);
+    return rc ? raise_error(rc, c, name) : MPI_SUCCESS;
+}
+int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buf, int size)
+{
+    return attach_to(comm, buf, size, "MPI_Comm_attach_buffer");
+}
+WEAK(Comm_attach_buffer)
+int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buf, MPI_Count size)
+{
+    return attach_to(comm, buf, size, "MPI_Comm_attach_buffer_c");
+}
+WEAK(Comm_attach_buffer_c)
+int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buf, int *size)
+{
+    long n = 0;
+    int rc = detach_from(comm, buf, &n, "MPI_Comm_detach_buffer");
+    if (!rc)
+        *size = int_or_undefined(n);
+    return rc;
+}
+WEAK(Comm_detach_buffer)
+int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buf, MPI_Count *size)
+{
+    long n = 0;
+    int rc = detach_from(comm, buf, &n, "MPI_Comm_detach_buffer_c");
+    if (!rc)
+        *size = n;
+    return rc;
+}
+WEAK(Comm_detach_buffer_c)
+int PMPI_Comm_flush_buffer(MPI_Comm comm)
+{
+    object *c = IN_COMM(comm);
+    int rc = NO_COMM(c);
+    if (!rc)
+        rc = core_buffer_flush(c);
+    return FACE_RAISE(rc, c, Comm_flush_buffer);
+}
+WEAK(Comm_flush_buffer)
+int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
+{
+    object *c = IN_COMM(comm), *r = NULL;
+    int rc = NO_COMM(c);
+    if (!rc)
+        rc = core_buffer_iflush(c, &r);
+    if (r)
+        *request = OUT_REQ(r);
+    return FACE_RAISE(rc, c, Comm_iflush_buffer);
+}
+WEAK(Comm_iflush_buffer)
+
+/* --- error classes, codes and their sentences are taken back --- */
+#define REMOVE(what)                                      \
+    int PMPI_Remove_error_##what(int code)                \
+    {                                                     \
+        int rc = remove_error_##what(code);               \
+        return FACE_RAISE(rc, NULL, Remove_error_##what); \
+    }                                                     \
+    WEAK(Remove_error_##what)
+REMOVE(class)
+REMOVE(code)
+REMOVE(string)
+
+int PMPI_Type_get_value_index(MPI_Datatype value, MPI_Datatype index, MPI_Datatype *pair)
+{
+    object *p = index == MPI_INT ? pair_with_int(IN_TYPE(value)) : NULL;
+    *pair = p ? OUT_TYPE(p) : MPI_DATATYPE_NULL;
+    return MPI_SUCCESS;
+}
+WEAK(Type_get_value_index)

@@ -1,6 +1,6 @@
 /* faces/openmpi.c - Open MPI's C ABI (libmpi.so.40): handles are pointers.
- * Compiled against Open MPI's mpi.h.  A handle is the address of a struct object; the
- * predefined ones are data symbols, which are therefore vobjs here. */
+ * Compiled against Open MPI's mpi.h. A handle is the address of a struct object. Predefined handles are
+ * data symbols, so these symbols are objects here. */
 #include "comm/comm.h"
 #include "core/core.h"
 #include "core/face.h"
@@ -11,7 +11,7 @@
 #include <mpi.h>
 
 #define SAME_LAYOUT /* MPI_Status = struct status, MPI_Request = struct object **/
-_Static_assert(sizeof(MPI_Status) == sizeof(struct status), "nstatus has Open MPI's layout");
+_Static_assert(sizeof(MPI_Status) == sizeof(struct status), "struct status has Open MPI's layout");
 #define IN_COMM(h)                    ((struct object *)(h))
 #define IN_TYPE(h)                    ((struct object *)(h))
 #define IN_OP(h)                      ((struct object *)(h))
@@ -68,8 +68,8 @@ _Static_assert(MPI_PROC_NULL == NEUTRAL_PROC_NULL && MPI_ANY_SOURCE == NEUTRAL_A
                    (int)MPI_ORDER_C == (int)NEUTRAL_ORDER_C && MPI_UNDEFINED == NEUTRAL_UNDEFINED,
                "neutral values");
 
-/* Open MPI declares these objects with incomplete types: complete and define them here, at
- * the sizes Open MPI gives them (a non-PIC program may copy-relocate). */
+/* Open MPI declares these objects with incomplete types. Complete and define them here, with Open MPI's
+ * sizes, because a non-PIC program may copy-relocate them. */
 #define PREDEF_STRUCT(t, size)                  \
     struct ompi_predefined_##t {                \
         struct object v;                        \
@@ -86,22 +86,26 @@ PREDEF_STRUCT(win_t, 512)
 PREDEF_STRUCT(file_t, 1536)
 PREDEF_STRUCT(message_t, 256)
 PREDEF_STRUCT(instance_t, 512)
-#define TYPE_OF_COMM                            struct ompi_predefined_communicator_t
-#define TYPE_OF_TYPE                            struct ompi_predefined_datatype_t
-#define TYPE_OF_OP                              struct ompi_predefined_op_t
-#define TYPE_OF_REQ                             struct ompi_predefined_request_t
-#define TYPE_OF_GROUP                           struct ompi_predefined_group_t
-#define TYPE_OF_ERRH                            struct ompi_predefined_errhandler_t
-#define TYPE_OF_INFO                            struct ompi_predefined_info_t
-#define TYPE_OF_WIN                             struct ompi_predefined_win_t
-#define TYPE_OF_MSG                             struct ompi_predefined_message_t
-#define TYPE_OF_FILE                            struct ompi_predefined_file_t
-#define TYPE_OF_SESSION                         struct ompi_predefined_instance_t
+#define TYPE_OF_COMM    struct ompi_predefined_communicator_t
+#define TYPE_OF_TYPE    struct ompi_predefined_datatype_t
+#define TYPE_OF_OP      struct ompi_predefined_op_t
+#define TYPE_OF_REQ     struct ompi_predefined_request_t
+#define TYPE_OF_GROUP   struct ompi_predefined_group_t
+#define TYPE_OF_ERRH    struct ompi_predefined_errhandler_t
+#define TYPE_OF_INFO    struct ompi_predefined_info_t
+#define TYPE_OF_WIN     struct ompi_predefined_win_t
+#define TYPE_OF_MSG     struct ompi_predefined_message_t
+#define TYPE_OF_FILE    struct ompi_predefined_file_t
+#define TYPE_OF_SESSION struct ompi_predefined_instance_t
+#undef MPI_LB /* removed from MPI: programs that were built for an older Open MPI have them */
+#undef MPI_UB
+#define MPI_LB                                  (&ompi_mpi_lb)
+#define MPI_UB                                  (&ompi_mpi_ub)
 #define PREDEFINED(kind, symbol, name, fortran) TYPE_OF_##kind symbol;
 #include "table/predefined.def"
 #undef PREDEFINED
 
-/* "&sym" may be a copy in the application's .bss: the GOT knows (this file is -fPIC). */
+/* The address of such a symbol may be that of a copy in the application's .bss; the GOT has it (this file is -fPIC). */
 void face_init(void)
 {
 #define PREDEFINED(kind, symbol, name, fortran)   \
@@ -111,7 +115,7 @@ void face_init(void)
 #undef PREDEFINED
 }
 
-/* Those that are written by hand (fast.h) have another one behind them, made from the table. */
+/* Each hand-written function (fast.h) falls back to slow_Name(), which the table makes. */
 #define PMPI_Send      slow_Send
 #define PMPI_Isend     slow_Isend
 #define PMPI_Recv      slow_Recv

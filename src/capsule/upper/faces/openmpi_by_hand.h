@@ -1,4 +1,4 @@
-/* faces/openmpi_by_hand.h - Open MPI's C ABI: its own names, and calls of the program's functions. */
+/* faces/openmpi_by_hand.h - Open MPI's C ABI: names that only it has, and calls of the program's functions. */
 
 #define NULL_FUNCTIONS(WHAT, Type)                                                               \
     int OMPI_C_MPI_##WHAT##_NULL_DELETE_FN(Type o, int key, void *value, void *extra)            \
@@ -30,8 +30,8 @@ int OMPI_C_MPI_NULL_COPY_FN(MPI_Comm, int, void *, void *, void *, int *)
 int OMPI_C_MPI_DUP_FN(MPI_Comm, int, void *, void *, void *, int *)
     __attribute__((alias("OMPI_C_MPI_COMM_DUP_FN")));
 
-/* --- the program's functions, in C and Fortran; a handle of C is the object's address, of Fortran
- * its index --- */
+/* --- the program's functions, in C and Fortran. A C handle is the object's address, a Fortran handle
+ * its index. --- */
 typedef int copy_c(void *, int, void *, void *, void *, int *);
 typedef int delete_c(void *, int, void *, void *);
 typedef void copy_f(int *, int *, long *, long *, long *, int *, int *);
@@ -110,7 +110,7 @@ int face_call_cancel(struct special_request *s, int complete)
     return rc;
 }
 
-/* --- statuses of Fortran: the same six words --- */
+/* --- Fortran statuses: the same six words --- */
 MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
 int PMPI_Status_c2f(const MPI_Status *c, MPI_Fint *f)
 {
@@ -149,7 +149,7 @@ int PMPI_Status_f2f08(const MPI_Fint *f, MPI_F08_status *f08)
     return MPI_SUCCESS;
 }
 WEAK(Status_f2f08)
-/* no part of the standard */
+/* not in the standard */
 int PMPI_Session_set_info(MPI_Session session, MPI_Info info)
 {
     object *s = IN_SESSION(session);

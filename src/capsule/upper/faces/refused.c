@@ -1,6 +1,6 @@
-/* refused.c - functions that the capsule does not carry (table/refused.def): they exist, for programs and
- * libraries may be linked to them, and calling one is an error that names it. Knows no mpi.h: the
- * parameters do not matter.
+/* refused.c - functions that the capsule does not support (table/refused.def). They exist because programs
+ * and libraries may be linked against them; a call raises an error that names the function. This file does
+ * not include mpi.h: the parameters do not matter.
  */
 #include "core/core.h"
 #include "faces/fortran_names.h"

@@ -1,8 +1,8 @@
 /* faces/standard.c - the C ABI of the standard itself (MPI-5.0: libmpi_abi.so.1; .so.0 before it was final). Compiled against
- * an mpi.h that is made from the tables (table/standard.in). For C only: the standard has no ABI for Fortran.
+ * an mpi.h that the tables make (table/standard.in). For C only: the standard has no ABI for Fortran.
  *
- * A handle is a pointer. Predefined ones are small integers, which no object has as its address; all others are the
- * address of a struct object. Where the standard leaves open what a library does, this face does as MPICH (MPICH_ABI).
+ * A handle is a pointer. Predefined handles are small integers, which are no object's address; all others are the address
+ * of a struct object. Where the standard leaves the library a choice, this face behaves like MPICH (MPICH_ABI).
  */
 #include "comm/comm.h"
 #include "core/core.h"
@@ -13,12 +13,12 @@
 #include "windows/windows.h"
 #include <mpi.h>
 
-enum { RESERVED = 0x1000 }; /* integers below are the standard's */
+enum { RESERVED = 0x1000 }; /* the standard owns the integers below this */
 static struct object storage[N_PREDEFINED];
 static struct object *by_value[0x300], *null_of[N_KINDS];
 static uintptr_t value_of[N_PREDEFINED];
 
-/* A value that the standard does not know, or a type that no library below has, is taken for the null handle. */
+/* A value that the standard does not define, or a type that we do not have, counts as the null handle. */
 static struct object *obj_of(int kind, const void *handle)
 {
     uintptr_t h = (uintptr_t)handle;
@@ -56,14 +56,15 @@ static void *handle_of(const struct object *o)
 #define NULL_ERROR(kind) NEUTRAL_MPI_ERR_ARG
 #include "faces/values.h"
 
-/* The five words that the standard leaves to the library: the byte count, low and high, and "cancelled". */
+/* Of the words that the standard leaves to the library, we use three: the byte count, low and high, and "cancelled". */
 static void status_in(const MPI_Status *s, struct status *n)
 {
     const int *more = s->MPI_internal;
     *n = (struct status){rank_in(s->MPI_SOURCE), tag_in(s->MPI_TAG), error_in(s->MPI_ERROR),
                          more[2], (size_t)(unsigned)more[1] << 32 | (unsigned)more[0]};
 }
-/* the error is the program's, but for calls that complete several requests (kinds_c.h) */
+/* Leaves the program's error field alone, except for the status of nothing; calls that complete several requests set it
+ * (kinds_c.h). */
 static void status_out(const struct status *n, MPI_Status *s)
 {
     int *more = s->MPI_internal;
@@ -72,8 +73,15 @@ static void status_out(const struct status *n, MPI_Status *s)
     more[2] = n->cancelled;
     s->MPI_SOURCE = rank_out(n->source);
     s->MPI_TAG = tag_out(n->tag);
+    if (!n->error)
+        s->MPI_ERROR = MPI_SUCCESS;
 }
 
+/* of one library each */
+#define MPI_2COMPLEX        MPI_BYTE
+#define MPI_2DOUBLE_COMPLEX MPI_BYTE
+#define MPI_LB              MPI_BYTE
+#define MPI_UB              MPI_BYTE
 void face_init(void)
 {
 #define PREDEFINED(kind, symbol, name, fortran)                                       \
@@ -81,8 +89,9 @@ void face_init(void)
         struct object *o = predef[PRE_##name] = &storage[PRE_##name];                 \
         uintptr_t h = value_of[PRE_##name] = (uintptr_t)(name);                       \
         object_fix(o, KIND_##kind, PRE_##name < FIRST_DYNAMIC ? (int)PRE_##name : 0); \
-        by_value[h] = o;                                                              \
-        if (!null_of[KIND_##kind]) /* the first of its kind in the table */           \
+        if (!by_value[h])                                                             \
+            by_value[h] = o;                                                          \
+        if (!null_of[KIND_##kind]) /* the table lists it first of its kind */         \
             null_of[KIND_##kind] = o;                                                 \
     }
 #include "table/predefined.def"

@@ -1,4 +1,4 @@
-/* faces/standard_by_hand.h - the standard's C ABI: what is new in MPI-5.0, and calls of the program's functions. */
+/* faces/standard_by_hand.h - the standard's C ABI: functions that are new in MPI-5.0, and calls of the program's functions. */
 
 void face_call_op(object *op, void *in_, void *inout, int *n, object *type)
 {
@@ -9,7 +9,7 @@ void face_call_op(object *op, void *in_, void *inout, int *n, object *type)
     else
         ((MPI_User_function *)op->op.fn)(in_, inout, n, &t);
 }
-/* Handles of all kinds are passed alike. */
+/* All kinds of handles are passed alike, so one function type serves for all. */
 int face_call_copy(struct keyval *k, object *o, int key, long value, enum language set_in,
                    long *out, int *flag)
 {
@@ -42,7 +42,7 @@ int face_call_cancel(struct special_request *s, int complete)
     return ((MPI_Grequest_cancel_function *)s->cancel)(s->extra, complete);
 }
 
-/* Handles as integers: a predefined one is its own value, all others follow what the standard reserves. */
+/* Handles as integers: a predefined handle is its own value; the others follow the values that the standard reserves. */
 static int to_int(const object *o)
 {
     return o->predefined ? (int)value_of[o - storage] : RESERVED + o->index;
@@ -75,7 +75,7 @@ AS_INT(Session, SESSION, MPI_Session)
 AS_INT(Type, TYPE, MPI_Datatype)
 AS_INT(Win, WIN, MPI_Win)
 
-/* --- what the ABI is: may be asked before MPI_Init, and after MPI_Finalize --- */
+/* --- queries about the ABI, also allowed before MPI_Init and after MPI_Finalize --- */
 int PMPI_Abi_get_version(int *major, int *minor)
 {
     if (!major || !minor)
@@ -103,7 +103,7 @@ int PMPI_Abi_get_info(MPI_Info *info)
     return rc;
 }
 WEAK(Abi_get_info)
-/* There is no Fortran here: nothing is known of it. To set it is refused (table/refused.def). */
+/* This face has no Fortran, so it has no such information. The functions that set it are refused (table/refused.def). */
 int PMPI_Abi_get_fortran_info(MPI_Info *info)
 {
     if (!info)
@@ -122,7 +122,7 @@ int PMPI_Abi_get_fortran_booleans(int size, void *yes, void *no, int *is_set)
 }
 WEAK(Abi_get_fortran_booleans)
 
-/* No functions of the standard, whose count is large without them; but the stubs of the MPI Forum have them. */
+/* Not in the standard, where MPI_Psend_init has a large count already; but the MPI Forum's stubs have them. */
 int PMPI_Psend_init_c(const void *buf, int parts, MPI_Count n, MPI_Datatype type, int dest, int tag,
                       MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {

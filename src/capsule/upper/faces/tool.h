@@ -1,6 +1,6 @@
-/* faces/tool.h - a C face: the tools interface (MPI_T). It speaks of the library below, as that is at the moment: handles
- * from before a restart are reported as invalid, and a tool has to ask again. Variables that are bound to an MPI
- * object cannot be reached. Included by faces/c.h.
+/* faces/tool.h - a C face: the tools interface (MPI_T). It shows the current library below: handles from before a restart are
+ * invalid, and a tool has to query again. Variables bound to an MPI object are not available. faces/c.h includes this (through
+ * c_by_hand.h).
  */
 static int tool_out(int neutral)
 {
@@ -42,7 +42,7 @@ static void tool_convert(int *x)
     if (x)
         *x = tool_out(*x);
 }
-/* A handle is the address below and the number of restarts that it has seen. */
+/* A handle is the lower half's address combined with the number of restarts before its creation. */
 static void *tool_stamp(long h)
 {
     return h ? (void *)(h ^ ((long)core.tool_generation << 48)) : NULL;
@@ -169,7 +169,7 @@ int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
     int valid = tool_read(*handle, &h);
     *handle = MPI_T_CVAR_HANDLE_NULL;
     if (!valid)
-        return MPI_SUCCESS; /* it went with the library that it belonged to */
+        return MPI_SUCCESS; /* it vanished with its library */
     TOOL(cvar_handle_free, h)
     return rc;
 }
@@ -265,3 +265,60 @@ int PMPI_T_enum_get_item(MPI_T_enum names, int index, int *value, char *name, in
     return rc;
 }
 TOOL_NAME(enum_get_item)
+
+/* Events. Those of the library below cannot call the program, so the capsule has none, which a tool must expect of any library:
+ * counts are 0, and no index or handle is valid. As natively, no error handler is called.
+ */
+#ifdef MPICH_ABI
+#ifdef STANDARD_ABI /* whose mpi.h here has only what the tables say */
+typedef void *MPI_T_event_registration, *MPI_T_event_instance;
+typedef int MPI_T_cb_safety, MPI_T_source_order;
+typedef void MPI_T_event_cb_function(void), MPI_T_event_free_cb_function(void),
+    MPI_T_event_dropped_cb_function(void);
+#endif
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define NO_EVENT(Name, error, ...)                                    \
+    int PMPI_T_##Name(__VA_ARGS__)                                    \
+    {                                                                 \
+        return core.tool_started ? error : MPI_T_ERR_NOT_INITIALIZED; \
+    }                                                                 \
+    TOOL_NAME(Name)
+#define NO_EVENTS(Name, count, ...)           \
+    int PMPI_T_##Name(__VA_ARGS__)            \
+    {                                         \
+        if (!core.tool_started)               \
+            return MPI_T_ERR_NOT_INITIALIZED; \
+        if (!(count))                         \
+            return MPI_T_ERR_INVALID;         \
+        *(count) = 0;                         \
+        return MPI_SUCCESS;                   \
+    }                                         \
+    TOOL_NAME(Name)
+// clang-format off
+NO_EVENTS(source_get_num, n, int *n)
+NO_EVENTS(event_get_num, n, int *n)
+NO_EVENTS(category_get_num_events, n, int category, int *n)
+NO_EVENT(category_get_events, MPI_SUCCESS, int category, int len, int indices[])
+NO_EVENT(source_get_info, MPI_T_ERR_INVALID_INDEX, int source, char *name, int *name_len, char *desc, int *desc_len,
+         MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info)
+NO_EVENT(source_get_timestamp, MPI_T_ERR_INVALID_INDEX, int source, MPI_Count *timestamp)
+NO_EVENT(event_get_index, MPI_T_ERR_INVALID_NAME, const char *name, int *index)
+NO_EVENT(event_get_info, MPI_T_ERR_INVALID_INDEX, int index, char *name, int *name_len, int *verbosity, MPI_Datatype *types,
+         MPI_Aint *displacements, int *n, MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len, int *bind)
+NO_EVENT(event_handle_alloc, MPI_T_ERR_INVALID_INDEX, int index, void *object, MPI_Info info, MPI_T_event_registration *out)
+NO_EVENT(event_handle_free, MPI_T_ERR_INVALID_HANDLE, MPI_T_event_registration r, void *data, MPI_T_event_free_cb_function fn)
+NO_EVENT(event_handle_get_info, MPI_T_ERR_INVALID_HANDLE, MPI_T_event_registration r, MPI_Info *info)
+NO_EVENT(event_handle_set_info, MPI_T_ERR_INVALID_HANDLE, MPI_T_event_registration r, MPI_Info info)
+NO_EVENT(event_register_callback, MPI_T_ERR_INVALID_HANDLE, MPI_T_event_registration r, MPI_T_cb_safety safety, MPI_Info info,
+         void *data, MPI_T_event_cb_function fn)
+NO_EVENT(event_callback_get_info, MPI_T_ERR_INVALID_HANDLE, MPI_T_event_registration r, MPI_T_cb_safety safety, MPI_Info *info)
+NO_EVENT(event_callback_set_info, MPI_T_ERR_INVALID_HANDLE, MPI_T_event_registration r, MPI_T_cb_safety safety, MPI_Info info)
+NO_EVENT(event_set_dropped_handler, MPI_T_ERR_INVALID_HANDLE, MPI_T_event_registration r, MPI_T_event_dropped_cb_function fn)
+NO_EVENT(event_read, MPI_T_ERR_INVALID_HANDLE, MPI_T_event_instance e, int element, void *buffer)
+NO_EVENT(event_copy, MPI_T_ERR_INVALID_HANDLE, MPI_T_event_instance e, void *buffer)
+NO_EVENT(event_get_timestamp, MPI_T_ERR_INVALID_HANDLE, MPI_T_event_instance e, MPI_Count *timestamp)
+NO_EVENT(event_get_source, MPI_T_ERR_INVALID_HANDLE, MPI_T_event_instance e, int *source)
+// clang-format on
+#pragma GCC diagnostic pop
+#endif

@@ -1,9 +1,9 @@
-/* faces/values.h - a C face: constants that its ABI spells in another way than the neutral values of border.h.
- * Included after its mpi.h: the names are the same in every ABI.
+/* faces/values.h - a C face: constants whose values in its ABI differ from the neutral values of border.h. Include this after
+ * its mpi.h: the names are the same in every ABI.
  */
-#ifdef STANDARD_ABI /* what Open MPI and MPICH spell alike, and the standard in another way */
+#ifdef STANDARD_ABI /* values that are equal in Open MPI and MPICH, but not in the standard */
 
-/* MPI_ANY_TAG is -2, -1 is no tag: they change places, so that every value can go there and back. */
+/* MPI_ANY_TAG is -2, and -1 is no tag. The two change places, so that every value survives the way there and back. */
 static int tag_in(int t)
 {
     return t == MPI_ANY_TAG ? NEUTRAL_ANY_TAG : t == NEUTRAL_ANY_TAG ? MPI_ANY_TAG : t;
@@ -68,7 +68,7 @@ static int thread_out(int t)
 }
 #endif
 
-enum { NO_RANK = -9 }; /* nor one of the special values, of any ABI */
+enum { NO_RANK = -9 }; /* neither a rank nor a special value of any ABI */
 static int rank_in(int r)
 {
     return r >= 0                ? r
@@ -91,11 +91,21 @@ static void *buf_in(const void *b)
 }
 static int split_in(int s)
 {
-    return s == MPI_COMM_TYPE_SHARED ? NEUTRAL_SPLIT_SHARED : s;
+    switch (s) {
+    case MPI_UNDEFINED: return NEUTRAL_UNDEFINED;
+    case MPI_COMM_TYPE_SHARED: return NEUTRAL_SPLIT_SHARED;
+    case MPI_COMM_TYPE_HW_UNGUIDED: return NEUTRAL_SPLIT_HW_UNGUIDED;
+    case MPI_COMM_TYPE_HW_GUIDED: return NEUTRAL_SPLIT_HW_GUIDED;
+    case MPI_COMM_TYPE_RESOURCE_GUIDED: return NEUTRAL_SPLIT_RESOURCE_GUIDED;
+#ifdef MPIX_COMM_TYPE_NEIGHBORHOOD
+    case MPIX_COMM_TYPE_NEIGHBORHOOD: return NEUTRAL_SPLIT_NEIGHBORHOOD;
+#endif
+    }
+    return NEUTRAL_SPLIT_NONE;
 }
 static int order_in(int o)
 {
-    return o == MPI_ORDER_C ? NEUTRAL_ORDER_C : NEUTRAL_ORDER_FORTRAN;
+    return o == MPI_ORDER_C ? NEUTRAL_ORDER_C : o == MPI_ORDER_FORTRAN ? NEUTRAL_ORDER_FORTRAN : -1;
 }
 static int typeclass_in(int c)
 {
@@ -151,7 +161,7 @@ static int order_out(int o)
 {
     return o == NEUTRAL_ORDER_C ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
 }
-/* error classes; codes of the program's own are the same everywhere */
+/* Error classes. Codes that the program adds are the same everywhere. */
 static int error_in(int code)
 {
     switch (code) {

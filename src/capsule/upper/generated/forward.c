@@ -1,4 +1,4 @@
-/* generated/forward.c - core_Name() of the FORWARD, COLLECTIVE and NONBLOCKING rows of table/functions.def. */
+/* generated/forward.c - core_Name() for all rows of table/functions.def except ABOVE and BYHAND. */
 #include "comm/comm.h"
 #include "io/io.h"
 #include "messages/messages.h"
@@ -16,7 +16,7 @@
 #define CORE_ABOVE(...)
 #define CORE_BYHAND(...)
 #define CORE_FORWARD(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) { CALL(Name, __VA_ARGS__) }
-/* With several threads nobody waits below (baton.h): it is begun, and then waited for. */
+/* With several threads nobody waits below (baton.h): start the non-blocking form, then wait for it. */
 #define CORE_COLLECTIVE(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
     { \
         if (__builtin_expect(upper.several, 0)) { \

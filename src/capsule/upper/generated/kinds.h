@@ -1,6 +1,6 @@
-/* generated/kinds.h - the core's side of each kind of argument: what is done before the call of the
- * lower half (BEFORE), what is passed (ARG), what is done after it (AFTER). Only kinds that occur
- * in FORWARD, COLLECTIVE and NONBLOCKING rows need an entry.
+/* generated/kinds.h - the core's side of each kind of argument: code before the call of the lower
+ * half (BEFORE), the argument itself (ARG), code after the call (AFTER). Kinds that occur only in
+ * ABOVE and BYHAND rows need no entry.
  */
 #include "generated/significant.h"
 // clang-format off
@@ -16,9 +16,6 @@
 #define BEFORE_RANK NONE
 #define ARG_RANK SAME
 #define AFTER_RANK NONE
-#define BEFORE_SPLIT NONE
-#define ARG_SPLIT SAME
-#define AFTER_SPLIT NONE
 #define BEFORE_CBUF NONE
 #define ARG_CBUF SAME
 #define AFTER_CBUF NONE
@@ -28,6 +25,9 @@
 #define BEFORE_INTS NONE
 #define ARG_INTS SAME
 #define AFTER_INTS NONE
+#define BEFORE_OINTS NONE
+#define ARG_OINTS SAME
+#define AFTER_OINTS NONE
 #define BEFORE_OINT NONE
 #define ARG_OINT SAME
 #define AFTER_OINT NONE
@@ -61,7 +61,7 @@
 
 #define BEFORE_NEWREQ(x) object *x##_ = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, 0, comm);
 #define ARG_NEWREQ(x) &x##_->real
-#define AFTER_NEWREQ(x) *x = x##_;
+#define AFTER_NEWREQ(x) if (rc) { retire_request(&x##_); } *x = x##_;
 
 #define BEFORE_TAG NONE
 #define ARG_TAG SAME

@@ -1,8 +1,8 @@
-/* file.c - MPI-IO: files are open below; above is all that is needed to open them again: name,
+/* file.c - MPI-IO: the lower half opens files; this half keeps what it takes to open them again: name,
  * mode, view, positions.
  *
- * A split collective is done wholly by its first half; the second tells the result. Requests are
- * completed by draining before an image is taken, so nothing of a file is under way then.
+ * The first half of a split collective does all the work; the second returns the result. Draining
+ * completes all requests before an image is taken, so no file operation is in progress then.
  */
 #include "io/io.h"
 #include <limits.h>
@@ -40,8 +40,8 @@ int core_File_open(object *comm, const char *name, int amode, object *info, obje
         error_holder = predef[PRE_MPI_FILE_NULL];
         return rc;
     }
-    /* the working directory may be another one later; a prefix like "ufs:" stays in front of an
-     * absolute path */
+    /* The working directory may change later. A name with a colon may have a prefix such as "ufs:" and
+     * stays as it is. */
     char here[PATH_MAX] = "";
     if (name[0] != '/' && !strchr(name, ':') && getcwd(here, sizeof here)) {
         f->name = need(malloc(strlen(here) + strlen(name) + 2));
@@ -61,8 +61,8 @@ int core_File_open(object *comm, const char *name, int amode, object *info, obje
     *out = o;
     return 0;
 }
-/* Below the file is open without MPI_MODE_DELETE_ON_CLOSE: a library that ends closes what is open, and the
- * program has not closed it when it only stops here to go on elsewhere. So the deleting is ours, when all have
+/* The lower half opens the file without MPI_MODE_DELETE_ON_CLOSE: when the library ends, it closes open files, but
+ * a program that stops here to continue elsewhere has not closed its file. So we delete it, after all ranks have
  * closed it. */
 static int delete_closed(const struct open_file *f)
 {
@@ -72,7 +72,7 @@ static int delete_closed(const struct open_file *f)
     if (!rc)
         rc = LOWER(Barrier, f->comm->real);
     return rc                                      ? rc
-           : error == NEUTRAL_MPI_ERR_NO_SUCH_FILE ? 0 /* the program was faster */
+           : error == NEUTRAL_MPI_ERR_NO_SUCH_FILE ? 0 /* the program deleted it first */
                                                    : error;
 }
 int core_File_close(object **h)
@@ -89,7 +89,8 @@ int core_File_close(object **h)
         rc = delete_closed(f);
     exclusive_leave(&g);
     errhandler_attach(o, NULL);
-    object_delete(o); /* before its communicator: an image taken there must not list it */
+    object_delete(o); /* before Comm_free, where an image may be taken that must not list it */
+    o->file.f = NULL;
     *h = predef[PRE_MPI_FILE_NULL];
     core_Comm_free(&f->comm);
     unref_type(f->etype);
@@ -116,6 +117,21 @@ int core_File_get_amode(object *file, int *amode)
     *amode = file->file.f->amode;
     return 0;
 }
+/* MPI_DISPLACEMENT_CURRENT is where the shared pointer is: it moves on, the displacement must not. We find it ourselves
+ * where the library lets us: Open MPI 5.0.7 takes the pointer's position, a number of elements, for bytes.
+ */
+static int displacement_is_current(const object *file, long *disp)
+{
+    long position = 0, byte = 0;
+    if (*disp != NEUTRAL_DISPLACEMENT_CURRENT)
+        return 0;
+    int rc = LOWER(File_get_position_shared, file->real, &position);
+    if (!rc)
+        rc = LOWER(File_get_byte_offset, file->real, position, &byte);
+    if (!rc)
+        *disp = byte;
+    return file->file.f->loosened ? rc : 0;
+}
 int core_File_set_view(object *file, long disp, object *etype, object *filetype,
                        const char *datarep, object *info)
 {
@@ -123,7 +139,11 @@ int core_File_set_view(object *file, long disp, object *etype, object *filetype,
     struct gate g;
     int rc = exclusive_enter(f->comm, &g);
     if (!rc)
+        rc = displacement_is_current(file, &disp);
+    if (!rc)
         rc = LOWER(file_set_view, file->real, disp, etype->real, filetype->real, datarep);
+    if (!rc && disp == NEUTRAL_DISPLACEMENT_CURRENT)
+        rc = LOWER(file_displacement, file->real, &disp);
     exclusive_leave(&g);
     if (rc)
         return rc;
@@ -139,7 +159,7 @@ int core_File_set_view(object *file, long disp, object *etype, object *filetype,
     info_take(file, info);
     return 0;
 }
-/* The caller may free it: a duplicate, as that of both libraries. */
+/* The caller may free the type, so it gets a duplicate, as from both libraries. */
 static int told(object *type, object **out)
 {
     *out = type;
@@ -204,20 +224,21 @@ void rebind_files(void)
     EACH_LIVE (o, KIND_FILE) {
         struct open_file *f = o->file.f;
         object *info = o->extra ? o->extra->info : NULL;
-        int amode = f->amode & ~MODE_EXCL;
+        int amode = f->amode & ~(MODE_EXCL | MODE_SEQUENTIAL);
+        f->loosened = (f->amode & MODE_SEQUENTIAL) != 0;
         int rc = LOWER(file_open, f->comm->real, f->name, amode, info ? info->info.n : 0,
                        info ? info->info.words : NULL, &o->real);
-        if (rc) {
-            fprintf(stderr, "mend: rank %d: cannot open %s again\n", upper.rank, f->name);
+        if (rc) { /* not by stdio: the program may be inside it */
+            file_say("MPI_File_open cannot open it again", f->name);
             o->real = upper.lower->predef[PRE_MPI_FILE_NULL];
             continue;
         }
-        LOWER(file_set_view, o->real, f->disp, f->etype->real, f->filetype->real, f->datarep);
-        if (!(f->amode & MODE_SEQUENTIAL)) {
-            LOWER(File_seek, o->real, f->position, WHENCE_SET);
-            if (f->shared_position > 0)
-                LOWER(File_seek_shared, o->real, f->shared_position, WHENCE_SET);
-        }
+        rc = LOWER(file_set_view, o->real, f->disp, f->etype->real, f->filetype->real, f->datarep);
+        if (rc)
+            file_say("MPI_File_set_view cannot set its view again", f->name);
+        LOWER(File_seek, o->real, f->position, WHENCE_SET);
+        if (f->shared_position > 0)
+            LOWER(File_seek_shared, o->real, f->shared_position, WHENCE_SET);
         if (f->atomic)
             LOWER(File_set_atomicity, o->real, 1);
     }

@@ -9,12 +9,13 @@ struct open_file {
     object *comm;
     char *name;
     int amode, atomic;
+    int loosened; /* open below without MPI_MODE_SEQUENTIAL, which forbids to go back to a position */
     long disp;
     object *etype, *filetype;
     char *datarep;
-    int split; /* a split collective is open: its status */
-    struct status split_status;
-    long position, shared_position, size; /* filled at a checkpoint */
+    int split;                            /* a split collective is open */
+    struct status split_status;           /* its status */
+    long position, shared_position, size; /* as of the latest checkpoint */
 };
 void files_before_image(void);
 void rebind_files(void);

@@ -1,4 +1,4 @@
-/* env.c - environment: start, end, clocks, errors, predefined attributes. */
+/* env.c - environment: start and end, clock, versions, statuses, predefined attributes. */
 #include "comm/comm.h"
 #include "core/face.h"
 #include "life/life.h"
@@ -14,14 +14,14 @@ static struct {
     int begun, ended; /* the lower half */
     int initialized, finalized, provided_level;
     int open_sessions, with_sessions;
-    void *initializer; /* the thread that called MPI_Init: the main one to MPI */
-    /* Values of attributes: the program gets their addresses. */
+    void *initializer; /* the thread that called MPI_Init: MPI's main thread */
+    /* values of attributes, to which the program gets pointers */
     int tag_ub, global, last, universe, appnum;
 } life;
 
 enum { SERIALIZED = NEUTRAL_THREAD_SERIALIZED, MULTIPLE = NEUTRAL_THREAD_MULTIPLE };
 
-/* If one rank wants MPI_THREAD_MULTIPLE, all work in the way that allows it (core/baton.h). */
+/* If one rank wants MPI_THREAD_MULTIPLE, all ranks use the mode that allows it (core/baton.h). */
 static int let_several_in(int required, int *provided)
 {
     int wanted = required >= MULTIPLE, some = 0;
@@ -30,7 +30,8 @@ static int let_several_in(int required, int *provided)
     int rc =
         core_Allreduce(&wanted, &some, 1, predef[PRE_MPI_INT], predef[PRE_MPI_MAX], COMM_WORLD);
     upper.several = some;
-    books_changed(); /* the fast functions look there */
+    books_changed(); /* the fast functions check these */
+    choose_short_way();
     if (!rc && wanted)
         *provided = MULTIPLE;
     return rc;
@@ -38,7 +39,7 @@ static int let_several_in(int required, int *provided)
 
 static int begin(int required, int *provided)
 {
-    int below = required < SERIALIZED ? required : SERIALIZED; /* one thread pointer there */
+    int below = required < SERIALIZED ? required : SERIALIZED; /* it has one thread pointer */
     int rc = LOWER(Init_thread, below, provided);
     upper.thread_level = required;
     if (*provided > SERIALIZED)
@@ -52,7 +53,7 @@ static int begin(int required, int *provided)
     upper.received_from = need(calloc(upper.size, sizeof *upper.received_from));
     life.tag_ub = LOWER(tag_ub);
     if (life.tag_ub > 0x7ffff)
-        life.tag_ub = 0x7ffff; /* a promise that any later lower half can keep */
+        life.tag_ub = 0x7ffff; /* every other lower half allows that much, too */
     life.begun = 1;
     if (!rc)
         rc = open_channels();
@@ -60,12 +61,14 @@ static int begin(int required, int *provided)
         rc = let_several_in(required, provided);
     life.provided_level = *provided;
     if (!rc)
+        rc = info_env_fill(predef[PRE_MPI_INFO_ENV], core.argc, core.argv, required);
+    if (!rc)
         rc = LOWER(agent_start, &upper);
     files_of_lower_half();
     return rc;
 }
 
-/* MPI below begins with MPI_Init or with the first session, whichever is first. All ranks meet there. */
+/* The lower half starts MPI at MPI_Init or at the first session, whichever comes first. All ranks meet there. */
 static int begin_once(int required, int *provided)
 {
     if (!life.begun)
@@ -81,12 +84,13 @@ int core_Init_thread(int required, int *provided)
     return rc;
 }
 
-/* It cannot begin twice. A program with sessions may open another one at any time, also after MPI_Finalize: there the end
- * below is that of the process. */
+/* The lower half cannot start MPI twice. A program with sessions may open another one at any time, even after
+ * MPI_Finalize, so there the lower half ends MPI only when the process exits. */
 static int end_below(void)
 {
     int rc = pieces_all_sent();
-    collective_enter(COMM_WORLD); /* whoever is in there takes no part in checkpoints any more */
+    buffers_flush_all();
+    collective_enter(COMM_WORLD); /* past this point a rank takes no part in checkpoints */
     LOWER_VOID(agent_end);
     life.ended = 1;
     int ended = LOWER(Finalize);
@@ -137,15 +141,26 @@ int core_Is_thread_main(int *flag)
     return 0;
 }
 
-int core_Finalize(void)
+/* The standard asks for those of MPI_COMM_SELF only. */
+static void delete_attributes(void)
 {
     attributes_delete_all(COMM_SELF);
+#ifdef MPICH_ABI
+    attributes_delete_all(COMM_WORLD);
+    for (int i = 0; i < N_PREDEFINED; i++)
+        if (predef[i]->kind == KIND_TYPE)
+            attributes_delete_all(predef[i]);
+#endif
+}
+int core_Finalize(void)
+{
+    delete_attributes();
     life.finalized = 1;
     return life.with_sessions ? pieces_all_sent() : end_below();
 }
 
-/* Not below: may be called by several threads at once, and by many programs is. An image between the
- * clock and the shift would add that of the next process to the time of this one. */
+/* Does not ask the lower half, because several threads may call it at once, and in many programs do. An image taken
+ * between reading the clock and reading the shift would add the next process's shift to this process's time. */
 double core_Wtime(void)
 {
     struct timespec t;
@@ -179,7 +194,7 @@ int core_Get_count(const struct status *s, object *t, int *count)
 {
     long size;
     int rc = core_Type_size_x(t, &size);
-#ifdef MPICH_ABI /* something, in elements of no size */
+#ifdef MPICH_ABI /* a message of some bytes, counted in elements of size 0 */
     if (!size && s->bytes) {
         *count = NEUTRAL_UNDEFINED;
         return rc;
@@ -195,10 +210,10 @@ int core_Test_cancelled(const struct status *s, int *flag)
     *flag = s->cancelled;
     return 0;
 }
-/* *value: what C sees, an address of the value (of the window itself for its base) */
+/* *value: as C sees it, a pointer to the value (for MPI_WIN_BASE, the window's address itself) */
 int predefined_attribute(object *o, int which, void **value, int *flag)
 {
-#ifdef STANDARD_ABI /* the ABIs spell MPI_PROC_NULL and MPI_ANY_SOURCE differently */
+#ifdef STANDARD_ABI /* MPI_PROC_NULL and MPI_ANY_SOURCE differ between the ABIs */
     static int host = -3, io = -1;
 #elif defined(MPICH_ABI)
     static int host = -1, io = -2;
@@ -217,7 +232,7 @@ int predefined_attribute(object *o, int which, void **value, int *flag)
     case ATTR_IO: *value = &io; break;
     case ATTR_WTIME_IS_GLOBAL: *value = &life.global; break;
     case ATTR_UNIVERSE_SIZE: life.universe = upper.size; *value = &life.universe;
-#ifdef MPICH_ABI /* not told by it */
+#ifdef MPICH_ABI /* MPICH does not set it */
         *flag = 0;
 #endif
         break;
@@ -230,7 +245,7 @@ int predefined_attribute(object *o, int which, void **value, int *flag)
     case ATTR_WIN_DISP_UNIT: *value = &w->unit; break;
     case ATTR_WIN_FLAVOR: *value = &w->flavor_out; break;
     case ATTR_WIN_MODEL: *value = &w->model; break;
-    case ATTR_APPNUM: *value = &life.appnum; break; /* one program */
+    case ATTR_APPNUM: *value = &life.appnum; break; /* 0: a job has one program */
     default: *flag = 0;
     }
     return 0;

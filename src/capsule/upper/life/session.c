@@ -1,14 +1,15 @@
-/* life/session.c - sessions: handles with an error handler and hints, above only. An image has them like any other memory.
+/* life/session.c - sessions: handles with an error handler and hints, above only. An image holds them like any other memory.
  *
- * What a session gives access to is the same MPI as that of MPI_COMM_WORLD: its processes are the ranks of the job, in that order. Two
- * process sets are known, mpi://WORLD and mpi://SELF. A communicator that is made of a group is made as by MPI_Comm_create_group, with
- * the string tag as its tag, and is made again at a resume as all others are.
+ * All sessions share one MPI, that of MPI_COMM_WORLD: its processes are the ranks of the job, in that order. There are two
+ * process sets, mpi://WORLD and mpi://SELF. MPI_Comm_create_from_group works like MPI_Comm_create_group, with a hash of the
+ * string tag as its tag; a resume rebuilds such a communicator like all others.
  */
 #include "life/life.h"
 #include "comm/comm.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static int wanted_threads(const object *info)
 {
@@ -52,7 +53,7 @@ enum { WORLD, SELF, N_PSETS };
 static int pset_at(const char *name)
 {
     for (int k = 0; k < N_PSETS; k++)
-        if (!strcmp(name, psets[k]))
+        if (!strcasecmp(name, psets[k]))
             return k;
     return N_PSETS;
 }
@@ -67,7 +68,7 @@ int core_Session_get_num_psets(object *s, object *info, int *n)
     *n = N_PSETS;
     return 0;
 }
-/* *len: room, with the NUL; 0: to be told */
+/* *len: size of `name`, including the NUL; 0: returns the length that it needs */
 int core_Session_get_nth_pset(object *s, object *info, int n, int *len, char *name)
 {
     (void)s;
@@ -102,7 +103,7 @@ int core_Group_from_session_pset(object *s, const char *name, object **group)
 }
 
 /* --- communicators of groups --- */
-/* A tag that every library has, of none of our own messages on own_channel. */
+/* A tag that every library allows, and that none of our own messages on own_channel uses. */
 static int tag_of(const char *text)
 {
     enum { FIRST = 0x10000, N = 0x20000 };
@@ -138,7 +139,7 @@ int core_Comm_create_from_group(object *group, const char *stringtag, object *in
         take_hints(*newcomm, info, errhandler);
     return rc;
 }
-/* The leaders meet on our own channel: in a program with sessions only, nobody knows MPI_COMM_WORLD. */
+/* The leaders meet on our own channel: a program that uses only sessions does not have MPI_COMM_WORLD. */
 int core_Intercomm_create_from_groups(object *local, int local_leader, object *remote,
                                       int remote_leader, const char *stringtag, object *info,
                                       object *errhandler, object **newintercomm)

@@ -20,7 +20,7 @@ static double clock_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* All objects on top of a new lower half. Collective: every rank is here. */
+/* Bind all objects to a new lower half. Collective over all ranks. */
 static void rebind(void)
 {
     bind_predefined();
@@ -34,8 +34,8 @@ static void rebind(void)
     rebind_requests();
 }
 
-/* Another thread of ours already speaks for this process: be parked by it, or go on when it is
- * over. */
+/* Another thread already speaks for this process. Let it park this thread, or continue when the
+ * checkpoint is over. */
 static void let_the_other_speak(void)
 {
     int inside = in_library;
@@ -45,16 +45,16 @@ static void let_the_other_speak(void)
     in_library = inside;
 }
 
-/* The image. Returns 1 in the process that took it, 0 in one that was resumed from it. */
+/* Take the image. Returns 1 in the process that took it, 0 in a process resumed from it. */
 static int save_or_resume(void)
 {
     volatile double then = clock_now();
     forget_freed_comms();
-    volatile int on_gpu = LOWER(gpu_held); /* the image has what was on it */
+    volatile int on_gpu = LOWER(gpu_held); /* the image includes the GPU's contents */
     files_before_image();
     os_before_image();
-    windows_before_image(); /* shared memory goes away for a while: the threads are parked */
-    note_maps();            /* what is shared now is the program's */
+    windows_before_image(); /* unmaps shared windows for a while: the threads are parked */
+    note_maps();            /* the mappings still shared are the program's own */
     if (context_save(&upper.context) == 0) {
         LOWER(agent_save, &upper);
         windows_go_on();
@@ -62,7 +62,7 @@ static int save_or_resume(void)
         return 1;
     }
     thread_pointer_choose(upper.lower->thread_pointer_fast);
-    upper.stop_phase = STOP_NONE; /* a new process; upper.lower was replaced */
+    upper.stop_phase = STOP_NONE; /* in a new process, with a new upper.lower */
     upper.activity = ACTIVITY_NONE;
     core.wtime_shift += then - clock_now();
     unbind_requests();
@@ -75,7 +75,7 @@ static int save_or_resume(void)
     LOWER_VOID(bring_back_threads, &upper);
     name_threads_again();
     if (on_gpu)
-        LOWER_VOID(gpu_give_back); /* its calls wait for that */
+        LOWER_VOID(gpu_give_back); /* the program's GPU calls wait for that */
     return 0;
 }
 
@@ -95,13 +95,12 @@ static void leave_for_good(void)
     _exit(0);
 }
 
-/* Stop here, if a checkpoint is under way.
+/* Stop here if a checkpoint is in progress.
  *
- *   1. Tell the agent: from now on this rank sends nothing, its counts are final.
- *   2. Drain until the agent knows that what was sent to us is here and what we sent is gone.
- *   3. When all ranks are that far, write the image. It is written at this very place: a restart
- *      comes back here.
- *   4. Wait until the version is complete (or given up), and go on.
+ *   1. Tell the agent that this rank sends nothing from now on: its counts are final.
+ *   2. Drain until the agent knows that all messages to us have arrived and all of ours have left.
+ *   3. When all ranks have done so, write the image at this very place. A restart comes back here.
+ *   4. Wait until the version is complete (or given up), and continue.
  */
 void stop_now(void)
 {
@@ -143,15 +142,17 @@ void stop_from_signal(void)
     in_library++;
     if (!upper.several) {
         stop_now();
-    } else if (baton_try()) { /* else whoever has it stops, or we are asked again */
+    } else if (baton_try()) { /* else its holder stops, or the agent interrupts us again */
         stop_now();
         baton_give();
     }
     in_library--;
 }
 
-__attribute__((constructor)) static void start_core(void)
+__attribute__((constructor)) static void start_core(int argc, char **argv)
 {
+    core.argc = argc;
+    core.argv = argv;
     upper.lower = (const struct lower *)getauxval(AUXV_MEND_LOWER);
     if (!upper.lower) {
         fprintf(stderr, "mend: this MPI library works only in a capsule (mend run)\n");

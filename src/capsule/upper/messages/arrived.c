@@ -1,8 +1,8 @@
-/* arrived.c - the messages that a checkpoint has brought up, until they are asked for.
+/* arrived.c - the messages that a checkpoint has brought up, until the program receives them.
  *
- * A receive names a source and a tag, or leaves one or both open. So each message stands in four lines, oldest first: one for
- * each of the four ways to ask for it. Whoever asks looks at the head of one line, however many messages there are. Lines are
- * found in a hash table, and go when they are empty.
+ * A receive names a source and a tag, or leaves one or both open. So each message stands in four queues ("lines"), oldest
+ * first: one for each of the four ways to match it. A receive looks only at the head of one line, however many messages there
+ * are. A hash table finds the lines; an empty line is removed.
  */
 #include "messages/messages.h"
 
@@ -15,14 +15,14 @@ struct line {
     int source, tag;
     struct message *first, *last;
 };
-struct place { /* of a message in one of its lines */
+struct place { /* position of a message in one of its lines */
     struct line *line;
     struct message *before, *behind;
 };
 struct message {
     object *comm;
     struct status status;
-    struct place at[WAYS]; /* way & 1: source is named, way & 2: tag is */
+    struct place at[WAYS]; /* way & 1: names the source; way & 2: names the tag */
     char data[];
 };
 static struct {
@@ -110,7 +110,7 @@ static void leave_lines(struct message *m)
     books_changed();
 }
 
-/* Oldest drained message that (source, tag, comm) would match; it is out of all lines if take. */
+/* The oldest drained message that (source, tag, comm) matches. `take` removes it from all lines. */
 struct message *find_drained(int source, int tag, const object *c, int take)
 {
     struct line *l = find_line(c, source, tag);
@@ -127,7 +127,12 @@ struct message *new_message(size_t bytes)
     return m;
 }
 
-/* Everything about it is known. It came last. */
+void message_free(struct message *m)
+{
+    keep_free(m);
+}
+
+/* `m` is complete and goes to the end of its lines. */
 void keep_drained(struct message *m, object *c)
 {
     m->comm = c;

@@ -1,8 +1,9 @@
-/* drain.c - bringing every message that was sent into memory of the upper half.
+/* drain.c - bring every message in flight into memory of the upper half.
  *
- * While a checkpoint stops the ranks, each receives what others have sent to it and it has not yet
- * asked for, on whatever communicator. The messages wait in the order of their arrival (arrived.c),
- * and later receives look there first. Then the lower half holds nothing of the application.
+ * While a checkpoint stops the ranks, each receives every message that others have sent to it and that
+ * it has not received yet, on all communicators. The messages wait in the order of their arrival
+ * (arrived.c), and later receives look there first. Then the lower half holds nothing of the
+ * application.
  */
 #include "messages/messages.h"
 
@@ -10,24 +11,31 @@ static void probe_and_keep(object *c)
 {
     int flag = 0;
     struct status s;
-    while (LOWER(Iprobe, NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, c->real, &flag, &s), flag) {
+    while (!LOWER(Iprobe, NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, c->real, &flag, &s) && flag) {
         struct message *m = new_message(s.bytes);
         void *data = message_data(m);
         struct status *status = message_status(m);
-        LOWER(recv_bytes, data, s.bytes, s.source, s.tag, c->real, status);
+        int rc = LOWER(recv_bytes, data, s.bytes, s.source, s.tag, c->real, status);
+        if (rc) { /* the counts will not match: this checkpoint cannot complete */
+            upper.doubtful = 1;
+            message_free(m);
+            return;
+        }
         count_recv(c, status);
         keep_drained(m, c);
     }
 }
 
-/* Take what has arrived, let complete what can. Requests stay in the hands of the application: they
- * are only marked as done. On a communicator that is not complete below nothing can be asked for.
+/* Take in what has arrived and complete what can complete. Requests still belong to the application, so
+ * this only marks them as done. A communicator that the lower half has not finished cannot be probed.
  */
 int drain_step(void)
 {
     static unsigned step;
     int quiet = 1;
     step += step + 1 ? 1 : 2; /* never 0 */
+    if (upper.later)          /* the first step, if a signal brought us here */
+        begin_later();
     EACH_REQUEST (r)
         if (!r->req.special && !request_poll(r) && !r->req.is_recv) {
             quiet = 0;

@@ -1,65 +1,21 @@
-/* messages/modes.c - buffered and ready sends, matched messages, combined calls. */
+/* messages/modes.c - ready sends, matched messages, combined calls. */
 #include "messages/messages.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-int core_Bsend(const void *b, int n, object *t, int dst, int tag, object *c)
+int core_Irsend(const void *b, int n, object *t, int dst, int tag, object *c, object **out)
 {
-    int rc = LOWER(Bsend, b, n, t->real, dst, tag, c->real);
-    if (!rc)
-        count_send(c, dst);
-    return rc;
-}
-#define ISEND(Name)                                                                             \
-    int core_##Name(const void *b, int n, object *t, int dst, int tag, object *c, object **out) \
-    {                                                                                           \
-        handle_t real;                                                                          \
-        int rc = LOWER(Name, b, n, t->real, dst, tag, c->real, &real);                          \
-        if (rc)                                                                                 \
-            return rc;                                                                          \
-        count_send(c, dst);                                                                     \
-        *out = sent_request(real, b, n, t, dst, tag, c);                                        \
-        return 0;                                                                               \
-    }
-ISEND(Ibsend)
-ISEND(Irsend)
-
-/* The buffer for buffered sends belongs to the program; after a restart it is given to the new
- * lower half. At a checkpoint nothing in it is on its way any more: every message was drained by
- * its receiver. */
-static struct {
-    void *at; /* NULL: none */
-    int size;
-} buffer;
-int core_Buffer_attach(void *b, int size)
-{
-    if (buffer.at)
-        return NEUTRAL_MPI_ERR_BUFFER;
-    int rc = LOWER(Buffer_attach, b, size);
-    if (!rc) {
-        buffer.at = b;
-        buffer.size = size;
-    }
-    return rc;
-}
-int core_Buffer_detach(void **b, int *size)
-{
-    int rc = buffer.at ? LOWER(Buffer_detach) : 0;
+    handle_t real;
+    int rc = LOWER(Irsend, b, n, t->real, dst, tag, c->real, &real);
     if (rc)
         return rc;
-    *b = buffer.at;
-    *size = buffer.size;
-    buffer.at = NULL;
-    buffer.size = 0;
+    count_send(c, dst);
+    *out = sent_request(real, b, n, t, dst, tag, c);
     return 0;
 }
-void rebind_buffer(void)
-{
-    if (buffer.at)
-        LOWER(Buffer_attach, buffer.at, buffer.size);
-}
 
-/* --- matched messages: taken from the lower half only when received, or when a checkpoint drains
+/* --- matched messages stay in the lower half until the program receives them or a checkpoint drains
  * them --- */
 int core_Improbe(int src, int tag, object *c, int *flag, object **out, struct status *st)
 {
@@ -130,8 +86,8 @@ int core_Mrecv(void *buf, int n, object *t, object **m, struct status *st)
     tell_status(st, &s);
     return rc;
 }
-/* An ordinary receive from here on. Its message was sent, so draining always completes it: it is
- * never posted again. */
+/* From here on this is an ordinary receive. Its message was sent, so draining always completes it, and a
+ * restart never posts it again. */
 int core_Imrecv(void *buf, int n, object *t, object **m, object **out)
 {
     object *c = (*m)->predefined ? COMM_SELF : (*m)->msg.comm, *r;
@@ -152,7 +108,30 @@ int core_Imrecv(void *buf, int n, object *t, object **m, object **out)
         *out = r;
     return rc;
 }
-/* for drain.c: bring the matched messages up, too */
+/* MPI_Mrecv of any size: beyond an int, the bytes become one element of a type. */
+static int mrecv_bytes(void *data, size_t bytes, handle_t message, struct status *status)
+{
+    enum { PIECE = 1 << 20 };
+    handle_t byte = TYPE_BYTE->real, piece, whole;
+    if (bytes <= INT_MAX)
+        return LOWER(Mrecv, data, (int)bytes, byte, &message, status);
+    int lengths[] = {(int)(bytes / PIECE), (int)(bytes % PIECE)};
+    long places[] = {0, (long)(bytes / PIECE * PIECE)};
+    int rc = LOWER(type_build, RECIPE_CONTIGUOUS, PIECE, NULL, NULL, &byte, &piece);
+    if (rc)
+        return rc;
+    handle_t parts[] = {piece, byte};
+    rc = LOWER(type_build, RECIPE_STRUCT, 2, lengths, places, parts, &whole);
+    LOWER(Type_free, piece);
+    if (rc)
+        return rc;
+    rc = LOWER(Type_commit, whole);
+    if (!rc)
+        rc = LOWER(Mrecv, data, 1, whole, &message, status);
+    LOWER(Type_free, whole);
+    return rc;
+}
+/* for drain.c: also bring up the matched messages */
 int drain_matched(void)
 {
     int any = 0;
@@ -162,8 +141,12 @@ int drain_matched(void)
         struct message *kept = new_message(m->msg.status.bytes);
         void *data = message_data(kept);
         struct status *status = message_status(kept);
-        handle_t h = m->real;
-        LOWER(Mrecv, data, (int)m->msg.status.bytes, TYPE_BYTE->real, &h, status);
+        int rc = mrecv_bytes(data, m->msg.status.bytes, m->real, status);
+        if (rc) { /* the counts will not match: this checkpoint cannot complete */
+            upper.doubtful = 1;
+            message_free(kept);
+            break;
+        }
         count_recv(m->msg.comm, status);
         m->msg.drained = kept;
         any = 1;
@@ -174,11 +157,16 @@ int drain_matched(void)
 int core_Isendrecv(const void *sb, int sn, object *stp, int dst, int stag, void *rb, int rn,
                    object *rtp, int src, int rtag, object *c, object **out)
 {
+    int wrong = message_error(sn, stp, dst, stag, c);
+    if (wrong)
+        return wrong;
     object **two = need(calloc(2, sizeof *two));
-    int rc = core_Irecv(rb, rn, rtp, src, rtag, c, &two[0]);
+    int rc = core_Irecv(rb, rn, rtp, src, rtag, c, &two[0]), posted = !rc;
     if (!rc)
         rc = core_Isend(sb, sn, stp, dst, stag, c, &two[1]);
     if (rc) {
+        if (posted)
+            withdraw(&two[0]);
         free(two);
         return rc;
     }
@@ -189,9 +177,9 @@ int core_Isendrecv_replace(void *b, int n, object *t, int dst, int stag, int src
                            object *c, object **out)
 {
     int size, pos = 0, rc = core_Pack_size(n, t, c, &size);
-    if (rc)
-        return rc;
-    char *copy = malloc(size + 1);
+    if (rc || size < 0) /* more than an int holds */
+        return rc ? rc : NEUTRAL_MPI_ERR_COUNT;
+    char *copy = malloc((size_t)size + 1);
     if (!copy)
         return NEUTRAL_MPI_ERR_NO_MEM;
     rc = core_Pack(b, n, t, copy, size, &pos, c);

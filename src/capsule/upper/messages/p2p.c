@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* Messages are counted before they are sent; a blocking send is marked, for a checkpoint may find
- * it waiting for its receiver, who will then drain it (drain.c).
+/* A blocking send counts its message before it sends it, and sets upper.activity: a checkpoint may find
+ * it waiting for its receiver, which then drains the message (drain.c).
  */
 #define BLOCKING_SEND(Name, name)                                                             \
     int core_##Name(const void *b, int n, object *t, int dest, int tag, object *c)            \
@@ -45,7 +45,7 @@ BLOCKING_SEND(Rsend, rsend)
 NONBLOCKING_SEND(Isend)
 NONBLOCKING_SEND(Issend)
 
-/* A checkpoint came while the receive was waiting: from here on it is a request like any other. */
+/* A checkpoint came while the receive was waiting: from here on the receive is an ordinary request. */
 static int recv_as_request(void *b, int n, object *t, int source, int tag, object *c, handle_t h,
                            struct status *st)
 {
@@ -59,7 +59,7 @@ int recv_otherwise(int got, void *b, int n, object *t, int source, int tag, obje
                    const struct wait_item *item, struct status *st)
 {
     return got == RECV_STOPPED ? recv_as_request(b, n, t, source, tag, c, *item->real, st)
-                               : item->error; /* it was not even begun */
+                               : item->error; /* RECV_NOT_BEGUN */
 }
 
 int core_Recv(void *b, int n, object *t, int source, int tag, object *c, struct status *st)
@@ -72,7 +72,7 @@ int core_Recv(void *b, int n, object *t, int source, int tag, object *c, struct 
         return deliver_drained(m, b, n, t, st ? st : &s);
 
     handle_t h;
-    int learn = st || source == NEUTRAL_ANY_SOURCE; /* else there is nothing to learn */
+    int learn = st || source == NEUTRAL_ANY_SOURCE; /* else no status is needed */
     struct wait_item item = {&h, learn ? &s : NULL,
                              source >= 0 ? c->comm.peers[source] : WAITING_FOR_ANY, 0};
     s.source = source;
@@ -101,24 +101,52 @@ int core_Irecv(void *b, int n, object *t, int source, int tag, object *c, object
     return rc;
 }
 
+/* An operation of several messages asks this of each before it begins the first: a receive that it withdraws later may
+ * have matched a message that is not meant for it. */
+int message_error(int n, const object *t, int peer, int tag, const object *c)
+{
+    if (peer >= c->comm.n_peers || (peer < 0 && peer != NEUTRAL_PROC_NULL))
+        return NEUTRAL_MPI_ERR_RANK;
+    if (n < 0)
+        return NEUTRAL_MPI_ERR_COUNT;
+    if (!t || t == predef[PRE_MPI_DATATYPE_NULL])
+        return NEUTRAL_MPI_ERR_TYPE;
+    return tag < 0 ? NEUTRAL_MPI_ERR_TAG : 0;
+}
+
+void withdraw(object **receive)
+{
+    core_Cancel(receive);
+    core_Wait(receive, NULL);
+    error_holder = NULL; /* the caller has another error to raise */
+}
+
 int core_Sendrecv(const void *sb, int sn, object *st, int dest, int stag, void *rb, int rn,
                   object *rt, int source, int rtag, object *c, struct status *status)
 {
     object *r;
-    int e1 = core_Irecv(rb, rn, rt, source, rtag, c, &r);
-    int e2 = core_Send(sb, sn, st, dest, stag, c);
-    int e3 = core_Wait(&r, status);
-    return e1 ? e1 : e2 ? e2 : e3;
+    int rc = message_error(sn, st, dest, stag, c);
+    if (!rc)
+        rc = core_Irecv(rb, rn, rt, source, rtag, c, &r);
+    if (rc)
+        return rc;
+    rc = core_Send(sb, sn, st, dest, stag, c);
+    if (!rc)
+        return core_Wait(&r, status);
+    withdraw(&r);
+    return rc;
 }
 
 int core_Sendrecv_replace(void *b, int n, object *t, int dest, int stag, int source, int rtag,
                           object *c, struct status *st)
 {
-    int size, position = 0;
-    core_Pack_size(n, t, c, &size);
-    char *copy = need(malloc(size + 1));
-    core_Pack(b, n, t, copy, size, &position, c);
-    int rc = core_Sendrecv(copy, position, predef[PRE_MPI_PACKED], dest, stag, b, n, t, source,
+    int size, position = 0, rc = core_Pack_size(n, t, c, &size);
+    if (rc || size < 0) /* more than an int holds */
+        return rc ? rc : NEUTRAL_MPI_ERR_COUNT;
+    char *copy = need(malloc((size_t)size + 1));
+    rc = core_Pack(b, n, t, copy, size, &position, c);
+    if (!rc)
+        rc = core_Sendrecv(copy, position, predef[PRE_MPI_PACKED], dest, stag, b, n, t, source,
                            rtag, c, st);
     free(copy);
     return rc;

@@ -1,20 +1,20 @@
 /* messages/partitioned.c - partitioned communication: MPI_Psend_init, MPI_Precv_init, MPI_Pready, MPI_Parrived.
  *
- * All of it is done above the border. What a library below has begun of such a message could be neither drained nor resumed, and
- * Open MPI and MPICH do it differently.
+ * All of it happens above the border: a message that a library below has half sent can be neither drained nor resumed, and
+ * Open MPI and MPICH work differently.
  *
- *   1. MPI_Psend_init and MPI_Precv_init count the calls with the same communicator, peer and tag. The n-th of the one side and
- *      the n-th of the other are a pair: both know it without a message.
- *   2. MPI_Start begins a round. MPI_Pready packs a partition and sends it, in pieces that say to which bytes of the round
- *      they belong (pieces.c). So the program may have its buffer back when all partitions are ready.
- *   3. Whoever waits for a partitioned request, or asks for one, takes in the pieces that have come. Those of a round that has begun
- *      here are put to their place; others are kept until it begins.
- *   4. A partition has arrived when all its bytes have. So the two sides may have different numbers of partitions.
- *   5. A send is complete when all is ready and no piece of the round before is still on its way: a sender is never
- *      two rounds ahead. (It does not wait longer than a library may: the receiver has begun this round only if it
- *      has all of the one before.)
+ *   1. MPI_Psend_init and MPI_Precv_init count the calls with the same communicator, peer and tag. The n-th of one side and
+ *      the n-th of the other form a pair; both sides know it without a message.
+ *   2. MPI_Start begins a round. MPI_Pready packs a partition and sends it in pieces, which carry their byte offset in the
+ *      round (pieces.c). So the program may reuse its buffer as soon as all partitions are ready.
+ *   3. Waiting for a partitioned request, or testing one, takes in the pieces that have arrived. A piece of a round that has
+ *      begun here goes to its place; any other waits until its round begins.
+ *   4. A partition has arrived when all its bytes have. So the two sides may use different numbers of partitions.
+ *   5. A send is complete when all partitions are ready and no piece of the previous round is still being sent: a sender
+ *      is never two rounds ahead. (It waits no longer than MPI allows: the receiver begins this round only after it has
+ *      received all of the previous one.)
  *
- * Requests, counts, pieces that came early: all of it is memory of the upper half, and is rolled back with the program.
+ * Requests, counts and early pieces are memory of the upper half, which rolls back with the program.
  */
 #include "messages/partitioned.h"
 #include <limits.h>
@@ -23,7 +23,7 @@
 
 enum { PIECE_BYTES = 1 << 18 };
 
-/* --- which call it is: 1 --- */
+/* --- numbering the calls: 1 --- */
 struct calls {
     struct calls *next;
     uint64_t comm;
@@ -47,7 +47,7 @@ static unsigned count_call(const struct partitioned *p)
     return c->n++;
 }
 
-/* Do its bytes lie side by side, in their order? */
+/* Do its bytes lie in memory without gaps, in order? */
 static int is_dense(const object *t, long size, long extent)
 {
     if (size != extent)
@@ -61,7 +61,7 @@ static char *element(const struct partitioned *p, long k)
 {
     return (char *)((uintptr_t)p->buf + (uintptr_t)(k * p->extent));
 }
-/* Elements that go into one call, or one piece. */
+/* The number of elements for one call, or one piece. */
 static long run_length(const struct partitioned *p, long left)
 {
     long most = p->size && p->size < PIECE_BYTES ? PIECE_BYTES / p->size : p->size ? 1 : INT_MAX;
@@ -98,7 +98,7 @@ static int make_ready(struct partitioned *p, int partition)
         n = run_length(p, end - at);
         rc = send_run(p, at, n);
     }
-    if (!p->bytes && !p->left) /* nothing but the word that it is complete */
+    if (!p->bytes && !p->left) /* an empty piece, which says that the round is complete */
         rc = send_run(p, 0, 0);
     return rc;
 }
@@ -175,7 +175,7 @@ static int make(int is_recv, void *buf, int partitions, long count, object *type
     int rc = core_Type_size_x(type, &size);
     if (!rc)
         rc = core_Type_get_extent(type, &lb, &extent);
-    if (!rc && size > INT_MAX / 2) /* a piece is at least one element, and goes in one message */
+    if (!rc && size > INT_MAX / 2) /* a piece holds at least one element and is one message */
         rc = NEUTRAL_MPI_ERR_TYPE;
     if (rc)
         return rc;
@@ -273,6 +273,9 @@ int core_Pready_range(int low, int high, object *r)
 }
 int core_Pready_list(int n, const int *partitions, object *r)
 {
+    if (!parts_of(r, 0))
+        return NEUTRAL_MPI_ERR_REQUEST;
+    NEEDS_ARRAY(partitions, n);
     int rc = 0;
     for (int k = 0; k < n && !rc; k++)
         rc = core_Pready(partitions[k], r);

@@ -1,17 +1,17 @@
 /* messages/pieces.c - the pieces in which partitioned messages travel: ordinary messages on our own channel, which a checkpoint
- * drains and a resume brings back as any others. Nobody waits in here.
+ * drains and a resume restores like any others. Only pieces_all_sent() waits.
  */
 #include "messages/partitioned.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG_PIECE = 0x8000 }; /* the first that comm/ does not use on that channel */
+enum { TAG_PIECE = 0x8000 }; /* the first tag that comm/ does not use on that channel */
 
 struct queue {
     struct parcel *first, **end;
 };
 static struct {
-    struct queue going, coming, early; /* early: its round, or its request, is not there yet */
+    struct queue going, coming, early; /* early: its round or its request does not exist yet */
     struct partitioned *receives;
 } pieces = {.going.end = &pieces.going.first,
             .coming.end = &pieces.coming.first,
@@ -97,11 +97,11 @@ static void deliver(struct parcel *p)
         append(&pieces.early, p);
         return;
     }
-    partitioned_place(r, p); /* r may be gone then */
+    partitioned_place(r, p); /* may free r */
     free(p);
 }
 
-/* Ask for what has been sent to us: its size is known only now. */
+/* Post receives for the pieces sent to us, whose sizes are known only now. */
 static int receive_begin(void)
 {
     struct status s;

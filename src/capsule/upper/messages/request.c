@@ -1,4 +1,4 @@
-/* request.c - requests: completion, cancellation, and what a restart posts again. */
+/* request.c - requests: completion. */
 #include "messages/messages.h"
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +22,12 @@ void slab_new(void)
 }
 
 const struct status empty_status = {NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, 0, 0, 0};
-/* nothing is said of a send; this is what Open MPI says */
+/* The standard leaves the status of a send undefined; these are Open MPI's values. */
 static const struct status sent_status = {NEUTRAL_PROC_NULL, NEUTRAL_ANY_TAG, 0, 0, 0};
 
 struct books books;
 
-/* What a request holds, before it is retired. */
+/* Drop what a request holds before it is retired. */
 static void let_go(object *r)
 {
     if (!r->req.type->predefined)
@@ -88,39 +88,12 @@ void requests_init(void)
     books.sent->req.status = sent_status;
 }
 
-/* Not qsort(): that may call malloc(), which may have been interrupted. */
-static void sort_by_order(object **r, size_t n)
+void begin_later(void)
 {
-    for (size_t gap = n / 2; gap; gap /= 2)
-        for (size_t i = gap; i < n; i++) {
-            object *one = r[i];
-            size_t at = i;
-            for (; at >= gap && r[at - gap]->req.order > one->req.order; at -= gap)
-                r[at] = r[at - gap];
-            r[at] = one;
-        }
-}
-
-/* After a restart nothing is under way but receives that had not been matched: post them again, in
- * their old order.
- */
-void rebind_requests(void)
-{
-    size_t n = 0, at = 0;
-    EACH_REQUEST (r)
-        n += r->req.is_recv && !r->req.done;
-    object **open = keep_alloc((n + 1) * sizeof *open);
-    EACH_REQUEST (r)
-        if (r->req.is_recv && !r->req.done)
-            open[at++] = r;
-    sort_by_order(open, n);
-    for (at = 0; at < n; at++) {
-        object *r = open[at];
-        LOWER(Irecv, r->req.buf, r->req.n, r->req.type->real,
-              r->req.comm->comm.released ? NEUTRAL_ANY_SOURCE : r->req.peer, r->req.tag,
-              r->req.comm->real, &r->real);
-    }
-    keep_free(open);
+    struct posting *first = upper.later;
+    upper.later = NULL;
+    upper.later_end = &upper.later;
+    LOWER_VOID(begin_receives, first);
 }
 
 int request_idle(const object *r)
@@ -153,16 +126,16 @@ int request_poll(object *r)
     return r->req.done;
 }
 
-/* Whom a request waits for, as a world rank. */
+/* The world rank for which a request waits. */
 static int awaited(const object *r)
 {
     return r->req.is_recv && r->req.peer >= 0 ? r->req.comm->comm.peers[r->req.peer]
                                               : WAITING_FOR_ANY;
 }
 
-enum { BATCH = 128 }; /* requests that are waited for in one crossing */
+enum { BATCH = 128 }; /* requests per call of the lower half */
 
-/* Messages received, in runs from one and the same rank. */
+/* A run of messages received from the same rank. */
 struct run {
     const object *comm;
     int source;
@@ -182,8 +155,8 @@ static inline void run_add(struct run *run, const object *comm, int source)
     run->n++;
 }
 
-/* Not all could be finished: what the lower half says of each is kept, and those that are complete
- * are marked. */
+/* Not all requests could be finished: keep the lower half's result for each, and mark the complete
+ * ones. */
 static void note_unfinished(int n, object **r, const handle_t *real, const struct status *status,
                             int failed)
 {
@@ -207,7 +180,7 @@ static inline void retire_all(int n, object **open, const struct status *status)
         if (__builtin_expect(r->req.is_recv, 1))
             run_add(&run, r->req.comm, status ? status[k].source : r->req.peer);
         if (__builtin_expect(r->req.holds, 0)) {
-            run_end(&run); /* the communicator may be gone then */
+            run_end(&run); /* let_go() may free the communicator */
             run.n = 0;
             let_go(r);
         }
@@ -219,10 +192,10 @@ static inline void retire_all(int n, object **open, const struct status *status)
     run_end(&run);
 }
 
-/* Wait for several requests, but not for long. Returns 1 if all are finished and null; 0: nothing
- * is finished, but those that are complete are marked.
+/* Try to finish several requests in one call of the lower half. Returns 1 if all are finished and null,
+ * 0 if none is finished; the complete ones are marked then.
  *
- * Every instruction in here counts: once per request.
+ * Every instruction in here counts: it runs once per request.
  */
 static inline __attribute__((always_inline)) int finish_quickly(int n, object **h,
                                                                 struct status *st)
@@ -235,7 +208,7 @@ static inline __attribute__((always_inline)) int finish_quickly(int n, object **
         object *r = h[i];
         if (r == sent)
             continue;
-        if (__builtin_expect(r->req.done, 0)) { /* null and special ones have it, too */
+        if (__builtin_expect(r->req.done, 0)) { /* also set in null and special requests */
             if (r == null)
                 continue;
             return 0;
@@ -260,7 +233,7 @@ static inline __attribute__((always_inline)) int finish_quickly(int n, object **
     return 1;
 }
 
-/* Wait for up to BATCH requests; a checkpoint may come in between. */
+/* Wait for up to BATCH requests. A checkpoint may happen inside. */
 static void wait_batch(int n, object **requests, int want_status)
 {
     for (;;) {
@@ -321,7 +294,7 @@ static void wait_one(object *r, int want_status)
 int core_Wait(object **h, struct status *st)
 {
     if (is_null(*h)) {
-        tell_status(st, &empty_status);
+        tell_empty(st);
         return 0;
     }
     while (special_waits(*h))
@@ -334,7 +307,7 @@ int core_Test(object **h, int *flag, struct status *st)
 {
     *flag = 1;
     if (is_null(*h)) {
-        tell_status(st, &empty_status);
+        tell_empty(st);
         return 0;
     }
     *flag = request_poll(*h);
@@ -394,7 +367,7 @@ int core_Testany(int n, object **h, int *index, int *flag, struct status *st)
     *index = NEUTRAL_UNDEFINED;
     *flag = !any;
     if (!any)
-        tell_status(st, &empty_status);
+        tell_empty(st);
     return 0;
 }
 
@@ -438,34 +411,4 @@ int core_Request_free(object **h)
         books_changed();
     }
     return 0;
-}
-
-int core_Cancel(object **h)
-{
-    object *r = *h;
-    if (r == predef[PRE_MPI_REQUEST_NULL])
-        return NEUTRAL_MPI_ERR_REQUEST;
-    if (r->req.special)
-        return special_cancel(r);
-    if (r->req.done || !r->req.is_recv)
-        return 0; /* a send that is not cancelled completes as usual */
-    int rc = LOWER(Cancel, &r->real, &r->req.status);
-    r->req.done = 1;
-    if (!r->req.status.cancelled) /* it had been matched */
-        count_recv(r->req.comm, &r->req.status);
-    return rc;
-}
-
-/* A request that is not bound yet has the null handle: whoever walks the list may rely on it. */
-void unbind_requests(void)
-{
-    EACH_REQUEST (r)
-        r->real = upper.lower->predef[PRE_MPI_REQUEST_NULL];
-}
-
-void each_request(void (*visit)(handle_t real, int is_receive))
-{
-    EACH_REQUEST (r)
-        if (!r->req.done && !r->req.special)
-            visit(r->real, r->req.is_recv);
 }

@@ -1,6 +1,6 @@
-/* messages/special_requests.c - requests that are not one request of the lower half: persistent ones (their
- * arguments, and while active an ordinary request inside), generalized ones, composites
- * (several ordinary requests), and partitioned ones (partitioned.c).
+/* messages/special_requests.c - requests that do not stand for exactly one request of the lower half: persistent
+ * ones (their arguments and, while active, an ordinary request inside), generalized ones, composites (several
+ * ordinary requests), partitioned ones (partitioned.c), and flushes (buffers.c).
  */
 #include "core/face.h"
 #include "messages/messages.h"
@@ -13,7 +13,7 @@ object *new_special(enum special what)
     object *r = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, 0, COMM_SELF);
     r->req.special = need(calloc(1, sizeof *r->req.special));
     r->req.special->what = what;
-    r->req.done = 1; /* nothing of it is below: draining and restart pass it by */
+    r->req.done = 1; /* draining and restart skip it: it has nothing below */
     return r;
 }
 object *composite(int n, object **inner, int status_of, void *keep)
@@ -40,8 +40,14 @@ static void unhold(object *o)
         unref_type(o);
     else if (o->kind == KIND_COMM)
         unref_comm(o);
-    else if (!o->predefined && !--o->refs)
-        object_delete(o);
+    else
+        unref_op(o);
+}
+static void free_types(object **array)
+{
+    for (object **t = array; *t; t++)
+        unref_type(*t);
+    free(array);
 }
 static void dismantle(object **h)
 {
@@ -51,7 +57,7 @@ static void dismantle(object **h)
     for (int i = 0; i < s->n_held; i++)
         unhold(s->held[i]);
     for (int i = 0; i < s->n_arrays; i++)
-        free(s->inner[1 + i]);
+        free_types((object **)(void *)s->inner[1 + i]);
     partitioned_free(s->parts);
     free(s->keep);
     free(s->inner);
@@ -68,6 +74,8 @@ int special_poll(object *r, int *error)
         return s->complete;
     if (s->what == SPECIAL_PARTITIONED)
         return partitioned_poll(s->parts);
+    if (s->what == SPECIAL_FLUSH)
+        return flush_done(s->keep);
     int all = 1;
     for (int i = 0; i < s->n; i++)
         if (s->inner[i] != predef[PRE_MPI_REQUEST_NULL] && !request_poll(s->inner[i]))
@@ -77,7 +85,9 @@ int special_poll(object *r, int *error)
 int special_waits(object *r)
 {
     const struct special_request *s = r->req.special;
-    return s && (s->what == SPECIAL_GENERALIZED || s->what == SPECIAL_PARTITIONED) &&
+    return s &&
+           (s->what == SPECIAL_GENERALIZED || s->what == SPECIAL_PARTITIONED ||
+            s->what == SPECIAL_FLUSH) &&
            !special_poll(r, NULL);
 }
 static int generalized_status(struct special_request *s, struct status *st)
@@ -122,7 +132,7 @@ int special_finish(object **h, struct status *st)
         }
     }
     tell_status(st, &wanted);
-    if (s->what == SPECIAL_COMPOSITE)
+    if (s->what == SPECIAL_COMPOSITE || s->what == SPECIAL_FLUSH)
         dismantle(h);
     return rc;
 }
@@ -135,14 +145,16 @@ int special_free(object **h)
     struct special_request *s = (*h)->req.special;
     int rc = 0;
     if (s->what == SPECIAL_PARTITIONED && s->n && s->parts->is_recv && s->parts->left) {
-        s->parts->freed = 1; /* its last piece ends it */
+        s->parts->freed = 1; /* the arrival of its last piece frees it */
         *h = predef[PRE_MPI_REQUEST_NULL];
         return 0;
     }
     if (s->what == SPECIAL_PARTITIONED)
-        s->n = 0; /* what was made ready is on its way without it */
+        s->n = 0; /* partitions already sent no longer need it */
+    if (s->what == SPECIAL_FLUSH)
+        flush_forget(s->keep);
     if (s->what == SPECIAL_GENERALIZED) {
-        /* the program may still complete it: its functions are called then */
+        /* The program may still complete it, which then calls its free function. */
         (*h)->req.freed = 1;
         if (s->complete) {
             rc = face_call_free(s);
@@ -193,12 +205,12 @@ int core_Grequest_complete(object *r)
     return 0;
 }
 
-/* Status without retiring. */
+/* The status, without retiring the request. */
 int core_Request_get_status(object *r, int *flag, struct status *st)
 {
     *flag = 1;
     if (r == predef[PRE_MPI_REQUEST_NULL] || special_inactive(r)) {
-        tell_status(st, &empty_status);
+        tell_empty(st);
         return 0;
     }
     *flag = request_poll(r);
@@ -213,21 +225,32 @@ int core_Request_get_status(object *r, int *flag, struct status *st)
         struct status own;
         partitioned_status(s->parts, &own);
         tell_status(st, &own);
-    } else
-        tell_status(st, &s->inner[s->what == SPECIAL_PERSISTENT ? 0 : s->status_of]->req.status);
+    } else if (s->what == SPECIAL_FLUSH)
+        tell_empty(st);
+    else if (s->what == SPECIAL_PERSISTENT || s->status_of >= 0)
+        return core_Request_get_status(s->inner[s->what == SPECIAL_PERSISTENT ? 0 : s->status_of],
+                                       flag, st);
+    else
+        tell_status(st, &empty_status);
     return 0;
 }
 
+static int is_persistent(const object *r)
+{
+    return r && r->kind == KIND_REQ && r->req.special && is_started(r->req.special);
+}
 int core_Start(object **h)
 {
-    if ((*h)->kind != KIND_REQ || !(*h)->req.special || !is_started((*h)->req.special) ||
-        (*h)->req.special->n)
-        return NEUTRAL_MPI_ERR_REQUEST;
-    return (*h)->req.special->start(*h);
+    return is_persistent(*h) && !(*h)->req.special->n ? (*h)->req.special->start(*h)
+                                                      : NEUTRAL_MPI_ERR_REQUEST;
 }
+/* Like both libraries, starts none if one of them is not persistent. */
 int core_Startall(int n, object **h)
 {
     int rc = 0;
+    for (int i = 0; i < n; i++)
+        if (!is_persistent(h[i]))
+            return NEUTRAL_MPI_ERR_REQUEST;
     for (int i = 0; i < n && !rc; i++)
         rc = core_Start(&h[i]);
     return rc;

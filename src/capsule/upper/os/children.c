@@ -1,9 +1,9 @@
-/* os/children.c - programs that the application starts. What they do to files is not seen by us
- * (lower/undo/undo.c): if the job can be rolled back, we warn the user once.
+/* os/children.c - programs that the application starts. We do not see what they do to files
+ * (lower/undo/undo.c), so if the job can roll back in place, we warn the user once.
  *
- * No image brings a child back. Most live for a moment (system("mkdir …")), and a restart in this moment
- * would make a failure of it: an image waits until the application has seen the child's end, but not for
- * a child that has lived for CHILD_SECONDS, nor for longer than that in all.
+ * No image brings a child back. Most children live for a moment (system("mkdir …")), and a restart from an
+ * image taken in that moment would look like a failed command. So an image waits until the application has
+ * seen the child's end, but not for a child older than CHILD_SECONDS, nor longer than that in total.
  */
 #include "os/os.h"
 
@@ -20,19 +20,19 @@
 
 enum { CHILD_SECONDS = 2, CHILDREN = 64 };
 struct child {
-    time_t born;  /* 0: this one is free */
-    pid_t pid;    /* 0: it is seen to end by a call of ours */
+    time_t born;  /* 0: this entry is free */
+    pid_t pid;    /* 0: one of our functions (system, pclose) sees its end */
     void *stream; /* of popen() */
 };
 struct household {
     struct child children[CHILDREN];
-    struct household *next; /* they are never given back */
+    struct household *next; /* never freed */
 };
 static struct {
     struct household first;
     struct child none;
-    volatile time_t first_asked, last_asked; /* for this image: it is asked for every few ms */
-    int told;                                /* that there are some */
+    volatile time_t first_asked, last_asked; /* child_is_awaited(), every few ms */
+    int told;                                /* the user was warned */
 } family;
 
 static time_t seconds_now(void)
@@ -62,7 +62,7 @@ static struct child *take_place(struct household *h, time_t now)
     return NULL;
 }
 
-/* One more behind the last. No malloc(): fork() may be called where that is not allowed. */
+/* Append a household. No malloc(): the program may call fork() where malloc() is not allowed. */
 static struct household *extend(struct household *last)
 {
     struct household *none = NULL, *more = mmap(NULL, sizeof *more, PROT_READ | PROT_WRITE,
@@ -73,7 +73,7 @@ static struct household *extend(struct household *last)
                                     __ATOMIC_ACQUIRE))
         return more;
     munmap(more, sizeof *more);
-    return none; /* that of another thread */
+    return none; /* another thread was faster: this is its household */
 }
 
 static struct child *child_begins(const char *command)
@@ -99,8 +99,8 @@ static void child_is_over(struct child *c)
     __atomic_store_n(&c->born, 0, __ATOMIC_RELEASE);
 }
 
-/* A child that was not waited for, if only it has ended. (Those that write an image send no signal at
- * their end, and are not meant.) */
+/* Is there a child, running or ended, for which the program has not waited? (waitid() does not report those
+ * that write an image: they send no signal at their end.) */
 static int is_unseen(int which, pid_t pid)
 {
     siginfo_t ended;
@@ -176,7 +176,7 @@ int pclose(FILE *f)
     return status;
 }
 
-/* The result of posix_spawn() is an error, or 0. */
+/* posix_spawn() returns an error number, or 0. */
 static int spawned(struct child *c, int error, const pid_t *pid)
 {
     if (error)

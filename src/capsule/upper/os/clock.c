@@ -7,14 +7,14 @@
 
 #include "os/os.h"
 
-/* The upper half has no vdso: borrow the lower half's fast clock.  TLS is not
- * switched: with a valid clock id that function cannot fail, so it sets no errno. */
+/* The upper half has no vdso, so this borrows the lower half's fast clock. It does not switch the thread
+ * pointer: with a valid clock ID that function cannot fail, so it does not touch errno. */
 int clock_gettime(clockid_t c, struct timespec *ts)
 {
     if (!upper.lower || (unsigned)c > CLOCK_BOOTTIME)
         return syscall(SYS_clock_gettime, c, ts);
     in_library++;
-    FENCE_INSIDE(); /* only now its address: see INSIDE */
+    FENCE_INSIDE(); /* load the address only now: see INSIDE */
     int r = upper.lower->clock_gettime(c, ts);
     in_library--;
     return r;

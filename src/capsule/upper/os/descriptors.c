@@ -1,5 +1,5 @@
-/* os/descriptors.c - whatever else gives the application a file number: it must be one of the upper
- * half's, too (os/files.c). A low number would be the lower half's in the next process.
+/* os/descriptors.c - the other calls that return a file descriptor. It must also be one of the upper
+ * half's (os/files.c): in the next process a low number would belong to the lower half.
  */
 #include "os/os.h"
 
@@ -24,8 +24,8 @@ static int moved(int fd)
 {
     return fd < 0 ? fd : file_moved(fd, fcntl(fd, F_GETFD) & FD_CLOEXEC);
 }
-/* No image is taken between the opening of a file and the move: it would not know the file, and a
- * process that is resumed from it would move one of its own lower half instead. */
+/* in_library keeps images out between opening a file and moving it. Such an image would not know the
+ * file, and a process resumed from it would move a file of its own lower half instead. */
 #define MOVED(opening)            \
     ({                            \
         in_library++;             \
@@ -64,9 +64,9 @@ int socket(int domain, int type, int protocol)
 int accept4(int fd, struct sockaddr *restrict address, socklen_t *restrict length, int flags)
 {
     int before = files_resumed(), n = NEXT(accept4)(fd, address, length, flags);
-    in_library++; /* not earlier: it may have waited */
+    in_library++; /* not earlier: accept may wait */
     if (n >= 0 && files_resumed() != before) {
-        errno = ECONNABORTED; /* it came to a process that is gone */
+        errno = ECONNABORTED; /* the connection was to a process that is gone */
         n = -1;
     }
     n = moved(n);
@@ -143,7 +143,7 @@ FILE *tmpfile(void)
     return f;
 }
 FILE *tmpfile64(void) __attribute__((alias("tmpfile")));
-/* (pclose() closes the stream's own number.) */
+/* For popen(): pclose() closes whatever number the stream has. */
 void stream_moved(FILE *f)
 {
     f->_fileno = moved(f->_fileno);

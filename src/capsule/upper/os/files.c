@@ -7,50 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "os/files.h"
 #include "os/os.h"
 
-/* What is noted before an image. No malloc, no stdio: the application may have been interrupted
- * inside them. The table lies in memory of its own.
- */
-struct file {
-    int fd, flags, cloexec;
-    int twin;     /* the same open file as this one of the table; -1: none */
-    int standard; /* a copy of what the launcher gave us as this number; -1: none */
-    off_t at, size;
-    struct scratch *scratch; /* its content, if it has no name any more */
-    char *path;
-    struct identity {
-        dev_t device;
-        ino_t inode;
-    } is;
-    int nameless;
-    int next;        /* another one that could be the same open file; -1: none */
-    int last, count; /* of the first of those: the last one, how many */
-};
 static struct {
-    int base; /* as with addresses, the number tells the owner: what the application opens is moved to numbers from here
-                 on, which are free in a new process, too */
+    int base; /* As with addresses, the number shows the owner: we move the application's files to numbers from here on,
+                 which are also free in a new process. */
     struct file *list;
     int count, room;
-    struct identity standard[3]; /* what the launcher gave us as 0, 1, 2 */
+    struct identity standard[3]; /* the launcher's 0, 1, 2 */
     char folder[4096];
     int mask_of_new_files;
     struct itimerval timers[3];
-    struct rlimit limit; /* of file numbers */
-    struct passing {
-        ino_t inode;        /* 0: no such file */
-        long since;         /* 0: it stays */
-    } passing[UPPER_FILES]; /* libc's own: see file_in_passing */
-    long last_asked;        /* for them */
+    struct rlimit limit; /* on file descriptors */
     int resumed;
+    int crowded; /* files that could not be moved to numbers from `base` on */
 } kept = {.base = UPPER_FILES};
 
 int file_numbers(void)
@@ -58,9 +35,7 @@ int file_numbers(void)
     return kept.base;
 }
 
-/* No call of libc that is ours, too: a dlsym() in the middle of a checkpoint may find the loader
- * locked. */
-static int control(int fd, int what, long argument)
+int file_control(int fd, int what, long argument)
 {
     return (int)raw_syscall(SYS_fcntl, fd, what, argument, 0, 0, 0);
 }
@@ -68,9 +43,13 @@ int file_moved(int fd, int cloexec)
 {
     if (fd < 0 || fd >= kept.base)
         return fd;
-    int n = control(fd, cloexec ? F_DUPFD_CLOEXEC : F_DUPFD, kept.base);
-    if (n < 0)
+    int n = file_control(fd, cloexec ? F_DUPFD_CLOEXEC : F_DUPFD, kept.base);
+    if (n < 0) {
+        if (!kept.crowded++)
+            file_say("no file descriptor is left for it (ulimit -n): images leave out such files",
+                     "an open file");
         return fd;
+    }
     close(fd);
     return n;
 }
@@ -88,7 +67,7 @@ int file_moved(int fd, int cloexec)
 int openat(int dir, const char *path, int flags, ...)
 {
     mode_t m = MODE(flags);
-    in_library++; /* no image between the opening and the move: it would not know the file */
+    in_library++; /* an image between opening and moving the file would not know it */
     int fd = file_moved(NEXT(openat)(dir, path, flags, m), flags & O_CLOEXEC);
     in_library--;
     return fd;
@@ -121,10 +100,10 @@ void file_link(int fd, char *link, size_t room)
     snprintf(link, room, "/proc/self/fd/%d", fd);
 }
 
-/* Is this file a copy of what the launcher gave us? /dev/null and its like never are: it may have
- * been opened for reading there and for writing here. A file on disk that the program opened once
- * more by its name has an offset of its own; where the kernel cannot tell the two apart (kcmp), it
- * counts as a copy.
+/* Is this file a copy of a descriptor from the launcher? /dev/null and similar devices never are: the
+ * launcher may have opened one for reading and the program for writing. A file on disk that the program
+ * opened again by its name has its own offset; if the kernel cannot tell the two apart (kcmp), it counts
+ * as a copy.
  */
 static int standard_like(int fd, const struct stat *st)
 {
@@ -136,7 +115,7 @@ static int standard_like(int fd, const struct stat *st)
         if (st->st_dev != kept.standard[k].device || st->st_ino != kept.standard[k].inode)
             continue;
         if (S_ISREG(st->st_mode) && k == 0)
-            continue; /* the input is read on from where it was, whatever the next launcher gives */
+            continue; /* input continues where it was, whatever the next launcher provides */
         long me = raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
         if (S_ISREG(st->st_mode) && !fstat(k, &now) && now.st_dev == st->st_dev &&
             now.st_ino == st->st_ino && raw_syscall(SYS_kcmp, me, me, KCMP_FILE, k, fd, 0) > 0)
@@ -144,71 +123,6 @@ static int standard_like(int fd, const struct stat *st)
         return k;
     }
     return -1;
-}
-
-/* The files of one group stand at the same place of the same file: some may be one open file (by dup), which
- * share it. Each is moved to a place of its own, one after the other; two that then stand at the same place
- * are one. All threads are parked.
- */
-static void find_twins_in(int head)
-{
-    int count = kept.list[head].count, *first = keep_alloc(((size_t)count + 1) * sizeof *first),
-        k = 1;
-    for (int i = head; i >= 0; i = kept.list[i].next, k++) {
-        lseek(kept.list[i].fd, kept.list[i].at + k, SEEK_SET);
-        first[k] = -1;
-    }
-    for (int i = head; i >= 0; i = kept.list[i].next) {
-        off_t stands = lseek(kept.list[i].fd, 0, SEEK_CUR) - kept.list[i].at;
-        if (stands < 1 || stands > count)
-            continue; /* it cannot be moved */
-        kept.list[i].twin = first[stands];
-        if (first[stands] < 0)
-            first[stands] = i;
-    }
-    for (int i = head; i >= 0; i = kept.list[i].next)
-        lseek(kept.list[i].fd, kept.list[i].at, SEEK_SET);
-    keep_free(first);
-}
-
-static int could_be_one(const struct file *a, const struct file *b)
-{
-    return a->at == b->at && a->flags == b->flags && a->is.inode == b->is.inode &&
-           a->is.device == b->is.device;
-}
-
-/* Which of the files are the same open file? In groups, by a table of hashes: to compare each with each takes
- * minutes for some thousand files. */
-static void find_twins(void)
-{
-    size_t slots = 64;
-    while (slots < 2 * (size_t)kept.count)
-        slots *= 2;
-    int *table = keep_alloc(slots * sizeof *table);
-    for (size_t s = 0; s < slots; s++)
-        table[s] = -1;
-    for (int i = 0; i < kept.count; i++) {
-        struct file *f = &kept.list[i];
-        if (f->at < 0)
-            continue;
-        uint64_t mix = (f->is.inode * 31 + f->is.device) * 31 + (uint64_t)f->at;
-        size_t s = (mix * 0x9e3779b97f4a7c15ull >> 32) & (slots - 1);
-        while (table[s] >= 0 && !could_be_one(&kept.list[table[s]], f))
-            s = (s + 1) & (slots - 1);
-        if (table[s] < 0) {
-            table[s] = f->last = i;
-            f->count = 1;
-            continue;
-        }
-        struct file *head = &kept.list[table[s]];
-        kept.list[head->last].next = i;
-        head->last = i;
-        head->count++;
-    }
-    keep_free(table);
-    for (int i = 0; i < kept.count; i++)
-        if (kept.list[i].count > 1)
-            find_twins_in(i);
 }
 
 static void note(int fd, const struct stat *st)
@@ -225,14 +139,14 @@ static void note(int fd, const struct stat *st)
     }
     file_link(fd, link, sizeof link);
     ssize_t n = readlink(link, path, sizeof path - 1);
-    if (n <= 0) {
+    if (n <= 0 || (size_t)n == sizeof path - 1) {
         file_say("the path of an open file is too long: the image leaves it out", "note");
         return;
     }
     struct file *f = &kept.list[kept.count++];
     *f = (struct file){.fd = fd,
-                       .flags = control(fd, F_GETFL, 0),
-                       .cloexec = control(fd, F_GETFD, 0),
+                       .flags = file_control(fd, F_GETFL, 0),
+                       .cloexec = file_control(fd, F_GETFD, 0),
                        .at = lseek(fd, 0, SEEK_CUR),
                        .standard = standard_like(fd, st),
                        .size = st->st_size,
@@ -252,7 +166,7 @@ static void look_at(int fd)
         return;
     if (fd < 3 && st.st_dev == kept.standard[fd].device && st.st_ino == kept.standard[fd].inode &&
         !(fd == 0 && S_ISREG(st.st_mode)))
-        return; /* the next launcher gives another one */
+        return; /* the next launcher provides another one */
     if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISCHR(st.st_mode) ||
         standard_like(fd, &st) >= 0)
         note(fd, &st);
@@ -271,8 +185,7 @@ void files_forget(void)
     pipes_forget();
 }
 
-/* Calls VISIT for each open file, however many, as the kernel lists them. Returns 0 if it does not. */
-static int each_open_file(void (*visit)(int fd, void *with), void *with)
+int each_open_file(void (*visit)(int fd, void *with), void *with)
 {
     struct entry { /* struct linux_dirent64 */
         uint64_t inode, next;
@@ -314,92 +227,26 @@ void note_files(void)
         look_at(fd);
     if (!each_open_file(look_at_upper, NULL))
         file_say("cannot be read: the image leaves out open files", "/proc/self/fd");
-    find_twins();
+    files_find_twins(kept.list, kept.count);
     for (int i = 0; i < kept.count; i++)
         if (kept.list[i].twin < 0 && kept.list[i].nameless)
             kept.list[i].scratch = scratch_save(kept.list[i].fd, (size_t)kept.list[i].size);
     pipes_noted();
     note_children();
-    raw_syscall(SYS_getcwd, (long)kept.folder, sizeof kept.folder, 0, 0, 0, 0);
+    if (raw_syscall(SYS_getcwd, (long)kept.folder, sizeof kept.folder, 0, 0, 0, 0) < 0) {
+        kept.folder[0] = 0;
+        file_say("the image does not keep the working directory, which has no path", "note");
+    }
     kept.mask_of_new_files = (int)raw_syscall(SYS_umask, 0, 0, 0, 0, 0, 0);
     raw_syscall(SYS_umask, kept.mask_of_new_files, 0, 0, 0, 0, 0);
     for (int i = 0; i < 3; i++) {
         static const int signal_of[] = {SIGALRM, SIGVTALRM, SIGPROF};
         raw_syscall(SYS_getitimer, i, (long)&kept.timers[i], 0, 0, 0, 0);
-        /* It has run out, but its signal is blocked: the kernel sets it anew when that is taken. */
+        /* It has expired, but its signal is blocked: the kernel rearms it when the signal is delivered. */
         if (!kept.timers[i].it_value.tv_sec && !kept.timers[i].it_value.tv_usec &&
             signal_is_pending(signal_of[i]))
             kept.timers[i].it_value.tv_usec = 1;
     }
-}
-
-/* libc opens files for itself, and calls none of ours for it: the user database, folders, libraries to be
- * loaded, sockets of name services. It reads and closes them at once; an image in between would not know
- * the file, and a process that is resumed from it would read from one of its lower half, and close it.
- * Such a one is waited for. If it stays open, it is the lower half's.
- */
-/* Sockets: those that ask a name service. The lower half's own are streams between hosts. */
-static int may_pass(int fd, const struct stat *st)
-{
-    int flags = control(fd, F_GETFL, 0), domain = 0, type = 0;
-    socklen_t size = sizeof domain;
-    if (S_ISSOCK(st->st_mode)) {
-        raw_syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, (long)&domain, (long)&size, 0);
-        raw_syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, (long)&type, (long)&size, 0);
-        return domain == AF_UNIX || domain == AF_NETLINK || type == SOCK_DGRAM;
-    }
-    return (S_ISREG(st->st_mode) || S_ISDIR(st->st_mode)) && (flags & O_ACCMODE) == O_RDONLY &&
-           !(flags & O_PATH);
-}
-
-struct look {
-    long now;
-    int anew, found;
-    char open[UPPER_FILES];
-};
-
-static void look_at_lower(int fd, void *with)
-{
-    enum { PATIENCE = 1000 }; /* ms */
-    struct look *look = with;
-    struct stat st;
-    if (fd < 3 || fd >= kept.base || fd >= UPPER_FILES || fstat(fd, &st) || !may_pass(fd, &st))
-        return;
-    struct passing *p = &kept.passing[fd];
-    look->open[fd] = 1;
-    if (p->inode != st.st_ino || (look->anew && p->since))
-        *p = (struct passing){st.st_ino, look->now};
-    if (p->since && look->now - p->since > PATIENCE)
-        p->since = 0;
-    look->found |= p->since != 0;
-}
-
-static int look_at_passing(long now, int anew)
-{
-    struct look look = {.now = now, .anew = anew};
-    if (!each_open_file(look_at_lower, &look))
-        for (int fd = 3; fd < UPPER_FILES; fd++)
-            look_at_lower(fd, &look);
-    for (int fd = 3; fd < UPPER_FILES; fd++)
-        if (!look.open[fd])
-            kept.passing[fd].inode = 0;
-    return look.found;
-}
-
-int file_in_passing(void)
-{
-    enum { ASKED_AGAIN = 100 }; /* ms; for one image it is asked for every few */
-    struct timespec t;
-    raw_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&t, 0, 0, 0, 0);
-    long now = t.tv_sec * 1000 + t.tv_nsec / 1000000 + 1;
-    int anew = now - kept.last_asked > ASKED_AGAIN;
-    kept.last_asked = now;
-    return look_at_passing(now, anew);
-}
-
-void files_of_lower_half(void)
-{
-    look_at_passing(0, 1);
 }
 
 static long place(int from, const struct file *f)
@@ -442,13 +289,13 @@ int files_resumed(void)
     return kept.resumed;
 }
 
-/* As many file numbers as the program could have. */
+/* Allow as many file descriptors as the program had. */
 static void raise_limit(void)
 {
     struct rlimit now;
     if (getrlimit(RLIMIT_NOFILE, &now) || now.rlim_cur >= kept.limit.rlim_cur)
         return;
-    if (!setrlimit(RLIMIT_NOFILE, &kept.limit)) /* root may, whatever the hard limit was */
+    if (!setrlimit(RLIMIT_NOFILE, &kept.limit)) /* root may even raise the hard limit */
         return;
     now.rlim_cur = kept.limit.rlim_cur < now.rlim_max ? kept.limit.rlim_cur : now.rlim_max;
     setrlimit(RLIMIT_NOFILE, &now);
@@ -459,7 +306,7 @@ void reopen_files(void)
     kept.resumed++;
     raise_limit();
     files_of_lower_half();
-    if (raw_syscall(SYS_chdir, (long)kept.folder, 0, 0, 0, 0, 0) < 0)
+    if (kept.folder[0] && raw_syscall(SYS_chdir, (long)kept.folder, 0, 0, 0, 0, 0) < 0)
         file_say("cannot be the working directory here", kept.folder);
     raw_syscall(SYS_umask, kept.mask_of_new_files, 0, 0, 0, 0, 0);
     for (int fd = 0; fd < 3; fd++) { /* those of the new launcher */
@@ -467,7 +314,7 @@ void reopen_files(void)
         if (!fstat(fd, &st))
             kept.standard[fd] = (struct identity){st.st_dev, st.st_ino};
     }
-    for (int i = 0; i < kept.count; i++) /* first, while 0, 1, 2 are the launcher's */
+    for (int i = 0; i < kept.count; i++) /* these first, while 0, 1, 2 are still the launcher's */
         if (kept.list[i].standard >= 0)
             place(kept.list[i].standard, &kept.list[i]);
     for (int i = 0; i < kept.count; i++)

@@ -1,7 +1,7 @@
-/* os/maps.c - files that the application has mapped and shares (MAP_SHARED): an image brings back
- * their content as memory; here they become mappings of the file again, with that content.
+/* os/maps.c - files that the application has mapped with MAP_SHARED. An image restores their content as
+ * private memory; this file maps the files again, with that content.
  *
- * No malloc, no stdio: the application may have been interrupted inside them.
+ * No malloc, no stdio: the checkpoint may have interrupted the application inside them.
  */
 #include "os/os.h"
 
@@ -37,8 +37,8 @@ static void add(const struct shared_map *m)
     maps.list[maps.count++] = *m;
 }
 
-/* By the name that every C library since 2.7 has. A new header's sscanf would need version 2.38, and this runs
- * on the C library of the program, which may be older than the one that we are built with. */
+/* sscanf under the name that glibc has had since 2.7. With new headers, plain sscanf needs glibc 2.38, but this runs
+ * on the program's C library, which may be older than the one that we are built with. */
 int scan(const char *text, const char *format, ...) __asm__("__isoc99_sscanf")
     __attribute__((format(scanf, 2, 3)));
 
@@ -65,7 +65,7 @@ static void consider(const char *line)
     strcpy(m.path, line + at);
     size_t n = strlen(m.path);
     if (n > 10 && !strcmp(m.path + n - 10, " (deleted)"))
-        return; /* shared memory without a name: it comes back as memory of this process */
+        return; /* shared memory without a name comes back as private memory */
     if (stat(m.path, &st) || !S_ISREG(st.st_mode) || st.st_ino != inode)
         return;
     m.from = (char *)from;
@@ -100,7 +100,7 @@ void note_maps(void)
         have -= (size_t)(line - buffer);
         memmove(buffer, line, have);
         if (have == sizeof buffer - 1)
-            have = 0; /* a line without an end */
+            have = 0; /* drop a line longer than the buffer */
     }
     if (fd >= 0)
         raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
@@ -111,12 +111,16 @@ static long file_of(const struct shared_map *m)
     struct stat st;
     long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)m->path,
                           (m->writable ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC, 0600, 0, 0);
-    if (fd >= 0 && m->writable && !fstat((int)fd, &st) && (size_t)st.st_size < m->file_size)
-        raw_syscall(SYS_ftruncate, fd, (long)m->file_size, 0, 0, 0, 0);
-    return fd;
+    if (fd < 0 || !m->writable || fstat((int)fd, &st) || (size_t)st.st_size >= m->file_size)
+        return fd;
+    long rc = raw_syscall(SYS_ftruncate, fd, (long)m->file_size, 0, 0, 0, 0);
+    if (rc == 0)
+        return fd;
+    raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+    return rc; /* to write beyond its end would be a SIGBUS */
 }
 
-/* Returns NULL, or what went wrong. */
+/* Returns NULL, or an error text. */
 static const char *map_again(const struct shared_map *m)
 {
     long fd = file_of(m);
@@ -130,9 +134,11 @@ static const char *map_again(const struct shared_map *m)
     size_t there = m->file_size > (size_t)m->offset ? m->file_size - (size_t)m->offset : 0;
     if (m->writable && m->prot & PROT_READ)
         memcpy((void *)to, m->from, there < m->length ? there : m->length);
-    raw_syscall(SYS_mremap, to, (long)m->length, (long)m->length, MREMAP_MAYMOVE | MREMAP_FIXED,
-                (long)m->from, 0);
-    return NULL;
+    if (raw_syscall(SYS_mremap, to, (long)m->length, (long)m->length, MREMAP_MAYMOVE | MREMAP_FIXED,
+                    (long)m->from, 0) >= 0)
+        return NULL;
+    raw_syscall(SYS_munmap, to, (long)m->length, 0, 0, 0, 0);
+    return "cannot be mapped at its place again: its mapping is no longer shared";
 }
 
 void map_files_again(void)

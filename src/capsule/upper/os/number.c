@@ -1,16 +1,16 @@
-/* os/number.c - the number of the process, as the driver of a GPU sees it.
+/* os/number.c - the process ID, as a GPU driver sees it.
  *
- * A driver that remembers the number it began with takes a process with another one for a forked child, which may not use
- * its devices. A resumed process has another number. So the library of the driver gets the first one, in that process; all
- * other code, and its children, get the true one.
+ * A driver remembers the process ID from its start and takes a process with another one for a forked child, which may not
+ * use its devices. A resumed process has another ID. So in that process getpid() gives the driver's library the first ID; all
+ * other code, and the process's children, get the true one.
  */
 #include "os/os.h"
 
 #include <unistd.h>
 
 static struct {
-    int first, now;     /* when the program began; since it was resumed */
-    uintptr_t from, to; /* of the driver's library */
+    int first, now;     /* at the program's start; since the latest resume */
+    uintptr_t from, to; /* addresses of the driver's library */
 } number;
 
 void number_init(void)
@@ -28,7 +28,7 @@ int is_forked_child(void)
     return raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != number.now;
 }
 
-/* At a checkpoint: a part of the library. The first one begins it. */
+/* At a checkpoint, for each mapping of the library. `first`: this is its first one. */
 void number_note(uintptr_t from, uintptr_t to, int first)
 {
     if (first)

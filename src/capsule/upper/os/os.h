@@ -7,32 +7,32 @@
 
 /* --- os/ --- */
 void os_init(void);
-void os_before_image(void); /* park the other threads, note open files, signal mask */
-void os_go_on(void);        /* after the image, in the old process */
+void os_before_image(void); /* park the other threads; note open files, timers, the signal stack */
+void os_go_on(void);        /* after the image, in the same process */
 void os_resumed(void);      /* after a restart, in the new process */
 void block_signals(uint64_t *old);
 void restore_signals(const uint64_t *old);
-int signal_is_pending(int sig);                  /* blocked, and not yet taken */
+int signal_is_pending(int sig);                  /* blocked, and not delivered yet */
 extern __thread volatile unsigned interruptions; /* of this thread by our signal, see os/waits.c */
-extern __thread volatile unsigned handled_signals; /* by handlers of the application */
+extern __thread volatile unsigned handled_signals; /* that the application's handlers took */
 void park_threads(void);
 int thread_may_speak(void);
 void release_threads(void);
 void install_park_handler(void);
 void note_thread_names(void);
-void name_threads_again(void); /* when they are back */
+void name_threads_again(void); /* after a restart has brought them back */
 void reinstall_signals(void);
 void threads_init(void);
 void signals_init(void);
 void install_handler(int sig, void (*handler)(int, siginfo_t *, void *), int flags, uint64_t mask);
 void files_init(void);
-int file_numbers(void);              /* of the upper half's files: from here on */
-int file_moved(int fd, int cloexec); /* fd at such a number */
-int file_in_passing(void);           /* libc has one open that no image would know */
-void files_of_lower_half(void);      /* whatever is open there stays so: MPI has begun */
-int files_resumed(void);             /* how often this process has begun anew, from an image */
+int file_numbers(void);              /* the upper half's first file descriptor */
+int file_moved(int fd, int cloexec); /* moves fd to such a number, and returns that */
+int file_in_passing(void);           /* libc has a file open for a moment, unknown to an image */
+void files_of_lower_half(void);      /* MPI has begun: what is open below now stays open */
+int files_resumed(void);             /* how often this process was resumed from an image */
 struct _IO_FILE;
-void stream_moved(struct _IO_FILE *f);           /* likewise */
+void stream_moved(struct _IO_FILE *f);           /* like file_moved */
 void file_link(int fd, char *link, size_t room); /* its name in /proc */
 struct scratch *scratch_save(int fd, size_t bytes);
 struct stat;
@@ -44,8 +44,8 @@ long listener_again(const struct listener *kept);
 void pipes_forget(void);
 void pipes_again(void);
 long scratch_again(const struct scratch *s, const char *path, int flags); /* a file, or -errno */
-void files_forget(void);                                                  /* what was noted */
-int child_is_awaited(void); /* one that has begun a moment ago */
+void files_forget(void);                                                  /* drop the notes */
+int child_is_awaited(void); /* an image should wait for a young child */
 void note_children(void);
 void children_forget(void);
 void note_maps(void); /* os/maps.c */
@@ -59,7 +59,7 @@ void timers_again(void);
 void note_alternate_stack(void);
 void note_files(void);
 void reopen_files(void);
-/* libc's function behind ours of the same name */
+/* libc's own function, which ours of the same name hides */
 #define NEXT(function)                                                  \
     ({                                                                  \
         static __typeof__(&function) next_;                             \

@@ -1,8 +1,9 @@
-/* os/pipes.c - pipes and event counters, by which threads wake each other. What is in a pipe goes into
- * the image. If nobody has the other end, it is broken after a restart, too. If another process has it,
- * which no image brings back, what was unread can still be read; to write is an error (EBADF, and no
- * signal that ends the program). Of other sockets than those of os/sockets.c and the like only the number is kept, as such an error: it
- * must not lead to the next file that is opened.
+/* os/pipes.c - pipes and event counters, by which threads wake each other. The image holds the unread bytes of
+ * a pipe. A pipe whose other end is closed stays broken after a restart. If the other end belongs to another
+ * process, which no image brings back, the program can still read the unread bytes, but a write fails (EBADF,
+ * without a signal that ends the program). Of anything else, such as sockets that os/sockets.c does not handle,
+ * a restart keeps only the number, on which reads give end of file and writes fail: it must not lead to the next
+ * file that the program opens.
  */
 #include "os/os.h"
 
@@ -12,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -23,12 +25,12 @@ struct content {
 struct end {
     int fd, flags, cloexec;
     enum { PIPE, EVENTS, LISTENER, OTHER } kind;
-    int lost;       /* its other end is another process's, and nothing can be read */
+    int lost;       /* a restart puts /dev/null here: OTHER, or the write end to another process */
     uint64_t count; /* EVENTS */
     ino_t inode;
-    int first;               /* of this pipe: has what follows */
+    int first;               /* the first end of its pipe, which has the next two fields */
     struct content *content; /* unread bytes */
-    long room;               /* of the pipe, in bytes */
+    long room;               /* capacity of the pipe in bytes */
     struct listener *listener;
 };
 static struct {
@@ -41,7 +43,7 @@ static long control(int fd, int what, long argument)
     return raw_syscall(SYS_fcntl, fd, what, argument, 0, 0, 0);
 }
 
-/* "NAME: HEX" of /proc/self/fdinfo, by raw calls */
+/* The hexadecimal "eventfd-count:" in /proc/self/fdinfo, read by raw calls. Returns 0 if fd is no event counter. */
 static int counter_of(int fd, uint64_t *count)
 {
     char path[64], text[512], *at;
@@ -86,15 +88,26 @@ int pipe_note(int fd, const struct stat *st)
     return !e.lost;
 }
 
-/* What is in the pipe stays there: tee() makes a copy in another one. */
+/* The copy may be smaller than the pipe: the kernel limits the pages that a user's pipes may have. */
+static void note_unread(int fd, const struct content *c)
+{
+    int there = 0;
+    raw_syscall(SYS_ioctl, fd, FIONREAD, (long)&there, 0, 0, 0);
+    if (c->bytes < (size_t)there)
+        file_say("the image does not keep all bytes in a pipe", "note");
+}
+
+/* The bytes stay in the pipe: tee() copies them into another one. */
 static struct content *unread(int fd, long room)
 {
     int copy[2];
     struct content *c = keep_alloc(sizeof *c + (size_t)room);
     c->bytes = 0;
     if (raw_syscall(SYS_pipe2, (long)copy, O_CLOEXEC | O_NONBLOCK, 0, 0, 0, NUMBERS_AS_THEY_ARE) <
-        0)
+        0) {
+        note_unread(fd, c);
         return c;
+    }
     control(copy[1], F_SETPIPE_SZ, room);
     long n = raw_syscall(SYS_tee, fd, copy[1], room, SPLICE_F_NONBLOCK, 0, 0);
     while (n > 0 && c->bytes < (size_t)n) {
@@ -106,6 +119,7 @@ static struct content *unread(int fd, long room)
     }
     raw_syscall(SYS_close, copy[0], 0, 0, 0, 0, 0);
     raw_syscall(SYS_close, copy[1], 0, 0, 0, 0, 0);
+    note_unread(fd, c);
     return c;
 }
 
@@ -120,7 +134,7 @@ void pipes_forget(void)
     ends.count = 0;
 }
 
-/* Only one kind of end is here: does another process have the other? */
+/* This process has only one kind of end: does another process have the other? */
 static int leads_elsewhere(int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN | POLLOUT};
@@ -128,7 +142,7 @@ static int leads_elsewhere(int fd)
     return !(p.revents & (POLLERR | POLLHUP)); /* no reader, no writer */
 }
 
-/* All files have been looked at: whose other end is here? The first end of a pipe has what is in it. */
+/* All files are noted. Find the ends that belong together, and save the unread bytes with the first of them. */
 void pipes_noted(void)
 {
     for (int i = 0; i < ends.count; i++) {
@@ -178,7 +192,7 @@ void pipes_again(void)
             continue;
         }
         if (e->kind == LISTENER) {
-            raw_syscall(SYS_close, e->fd, 0, 0, 0, 0, 0); /* gone back in time, it has the name */
+            raw_syscall(SYS_close, e->fd, 0, 0, 0, 0, 0); /* else, in place, it holds the name */
             long fd = listener_again(e->listener);
             if (fd < 0)
                 file_say("a socket cannot listen under its name again", "resume");
@@ -196,15 +210,22 @@ void pipes_again(void)
             raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
             continue;
         }
-        if (!e->first ||
-            raw_syscall(SYS_pipe2, (long)two, O_CLOEXEC, 0, 0, 0, NUMBERS_AS_THEY_ARE) < 0)
+        if (!e->first)
             continue;
+        /* O_NONBLOCK: a pipe that stays too small must not block the resume; place() resets it */
+        if (raw_syscall(SYS_pipe2, (long)two, O_CLOEXEC | O_NONBLOCK, 0, 0, 0,
+                        NUMBERS_AS_THEY_ARE) < 0) {
+            file_say("a pipe cannot be made again", "resume");
+            continue;
+        }
         control(two[1], F_SETPIPE_SZ, e->room);
         for (size_t at = 0; at < e->content->bytes;) {
             long n = raw_syscall(SYS_write, two[1], (long)(e->content->data + at),
                                  (long)(e->content->bytes - at), 0, 0, 0);
-            if (n <= 0)
+            if (n <= 0) {
+                file_say("not all bytes fit into a pipe again", "resume");
                 break;
+            }
             at += (size_t)n;
         }
         for (int j = i; j < ends.count; j++)

@@ -1,5 +1,5 @@
-/* os/scratch.c - open files that no longer have a name: scratch files of Fortran, tmpfile(). Their
- * content goes into the image, and comes back in a new file without a name in the same folder.
+/* os/scratch.c - open files that no longer have a name: scratch files of Fortran, tmpfile(). The image
+ * holds their content, and a restart writes it to a new file without a name in the same folder.
  */
 #include "os/os.h"
 
@@ -30,7 +30,7 @@ struct scratch *scratch_save(int fd, size_t bytes)
     char own[32];
     struct scratch *s = keep_alloc(sizeof *s + bytes);
     s->bytes = 0;
-    /* the application may have opened it for writing only: by this way we may read it all the same */
+    /* Open it again, because the application may have opened it for writing only. */
     file_link(fd, own, sizeof own);
     long again = raw_syscall(SYS_openat, AT_FDCWD, (long)own, O_RDONLY | O_CLOEXEC, 0, 0, 0);
     while (again >= 0 && s->bytes < bytes) {
@@ -42,6 +42,8 @@ struct scratch *scratch_save(int fd, size_t bytes)
     }
     if (again >= 0)
         raw_syscall(SYS_close, again, 0, 0, 0, 0, 0);
+    if (s->bytes < bytes)
+        file_say("cannot be read: the image does not keep all of a file without a name", own);
     return s;
 }
 
@@ -49,7 +51,7 @@ long scratch_again(const struct scratch *s, const char *path, int flags)
 {
     char folder[4096];
     long rc = folder_of(path, folder, sizeof folder), fd = -1;
-    if (rc == 0) /* O_TMPFILE wants to be written to; the application does not mind */
+    if (rc == 0) /* O_TMPFILE requires write access, which does not hurt the application */
         fd = raw_syscall(SYS_openat, AT_FDCWD, (long)folder,
                          __O_TMPFILE | O_DIRECTORY | O_RDWR | (flags & O_APPEND), 0600, 0, 0);
     if (fd < 0)
@@ -57,8 +59,10 @@ long scratch_again(const struct scratch *s, const char *path, int flags)
     for (size_t at = 0; fd >= 0 && at < s->bytes;) {
         long n = raw_syscall(SYS_pwrite64, fd, (long)(s->data + at), (long)(s->bytes - at),
                              (long)at, 0, 0);
-        if (n <= 0)
+        if (n <= 0) {
+            raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
             return -ENOSPC;
+        }
         at += (size_t)n;
     }
     return fd;

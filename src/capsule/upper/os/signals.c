@@ -1,13 +1,13 @@
 /* os/signals.c - the application's signal handlers and masks.
  *
- * The application's handlers run with the upper half's thread pointer whatever they interrupt, and
- * are installed again after a restart. They return through a restorer of ours (arch/CPU/context.S),
- * not through the vdso, which lies elsewhere in the next process. SIGSYS must never be blocked: the
- * kernel would kill the process at the next mmap.
+ * The application's handlers run with the upper half's thread pointer, whatever they interrupt. A
+ * restart installs them again. They return through our own restorer (arch/CPU/context.S), not through
+ * the vdso, which lies elsewhere in the next process. Nothing may block SIGSYS: the kernel would kill
+ * the process at the next mmap.
  *
- * SIGPIPE is the application's only if its own write has raised it: Open MPI's tcp raises it in a rank
- * that writes to one that has just died, and the default would be to die as well. Which half's write it
- * was is known by the thread pointer when it comes, so we never block it ourselves.
+ * A SIGPIPE belongs to the application only if its own write raised it. Open MPI's TCP transport raises it
+ * in a rank that writes to a rank that has just died, and the default action would kill this rank as well.
+ * The thread pointer at that moment shows which half was writing, so we never block SIGPIPE ourselves.
  */
 #include "os/os.h"
 
@@ -46,9 +46,9 @@ void install_handler(int sig, void (*handler)(int, siginfo_t *, void *), int fla
     raw_syscall(SYS_rt_sigaction, sig, (long)&k, 0, 8, 0, 0);
 }
 
-/* With the upper half's thread pointer in force; no part of on_signal(), for that may have looked up
- * thread-local variables of the other half. FAST_CODE, as on_signal(): a signal that parks or stops the
- * thread must not come between what it has found out and in_library. */
+/* Runs with the upper half's thread pointer in force. It is not part of on_signal(), whose code may have computed
+ * addresses of thread-local variables with the other half's. Both are FAST_CODE: between on_signal()'s look at
+ * `inside` and the change of in_library, no signal may park or stop the thread. */
 FAST_CODE static __attribute__((noinline)) void call_handler(int sig, siginfo_t *si, void *uc,
                                                              int inside)
 {
@@ -61,7 +61,7 @@ FAST_CODE static __attribute__((noinline)) void call_handler(int sig, siginfo_t 
     in_library -= inside;
 }
 
-/* A broken pipe comes as if the process had sent the signal to itself. */
+/* For a broken pipe, the signal looks as if the process had sent it to itself. */
 static inline __attribute__((always_inline)) int is_of_lower_half(int sig, const siginfo_t *si,
                                                                   const void *pointer)
 {
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) int is_of_lower_half(int sig, const
            si->si_pid == raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
-/* The default for a SIGPIPE: the application ends. */
+/* The default action of SIGPIPE: end the application. */
 static void on_broken_pipe(int sig, siginfo_t *si, void *uc)
 {
     (void)uc;
@@ -87,11 +87,11 @@ FAST_CODE static void on_signal(int sig, siginfo_t *si, void *uc)
     int inside = pointer == upper.lower->thread_pointer;
     if (is_of_lower_half(sig, si, pointer))
         return;
-    upper.doubtful |= sig == SIGTERM; /* a launcher ends those who are left when another has died */
+    upper.doubtful |= sig == SIGTERM; /* a launcher ends the other ranks when one has died */
     if ((uintptr_t)pointer >= UPPER_END && !inside) {
-        /* A thread of the lower half caught it: pass it on. No libc here: its errno would land in
-         * the other half's TLS. The kernel refuses to let a further thread pass on a signal of its
-         * own (si_code >= 0).
+        /* A thread of the lower half caught the signal: pass it on. No libc here: it would set errno
+         * in the other half's TLS. A thread may queue a signal with si_code >= 0 only to itself, else
+         * the call returns EPERM.
          */
         long pid = raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
         int main_tid = upper.threads[0].tid;
@@ -188,8 +188,8 @@ int signal_is_pending(int sig)
     return !!(set & BIT(sig));
 }
 
-/* Of the thread that takes the image, which will be another one's. (The others have theirs in the
- * signal frames they were parked in.) */
+/* The alternate stack of the thread that takes the image; another kernel thread will need it. (The signal
+ * frames of parked threads include theirs.) */
 void note_alternate_stack(void)
 {
     raw_syscall(SYS_sigaltstack, 0, (long)&handling.alternate, 0, 0, 0, 0);
@@ -197,8 +197,8 @@ void note_alternate_stack(void)
 
 void reinstall_signals(void)
 {
-    handling.alternate.ss_flags &= ~SS_ONSTACK; /* the kernel finds that out by itself */
-    /* one of the lower half's libraries (UCX) lies elsewhere in each process: a signal would not find its stack */
+    handling.alternate.ss_flags &= ~SS_ONSTACK; /* the kernel computes it */
+    /* A stack that one of the lower half's libraries (UCX) has set does not exist in the next process. */
     if ((uintptr_t)handling.alternate.ss_sp < UPPER_END)
         raw_syscall(SYS_sigaltstack, (long)&handling.alternate, 0, 0, 0, 0, 0);
     for (int s = 1; s <= 64; s++)

@@ -1,7 +1,7 @@
-/* os/sockets.c - sockets at which the program listens for others on its machine, under a name that is no
- * file (abstract, in unix(7)). A restart listens there again; who had connected is gone. Where the name
- * ends with the number of the process, as that of a GPU's driver does, the new one has the new number:
- * whoever looks for the process looks there.
+/* os/sockets.c - sockets on which the program listens for others on its machine, under a name that is not
+ * a file (abstract, in unix(7)). A restart listens there again; connections are lost. If the name ends with
+ * the process ID, as a GPU driver's does, the new name ends with the new process ID, because others look
+ * for the process under that name.
  */
 #include "os/os.h"
 
@@ -27,7 +27,7 @@ static int option(int fd, int which)
     return rc < 0 ? 0 : value;
 }
 
-/* At a checkpoint; NULL: it is something else. keep_free() it. */
+/* At a checkpoint. Returns NULL if fd is anything else. The caller frees the result by keep_free(). */
 struct listener *listener_note(int fd)
 {
     struct listener l = {.type = option(fd, SO_TYPE), .length = sizeof l.name};
@@ -57,7 +57,7 @@ static void name_anew(struct listener *l)
     l->length = (socklen_t)(head + all - cut + more);
 }
 
-/* A socket that listens again, or -errno. */
+/* Returns a new listening socket, or -errno. */
 long listener_again(const struct listener *kept)
 {
     enum { WAITING = 128 };

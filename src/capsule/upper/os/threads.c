@@ -1,8 +1,8 @@
-/* os/threads.c - the application's threads: parked by a signal, brought back by a restart.
+/* os/threads.c - the application's threads.
  *
- * A thread is parked by a signal: its registers then lie in the kernel's signal frame on its own
- * stack, that is, in memory that is saved. At restart the lower half clones a thread that returns
- * through this very frame. One thread, the one that takes the image, is not parked (stop.c).
+ * A signal parks a thread: its registers then lie in the kernel's signal frame on its own stack, which
+ * is saved memory. At a restart the lower half clones a thread that returns through this very frame.
+ * The thread that takes the image is not parked (life/stop.c).
  */
 #include "os/os.h"
 
@@ -24,13 +24,13 @@ enum { MAIN_SLOT = 0 };
 static __thread int my_slot = -1;
 static struct {
     volatile int parking;        /* a speaker wants the others parked */
-    ptrdiff_t self_offset;       /* from a pthread_t to the thread's pointer */
+    ptrdiff_t self_offset;       /* from a pthread_t to the thread pointer */
     char names[MAX_THREADS][16]; /* as ps shows them */
 } all;
 __thread volatile unsigned interruptions;
 
-/* Where glibc keeps what it takes for the thread's id. It is never changed by a restart: a recursive
- * or error-checking mutex that was held is known by it.
+/* Where glibc keeps its idea of the thread's ID. A restart never changes it: a recursive or
+ * error-checking mutex remembers its holder by it.
  */
 static int *name_in_glibc(const void *thread_pointer)
 {
@@ -42,16 +42,16 @@ static long futex(int *word, int operation, int value, const struct timespec *li
     return raw_syscall(SYS_futex, (long)word, operation, value, (long)limit, 0, 0);
 }
 
-/* Runs on any thread of the process, at any moment: no libc but what is noted. */
+/* Runs on any thread of the process, at any moment, so it uses no libc but errno. */
 static void on_park(int sig, siginfo_t *si, void *uc)
 {
     (void)sig;
     uintptr_t at = interrupted_at(uc);
     if ((uintptr_t)thread_pointer_get() >= UPPER_END)
-        return; /* of the lower half */
+        return; /* a thread of the lower half, or one inside it */
     interruptions++;
     if (in_library || my_slot < 0 || at >= UPPER_END || in_fast_code(at))
-        return; /* not now: asked again */
+        return; /* not now; the signal comes again */
     if (!all.parking) {
         if (my_slot == MAIN_SLOT && upper.stop_phase == STOP_HERE &&
             upper.activity == ACTIVITY_NONE) {
@@ -70,9 +70,9 @@ static void on_park(int sig, siginfo_t *si, void *uc)
         futex(&upper.release, FUTEX_WAIT_PRIVATE, turn, NULL);
 }
 
-/* Of several threads inside MPI the main one speaks for a checkpoint, as long as there is one: a restart lets the process's
- * first thread play the one that spoke. If that ended before the others, the kernel would take the process for dead where
- * others ask for its memory (process_vm_readv).
+/* With several threads inside MPI, the main thread speaks for a checkpoint, as long as it is alive: after a restart the
+ * process's first thread takes the role of the speaker. If that thread ended before the others, the kernel would treat the
+ * process as dead when other processes read its memory (process_vm_readv).
  */
 int thread_may_speak(void)
 {
@@ -86,12 +86,12 @@ static void ask(const struct upper_thread *t)
                 0);
 }
 
-/* A thread that left its function still needs its kernel thread to be gone: whoever joins it waits
- * for that, and a restart would not bring it back.
+/* A thread that has left its function still has a kernel thread for a while. A join waits for that to
+ * end, and a restart would not bring it back.
  */
 static int is_gone(const struct upper_thread *t)
 {
-    for (int i = 0; i < upper.nthreads; i++) /* the kernel has given the id to another one */
+    for (int i = 0; i < upper.nthreads; i++) /* has the kernel given its ID to another thread? */
         if (&upper.threads[i] != t && upper.threads[i].used == ALIVE &&
             upper.threads[i].tid == t->tid)
             return 1;
@@ -99,8 +99,8 @@ static int is_gone(const struct upper_thread *t)
            -ESRCH;
 }
 
-/* 1: it was running. One that is about to end is parked, too, if it can be: it may wait for a lock of
- * malloc() that a parked thread holds. */
+/* Returns 1 if the thread was running. This also parks a thread that is about to end, if it can: such a
+ * thread may be waiting for a lock of malloc() that a parked thread holds. */
 static int park(struct upper_thread *t)
 {
     struct timespec ms = {0, 1000000};
@@ -120,7 +120,7 @@ void park_threads(void)
     for (int i = 0; i < upper.nthreads; i++)
         upper.threads[i].parked = 0;
     all.parking = 1;
-    for (int running = 1; running;) { /* one that still runs may start another */
+    for (int running = 1; running;) { /* a running thread may start another */
         running = 0;
         for (int i = 0; i < upper.nthreads; i++)
             running |= park(&upper.threads[i]);
@@ -145,8 +145,8 @@ static void thread_gone(void *slot)
     __atomic_store_n(&upper.threads[(intptr_t)slot].used, DYING, __ATOMIC_SEQ_CST);
 }
 
-/* After a restart the kernel may number a new thread as glibc still names an older one: holding the
- * same mutex, they would be taken for one. The new one then gets a name that no kernel gives.
+/* After a restart the kernel may give a new thread the ID by which glibc still knows an older one. A
+ * mutex would take the two for one thread. So the new one gets an ID that no kernel assigns.
  */
 enum { NAMES_OF_OURS = 0x20000000 };
 static void take_own_name(int slot)
@@ -167,7 +167,7 @@ static void *thread_main(void *p)
     upper.threads[s.slot].tid = (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
     take_own_name(s.slot);
     __atomic_store_n(&upper.threads[s.slot].used, ALIVE, __ATOMIC_SEQ_CST);
-    free(p); /* not earlier: it could wait for a parked thread, and could not be parked itself */
+    free(p); /* may wait for a parked thread: this thread must be ALIVE, so that it can be parked */
     pthread_cleanup_push(thread_gone, (void *)(intptr_t)s.slot);
     result = s.function(s.argument);
     pthread_cleanup_pop(1);
@@ -183,8 +183,10 @@ static int take_slot(void)
             __atomic_compare_exchange_n(&t->used, &old, BEING_BORN, 0, __ATOMIC_SEQ_CST,
                                         __ATOMIC_SEQ_CST)) {
             t->thread_pointer = NULL;
-            if (i >= upper.nthreads)
-                upper.nthreads = i + 1;
+            for (int n = __atomic_load_n(&upper.nthreads, __ATOMIC_SEQ_CST);
+                 n <= i && !__atomic_compare_exchange_n(&upper.nthreads, &n, i + 1, 0,
+                                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);)
+                ; /* another thread may raise it as well */
             return i;
         }
     }
@@ -197,7 +199,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     struct start *s = malloc(sizeof *s);
     if (!s)
         return EAGAIN;
-    in_library++; /* no image of a slot that waits for its thread */
+    in_library++; /* no image may hold a slot that waits for its thread */
     *s = (struct start){function, argument, take_slot()};
     if (s->slot < 0)
         file_say("more than 4096 threads at once are not supported", "pthread_create");
@@ -211,7 +213,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return rc;
 }
 
-/* libc's own would use the thread's name. */
+/* libc's own would use glibc's idea of the thread's ID. */
 int pthread_kill(pthread_t thread, int sig)
 {
     char *pointer = (char *)thread + all.self_offset;
@@ -222,7 +224,7 @@ int pthread_kill(pthread_t thread, int sig)
     return NEXT(pthread_kill)(thread, sig);
 }
 
-/* libc's own would start the thread behind our back. */
+/* libc's own would not call our pthread_create(). */
 struct c11_start {
     thrd_start_t function;
     void *argument;
@@ -247,7 +249,7 @@ int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
     return rc ? thrd_error : thrd_success;
 }
 
-/* Names are part of an image: a GPU's driver finds a thread of its own by its name. */
+/* An image includes thread names: a GPU driver finds its own threads by name. */
 static long name_file(int tid, int flags)
 {
     char path[64];
@@ -255,7 +257,7 @@ static long name_file(int tid, int flags)
     return raw_syscall(SYS_openat, AT_FDCWD, (long)path, flags | O_CLOEXEC, 0, 0, 0);
 }
 
-/* Each that is alive. All are parked, or the one that speaks. */
+/* All threads are parked, except the speaker. */
 void note_thread_names(void)
 {
     for (int i = 0; i < upper.nthreads; i++) {
@@ -266,7 +268,7 @@ void note_thread_names(void)
             raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
         }
         for (long k = n > 0 ? n - 1 : 0; k < (long)sizeof all.names[i]; k++)
-            all.names[i][k] = 0; /* from the end of the line on */
+            all.names[i][k] = 0; /* from the newline on */
     }
 }
 
@@ -288,7 +290,7 @@ void install_park_handler(void)
 
 void threads_init(void)
 {
-    (void)NEXT(pthread_create); /* no dlsym() later, in the middle of things */
+    (void)NEXT(pthread_create); /* call dlsym() now rather than later, inside something else */
     my_slot = MAIN_SLOT;
     upper.nthreads = 1;
     upper.threads[MAIN_SLOT].thread_pointer = thread_pointer_get();

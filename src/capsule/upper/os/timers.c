@@ -1,8 +1,8 @@
-/* os/timers.c - POSIX timers (timer_create): made again after a restart, with what was left of their time.
+/* os/timers.c - POSIX timers (timer_create): a restart creates them again, with their remaining time.
  *
- * The program's handle is a place in our table: the kernel gives a new number in a new process. A timer that
- * runs a function in a thread of libc's (SIGEV_THREAD), or signals one thread, is libc's own affair and is not kept: an
- * image says so.
+ * The program's handle is an index into our table, because the kernel gives another number in a new process. libc handles
+ * a timer that runs a function in a thread (SIGEV_THREAD) or signals one thread; an image does not keep such a timer, and
+ * prints a note.
  */
 #include "os/os.h"
 
@@ -15,7 +15,7 @@ struct timer {
     int used, kernel;
     clockid_t clock;
     struct sigevent event;
-    struct itimerspec left; /* at the image */
+    struct itimerspec left; /* when the image was taken */
 };
 static struct {
     struct timer list[TIMERS];
@@ -41,15 +41,21 @@ static long make(struct timer *t)
     return raw_syscall(SYS_timer_create, t->clock, (long)&t->event, (long)&t->kernel, 0, 0, 0);
 }
 
-int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *restrict out)
+static int take_place(void)
 {
     int i = 0;
-    while (i < TIMERS && timers.list[i].used)
+    while (i < TIMERS && __atomic_exchange_n(&timers.list[i].used, 1, __ATOMIC_ACQ_REL))
         i++;
+    return i;
+}
+
+static int create(clockid_t clock, struct sigevent *restrict event, timer_t *restrict out)
+{
+    int theirs = event && event->sigev_notify != SIGEV_SIGNAL && event->sigev_notify != SIGEV_NONE;
+    int i = theirs ? 0 : take_place();
     if (i == TIMERS)
         file_say("the image keeps at most 4096 timers", "note");
-    if (i == TIMERS ||
-        (event && event->sigev_notify != SIGEV_SIGNAL && event->sigev_notify != SIGEV_NONE)) {
+    if (i == TIMERS || theirs) {
         timers.not_kept = 1;
         return NEXT(timer_create)(clock, event, out);
     }
@@ -68,6 +74,14 @@ int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *rest
     else
         *out = handle;
     return (int)result(r);
+}
+
+int timer_create(clockid_t clock, struct sigevent *restrict event, timer_t *restrict out)
+{
+    in_library++; /* no image of a timer that does not exist yet */
+    int rc = create(clock, event, out);
+    in_library--;
+    return rc;
 }
 
 int timer_settime(timer_t handle, int flags, const struct itimerspec *restrict new,
@@ -112,13 +126,13 @@ void note_timers(void)
             if (!left->tv_sec && !left->tv_nsec &&
                 timers.list[i].event.sigev_notify == SIGEV_SIGNAL &&
                 signal_is_pending(timers.list[i].event.sigev_signo))
-                left->tv_nsec = 1; /* it has run out, but its signal is blocked */
+                left->tv_nsec = 1; /* it has expired, but its signal is blocked */
         }
     if (timers.not_kept)
-        file_say("the image does not keep a timer that runs a thread", "note");
+        file_say("the image does not keep a timer that runs or signals one thread", "note");
 }
 
-/* In a process that only went back to an older image the old timers are still there. */
+/* In a process that rolled back in place, the old timers still exist. */
 void timers_again(void)
 {
     for (int i = 0; i < TIMERS; i++) {

@@ -1,9 +1,9 @@
-/* os/waits.c - calls of libc that wait, and that a signal ends early.
+/* os/waits.c - calls of libc that wait and that a signal ends early.
  *
- * A thread is parked by a signal, and the kernel ends some calls when a handler has run, whatever
- * SA_RESTART says: sleeping, poll(), pause(). The application must not see that: if nothing but our
- * own signal came, the call is made again, with the time that is left. Time is measured by the
- * clock of MPI_Wtime, which goes on across a restart.
+ * We park a thread with a signal, and the kernel ends some calls after a handler has run, whatever
+ * SA_RESTART says: sleeping, poll(), pause(). The application must not see that. If nothing but our own
+ * signal came, we make the call again with the remaining time. The clock of MPI_Wtime measures it,
+ * because that continues across a restart.
  */
 #include "os/os.h"
 
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Was it only our signal that ended a call which returned an error? */
+/* To find out whether only our own signal ended a call: the counts before it. */
 struct before {
     unsigned ours, theirs;
 };
@@ -91,7 +91,7 @@ int pause(void)
 }
 int sigsuspend(const sigset_t *mask)
 {
-    sigset_t ours = *mask; /* SIGSYS must not be blocked, nor what parks a thread */
+    sigset_t ours = *mask; /* must block neither SIGSYS nor our own signals */
     sigdelset(&ours, SIGSYS);
     sigdelset(&ours, SIGNAL_PARK);
     sigdelset(&ours, SIGNAL_LEAVE);
@@ -148,10 +148,10 @@ int select(int n, fd_set *restrict in, fd_set *restrict out, fd_set *restrict ot
            struct timeval *restrict limit)
 {
     return AGAIN(
-        NEXT(select)(n, in, out, other, limit)); /* the kernel keeps `limit`, and the sets */
+        NEXT(select)(n, in, out, other, limit)); /* Linux updates `limit` and keeps the sets */
 }
 
-/* --- semaphores: the times are absolute --- */
+/* --- semaphores: their times are absolute --- */
 int sem_wait(sem_t *sem)
 {
     return AGAIN(NEXT(sem_wait)(sem));

@@ -1,4 +1,4 @@
-/* types/contents.c - what datatypes say of themselves, from their recipes; counting elements of a
+/* types/contents.c - the contents of datatypes, from their recipes; counting the elements of a
  * message. */
 #include "types/types.h"
 #include <limits.h>
@@ -14,7 +14,7 @@ static const int combiner_of[] = {
     [RECIPE_F90_COMPLEX] = 15,   [RECIPE_F90_INTEGER] = 16,  [RECIPE_RESIZED] = 17,
     [RECIPE_HINDEXED_BLOCK] = 18};
 
-/* ints as MPI lists them; our recipes keep the count apart and the order in front */
+/* The integers in MPI's order. Our recipes keep the count apart, and a subarray's `order` in front. */
 static int list_ints(const struct recipe *r, int *i)
 {
     int n = 0;
@@ -66,7 +66,8 @@ int core_Type_get_contents(object *t, int max_i, int max_a, int max_t, int *i, l
     if (!all)
         return NEUTRAL_MPI_ERR_NO_MEM;
     int n = list_ints(r, all), rc = 0;
-    if (n > max_i || r->n_addresses > max_a || r->n_types > max_t)
+    if (n > max_i || r->n_addresses > max_a || r->n_types > max_t || (n && !i) ||
+        (r->n_addresses && !a))
         rc = NEUTRAL_MPI_ERR_ARG;
     else {
         memcpy(i, all, n * sizeof(int));
@@ -113,6 +114,8 @@ int core_Status_set_elements_x(struct status *s, object *t, long count)
 {
     long size;
     int rc = core_Type_size_x(t, &size);
+    if (!s) /* only in Open MPI, where it is MPI_STATUS_IGNORE */
+        return rc;
     s->bytes = (size_t)count * (size_t)size;
     return rc;
 }
@@ -122,6 +125,7 @@ int core_Status_set_elements(struct status *s, object *t, int count)
 }
 int core_Status_set_cancelled(struct status *s, int flag)
 {
+    NEEDS_ARRAY(s, 1);
     s->cancelled = flag != 0;
     return 0;
 }

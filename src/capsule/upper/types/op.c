@@ -1,5 +1,6 @@
-/* op.c - user-defined operations: called from below through one of MAX_USER_OPS slots. */
+/* op.c - user-defined operations. The lower half calls each through one of MAX_USER_OPS slots. */
 #include "core/face.h"
+#include "messages/messages.h"
 #include "types/types.h"
 static void user_op(int slot, void *in, void *inout, int *n, handle_t type)
 {
@@ -15,7 +16,7 @@ static void user_op(int slot, void *in, void *inout, int *n, handle_t type)
             }
     face_call_op(core.user_op[slot], in, inout, n, t ? t : predef[PRE_MPI_DATATYPE_NULL]);
 }
-/* Called from below, maybe by a function that has not set in_library: no image is taken here. */
+/* The lower half calls this, perhaps from a function that has not set in_library. No image may be taken here. */
 FAST_CODE void run_user_op(int slot, void *in, void *inout, int *n, handle_t type)
 {
     in_library++;
@@ -24,12 +25,50 @@ FAST_CODE void run_user_op(int slot, void *in, void *inout, int *n, handle_t typ
 }
 void rebind_ops(void)
 {
-    EACH_LIVE (o, KIND_OP)
-        LOWER(op_create, o->op.slot, o->op.commute, &o->real);
+    EACH_LIVE (o, KIND_OP) {
+        int rc = LOWER(op_create, o->op.slot, o->op.commute, &o->real);
+        if (rc) {
+            file_say("an operation cannot be made again: its use is an error", "resume");
+            o->real = upper.lower->predef[PRE_MPI_OP_NULL];
+        }
+    }
+}
+/* MPI_Op_free only marks an operation: persistent requests may hold it (o->refs), and a pending non-blocking
+ * reduction may still call it. */
+static int may_be_called(void)
+{
+    EACH_REQUEST (r)
+        if (!r->req.done && !r->req.is_recv && !r->req.special)
+            return 1;
+    return 0;
+}
+static int release(object *o)
+{
+    int rc = LOWER(Op_free, o->real);
+    core.user_op[o->op.slot] = NULL;
+    object_delete(o);
+    return rc;
+}
+static int release_unused(void)
+{
+    int rc = 0, called = -1;
+    for (int slot = 0; slot < MAX_USER_OPS; slot++)
+        if (core.user_op[slot] && !core.user_op[slot]->refs) {
+            called = called < 0 ? may_be_called() : called;
+            rc = called ? rc : release(core.user_op[slot]);
+        }
+    return rc;
+}
+void unref_op(object *o)
+{
+    if (!o->predefined && !--o->refs)
+        release_unused();
 }
 int core_Op_create(void *fn, int commute, int fortran, object **out)
 {
     int slot = 0;
+    NEEDS_ARRAY(fn, 1);
+    release_unused();
     while (slot < MAX_USER_OPS && core.user_op[slot])
         slot++;
     if (slot == MAX_USER_OPS)
@@ -39,16 +78,19 @@ int core_Op_create(void *fn, int commute, int fortran, object **out)
     o->op.commute = commute;
     o->op.fortran = fortran;
     o->op.slot = slot;
-    *out = o;
-    return LOWER(op_create, slot, commute, &o->real);
+    int rc = LOWER(op_create, slot, commute, &o->real);
+    if (rc) {
+        core.user_op[slot] = NULL;
+        object_delete(o);
+    } else
+        *out = o;
+    return rc;
 }
 int core_Op_free(object **o)
 {
     if ((*o)->predefined)
         return NEUTRAL_MPI_ERR_OP;
-    int rc = LOWER(Op_free, (*o)->real);
-    core.user_op[(*o)->op.slot] = NULL;
-    object_delete(*o);
+    (*o)->refs--;
     *o = predef[PRE_MPI_OP_NULL];
-    return rc;
+    return release_unused();
 }

@@ -1,4 +1,4 @@
-/* type.c - datatypes: each keeps the recipe it was made from. */
+/* type.c - datatypes: each keeps the recipe that made it. */
 #include "types/types.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ void unref_type(object *t)
 static int build_type(object *t)
 {
     struct recipe *r = t->type.recipe;
-    /* no malloc: after a restart the program may stand inside it */
+    /* no malloc: after a restart the program may be inside it */
     handle_t few[ARRAY_ON_STACK], *h = few;
     if (r->n_types > ARRAY_ON_STACK)
         h = keep_alloc((size_t)r->n_types * sizeof *h);
@@ -34,8 +34,11 @@ static int build_type(object *t)
 }
 void rebind_types(void)
 {
-    EACH_LIVE (t, KIND_TYPE)
-        build_type(t); /* oldest first: parts before the whole */
+    EACH_LIVE (t, KIND_TYPE) /* oldest first: a type's parts come before it */
+        if (build_type(t)) {
+            file_say("a datatype cannot be made again: its use is an error", "resume");
+            t->real = upper.lower->predef[PRE_MPI_DATATYPE_NULL];
+        }
 }
 static object *cook(int how, int n, int ni, int na, int nt)
 {
@@ -56,9 +59,16 @@ static object *cook(int how, int n, int ni, int na, int nt)
 static int served(object *t, object **out)
 {
     struct recipe *r = t->type.recipe;
+    int rc = 0;
     for (int k = 0; k < r->n_types; k++)
-        r->types[k]->refs++;
-    int rc = build_type(t);
+        if (!r->types[k]) { /* a handle that was never given */
+            rc = NEUTRAL_MPI_ERR_TYPE;
+            r->n_types = k;
+        } else {
+            r->types[k]->refs++;
+        }
+    if (!rc)
+        rc = build_type(t);
     if (rc) {
         t->real = 0; /* nothing below to free */
         unref_type(t);
@@ -106,6 +116,8 @@ int core_Type_create_hvector(int n, int len, long stride, object *o, object **ou
 }
 int core_Type_indexed(int n, const int *lens, const int *disps, object *o, object **out)
 {
+    NEEDS_ARRAY(lens, n);
+    NEEDS_ARRAY(disps, n);
     if (n < 0)
         return NEUTRAL_MPI_ERR_COUNT;
     object *t = cook(RECIPE_INDEXED, n, 2 * n, 0, 1);
@@ -116,6 +128,8 @@ int core_Type_indexed(int n, const int *lens, const int *disps, object *o, objec
 }
 int core_Type_create_hindexed(int n, const int *lens, const long *disps, object *o, object **out)
 {
+    NEEDS_ARRAY(lens, n);
+    NEEDS_ARRAY(disps, n);
     if (n < 0)
         return NEUTRAL_MPI_ERR_COUNT;
     object *t = cook(RECIPE_HINDEXED, n, n, n, 1);
@@ -126,6 +140,7 @@ int core_Type_create_hindexed(int n, const int *lens, const long *disps, object 
 }
 int core_Type_create_indexed_block(int n, int len, const int *disps, object *o, object **out)
 {
+    NEEDS_ARRAY(disps, n);
     if (n < 0)
         return NEUTRAL_MPI_ERR_COUNT;
     object *t = cook(RECIPE_INDEXED_BLOCK, n, n + 1, 0, 1);
@@ -137,6 +152,9 @@ int core_Type_create_indexed_block(int n, int len, const int *disps, object *o, 
 int core_Type_create_struct(int n, const int *lens, const long *disps, object *const *types,
                             object **out)
 {
+    NEEDS_ARRAY(lens, n);
+    NEEDS_ARRAY(disps, n);
+    NEEDS_ARRAY(types, n);
     if (n < 0)
         return NEUTRAL_MPI_ERR_COUNT;
     object *t = cook(RECIPE_STRUCT, n, n, n, n);
@@ -148,8 +166,13 @@ int core_Type_create_struct(int n, const int *lens, const long *disps, object *c
 int core_Type_create_subarray(int n, const int *sizes, const int *sub, const int *starts, int order,
                               object *o, object **out)
 {
+    NEEDS_ARRAY(sizes, n);
+    NEEDS_ARRAY(sub, n);
+    NEEDS_ARRAY(starts, n);
     if (n < 0)
         return NEUTRAL_MPI_ERR_COUNT;
+    if (order != NEUTRAL_ORDER_C && order != NEUTRAL_ORDER_FORTRAN)
+        return NEUTRAL_MPI_ERR_ARG;
     object *t = cook(RECIPE_SUBARRAY, n, 3 * n + 1, 0, 1);
     INTS[0] = order;
     memcpy(INTS + 1, sizes, n * sizeof(int));
@@ -180,6 +203,7 @@ int core_Type_dup(object *o, object **out)
 }
 int core_Type_create_hindexed_block(int n, int len, const long *disps, object *o, object **out)
 {
+    NEEDS_ARRAY(disps, n);
     if (n < 0)
         return NEUTRAL_MPI_ERR_COUNT;
     object *t = cook(RECIPE_HINDEXED_BLOCK, n, 1, n, 1);
@@ -191,6 +215,12 @@ int core_Type_create_hindexed_block(int n, int len, const long *disps, object *o
 int core_Type_create_darray(int size, int rank, int n, const int *gsizes, const int *distribs,
                             const int *dargs, const int *psizes, int order, object *o, object **out)
 {
+    NEEDS_ARRAY(gsizes, n);
+    NEEDS_ARRAY(distribs, n);
+    NEEDS_ARRAY(dargs, n);
+    NEEDS_ARRAY(psizes, n);
+    if (n < 0 || (order != NEUTRAL_ORDER_C && order != NEUTRAL_ORDER_FORTRAN))
+        return NEUTRAL_MPI_ERR_ARG;
     object *t = cook(RECIPE_DARRAY, n, 4 * n + 3, 0, 1);
     const int *parts[4] = {gsizes, distribs, dargs, psizes};
     INTS[0] = size;
@@ -201,12 +231,12 @@ int core_Type_create_darray(int size, int rank, int n, const int *gsizes, const 
     TYPES[0] = o;
     return served(t, out);
 }
-/* The same precision gives the same type: it is never freed. */
+/* Equal arguments give the same type, which is never freed. */
 static int f90_type(int how, int p, int r, object **out)
 {
     EACH_LIVE (o, KIND_TYPE)
         if (o->type.recipe->how == how && o->type.recipe->ints[0] == p &&
-            o->type.recipe->ints[1] == r) {
+            (how == RECIPE_F90_INTEGER || o->type.recipe->ints[1] == r)) {
             *out = o;
             return 0;
         }
@@ -249,6 +279,17 @@ int core_Type_match_size(int class, int size, object **out)
             return 0;
         }
     return NEUTRAL_MPI_ERR_ARG;
+}
+object *pair_with_int(const object *value)
+{
+    static const int pairs[][2] = {
+        {PRE_MPI_FLOAT, PRE_MPI_FLOAT_INT}, {PRE_MPI_DOUBLE, PRE_MPI_DOUBLE_INT},
+        {PRE_MPI_LONG, PRE_MPI_LONG_INT},   {PRE_MPI_INT, PRE_MPI_2INT},
+        {PRE_MPI_SHORT, PRE_MPI_SHORT_INT}, {PRE_MPI_LONG_DOUBLE, PRE_MPI_LONG_DOUBLE_INT}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (predef[pairs[i][0]] == value)
+            return predef[pairs[i][1]];
+    return NULL;
 }
 int core_Type_commit(object **t)
 {

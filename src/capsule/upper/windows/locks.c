@@ -1,4 +1,4 @@
-/* locks.c - passive target: locks, flushes, and what an access needs; see the list in window.c. */
+/* locks.c - passive target: locks, flushes, and the check before each access; see the list in window.c. */
 #include "windows/windows.h"
 #include "core/face.h"
 #include <sched.h>
@@ -20,7 +20,7 @@ static int try_lock(struct window *w, int type, int target, int *got)
     if (!rc)
         rc = LOWER(win_flush, target, w->locks_real);
     *got = old >= 0;
-    if (!rc && !*got) { /* somebody has it for himself: step back */
+    if (!rc && !*got) { /* another rank holds it exclusively: undo the increment */
         rc = LOWER(Fetch_and_op, &minus, &old, t->real, target, 0, predef[PRE_MPI_SUM]->real,
                    w->locks_real);
         if (!rc)
@@ -37,7 +37,7 @@ static int take_lock(object *win, int type, int target)
         if (rc || got)
             break;
         wait_turn(w->comm, target);
-        sched_yield(); /* whoever has it may wait for this core */
+        sched_yield(); /* the holder may be waiting for this core */
     }
     if (!rc)
         w->held[target] = type;
@@ -64,6 +64,24 @@ static int holds_any(const struct window *w)
             return 1;
     return 0;
 }
+int holds_locks(const struct window *w)
+{
+    return w->lock_all || holds_any(w);
+}
+int in_epoch(const struct window *w)
+{
+    return w->access || w->exposed || holds_locks(w);
+}
+/* Whether the program is in an epoch that excludes locks. Open MPI looks at MPI_Win_start only, and not for memory that it
+ * has allocated itself. */
+static int is_active(const struct window *w)
+{
+#ifdef MPICH_ABI
+    return w->access || w->fence_used;
+#else
+    return w->access && (w->flavor == FLAVOR_CREATE || w->flavor == FLAVOR_DYNAMIC);
+#endif
+}
 int window_access(object *win, int target)
 {
     struct window *w = win->win.w;
@@ -76,8 +94,10 @@ int window_access(object *win, int target)
     if (EPOCHS_ARE_CHECKED && !w->lock_all && !w->held[target] && !w->access && !w->fenced &&
         !holds_any(w))
         return NEUTRAL_MPI_ERR_RMA_SYNC;
+    if (w->fenced)
+        w->fence_used = 1;
     if (__builtin_expect(w->n_access > 0, 0) && w->n_arrived < w->n_access) {
-        /* the first access after a start: the targets must have posted */
+        /* the first access after MPI_Win_start: wait until the targets have posted */
         int rc = 0;
         for (; w->n_arrived < w->n_access && !rc; w->n_arrived++)
             rc = core_Recv(NULL, 0, TYPE_BYTE, w->access[w->n_arrived], TAG_POST, w->comm, NULL);
@@ -96,8 +116,9 @@ int core_Win_lock(int type, int rank, int assert_, object *win)
         return NEUTRAL_MPI_ERR_LOCKTYPE;
     if (rank < 0 || rank >= w->comm->comm.size)
         return NEUTRAL_MPI_ERR_RANK;
-    if (w->held[rank] || w->lock_all)
+    if (w->held[rank] || w->lock_all || is_active(w))
         return NEUTRAL_MPI_ERR_RMA_SYNC;
+    w->fenced = 0;
     int rc = take_lock(win, type, rank);
     LOWER(win_sync, win->real);
     return rc;
@@ -113,8 +134,9 @@ int core_Win_unlock(int rank, object *win)
 int core_Win_lock_all(int assert_, object *win)
 {
     (void)assert_;
-    if (win->win.w->lock_all || holds_any(win->win.w))
+    if (holds_locks(win->win.w) || is_active(win->win.w))
         return NEUTRAL_MPI_ERR_RMA_SYNC;
+    win->win.w->fenced = 0;
     win->win.w->lock_all = 1;
     return LOWER(win_sync, win->real);
 }

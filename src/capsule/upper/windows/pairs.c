@@ -1,6 +1,6 @@
-/* pairs.c - atomics on MPI_SHORT_INT. Where Open MPI (5.0.7) has not allocated the memory of a window itself, it takes the
- * data of a pair, a short and four bytes two bytes further on, for the first six bytes of it: the result is wrong. So these
- * are made of three steps under a mutex, the second word beside a rank's lock: get, reduce, put. All accesses of this type
+/* pairs.c - atomics on MPI_SHORT_INT. Such a pair is a short, a gap of two bytes, and an int. If Open MPI (5.0.7) did not
+ * allocate the window's memory itself, it takes the first six bytes for the data, and the result is wrong. So we do these
+ * operations in three steps, get, reduce, put, under a mutex: the second word beside a rank's lock. All atomics of this type
  * come here, and the standard promises nothing about accesses of different types to the same place.
  */
 #include "messages/messages.h"
@@ -15,7 +15,7 @@ int pairs_are_ours(const object *type, const object *win)
            !strcmp(upper.lower->name, "Open MPI");
 }
 
-/* Nobody is stopped by a checkpoint while he has it: the lower half is all that is called then. */
+/* No checkpoint stops a rank that holds the mutex: until it gives it back, it calls only the lower half. */
 static int mutex(struct window *w, int target, long from, long to)
 {
     object *t = predef[PRE_MPI_LONG];
@@ -31,7 +31,7 @@ static int mutex(struct window *w, int target, long from, long to)
     }
 }
 
-enum { PAIR = 8 }; /* bytes from one to the next */
+enum { PAIR = 8 }; /* extent of MPI_SHORT_INT in bytes */
 
 static int change(object *win, const void *o, void *r, int n, int target, long disp, object *op)
 {
@@ -69,16 +69,34 @@ static int change(object *win, const void *o, void *r, int n, int target, long d
     return rc ? rc : rc2;
 }
 
+/* change() reads and writes pairs one behind the other: does a type of the program's own lay them out so? */
+static int one_behind_the_other(object *type, int n, int pairs)
+{
+    long lb = 0, extent = 0;
+    if (type == predef[PRE_MPI_SHORT_INT] || pairs <= 0)
+        return 1;
+    return !core_Type_get_extent(type, &lb, &extent) && !lb && extent * n == (long)pairs * PAIR;
+}
+static int has_gaps(void)
+{
+    return refuse("an accumulate of MPI_SHORT_INT", "its type in this rank's memory has gaps");
+}
+
 int pairs_Accumulate(const void *o, int on, object *ot, int target, long disp, int tn, object *tt,
                      object *op, object *win)
 {
-    (void)on, (void)ot, (void)tt;
+    (void)tt;
+    if (op != predef[PRE_MPI_NO_OP] && !one_behind_the_other(ot, on, tn))
+        return has_gaps();
     return change(win, o, NULL, tn, target, disp, op);
 }
 int pairs_Get_accumulate(const void *o, int on, object *ot, void *r, int rn, object *rt, int target,
                          long disp, int tn, object *tt, object *op, object *win)
 {
-    (void)on, (void)ot, (void)rn, (void)rt, (void)tt;
+    (void)tt;
+    if ((op != predef[PRE_MPI_NO_OP] && !one_behind_the_other(ot, on, tn)) ||
+        !one_behind_the_other(rt, rn, tn))
+        return has_gaps();
     return change(win, o, r, tn, target, disp, op);
 }
 int pairs_Fetch_and_op(const void *o, void *r, object *type, int target, long disp, object *op,

@@ -1,9 +1,10 @@
-/* shared.c - the memory of MPI_Win_allocate_shared: one file in /dev/shm that all ranks of the node
- * map. It cannot stay a shared mapping in an image: for the time of a checkpoint each rank takes
- * its own part into memory of its own and unmaps the file; afterwards (and after a restart) a new
- * file is mapped at the same place and filled again.
+/* shared.c - the memory of MPI_Win_allocate_shared: one file in /dev/shm that all ranks of the window
+ * map. An image cannot hold a shared mapping. So during a checkpoint each rank copies its own part
+ * into private memory and unmaps the file. Afterwards (and after a restart) the ranks map a new file
+ * at the same addresses and fill it again.
  */
 #include "windows/windows.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,29 +17,36 @@ struct segment {
     long *sizes, *offsets;
     int *units;
     long total;
-    char *map;   /* where all of it is mapped here, for the whole life of the window */
+    char *map;   /* address of the whole segment here, for the life of the window */
     char *saved; /* our part, during a checkpoint */
 };
-enum { PAGE = 65536 }; /* the largest page size of the machines we know */
+enum { PAGE = 65536 }; /* the largest page size of any supported machine */
 
-static int shm_file(const char *name, int flags) /* not by open(): it is ours, see os/files.c */
+static int shm_file(const char *name, int flags) /* not open(): the file is ours, see os/files.c */
 {
     return (int)raw_syscall(SYS_openat, AT_FDCWD, (long)name,
                             O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600, 0, 0);
 }
 
-/* Rank 0 makes the file and tells its name, all map it, then the name goes away. Speaks to the
- * lower half directly: after a checkpoint this happens while the counting of collectives is at
- * rest. */
+/* Rank 0 creates the file and broadcasts its name, all ranks map it, and rank 0 unlinks it. This calls
+ * the lower half directly: after a checkpoint it runs while nothing counts collectives. */
 static int map_file(object *comm, struct segment *s, char *place)
 {
     static int count;
     char name[64] = "";
     int rank = comm->comm.rank, fd = -1, ok, all;
     if (rank == 0) {
-        snprintf(name, sizeof name, "/dev/shm/mend-%d-%d-%d", (int)getpid(), upper.rank, count++);
-        fd = shm_file(name, O_CREAT | O_EXCL);
-        if (fd < 0 || posix_fallocate(fd, 0, s->total))
+        do { /* a process that died may have left a file of this name */
+            snprintf(name, sizeof name, "/dev/shm/mend-%d-%d-%d", (int)getpid(), upper.rank,
+                     count++);
+            fd = shm_file(name, O_CREAT | O_EXCL);
+        } while (fd == -EEXIST);
+        if (fd >= 0 && posix_fallocate(fd, 0, s->total)) {
+            unlink(name);
+            close(fd);
+            fd = -1;
+        }
+        if (fd < 0)
             name[0] = 0;
     }
     int rc = LOWER(Bcast, name, sizeof name, TYPE_BYTE->real, 0, comm->real);
@@ -49,6 +57,8 @@ static int map_file(object *comm, struct segment *s, char *place)
         s->map = mmap(place, s->total, PROT_READ | PROT_WRITE, MAP_SHARED | (place ? MAP_FIXED : 0),
                       fd, 0);
         ok = s->map != MAP_FAILED;
+        if (!ok)
+            s->map = NULL;
     }
     if (!rc)
         rc = LOWER(Allreduce, &ok, &all, 1, predef[PRE_MPI_INT]->real, predef[PRE_MPI_MIN]->real,
@@ -70,19 +80,17 @@ int segment_create(object *comm, long size, int unit, struct window *w)
     int rc = core_Allgather(&size, 1, l, s->sizes, 1, l, comm);
     if (!rc)
         rc = core_Allgather(&unit, 1, i, s->units, 1, i, comm);
-    for (int k = 0; k < n;
-         k++) { /* one after the other, as without the hint alloc_shared_noncontig */
+    for (int k = 0; k < n; k++) { /* contiguous, even with the hint alloc_shared_noncontig */
         s->offsets[k] = s->total;
         s->total += s->sizes[k];
     }
     s->total = (s->total + PAGE - 1) / PAGE * PAGE + (s->total == 0) * PAGE;
     w->segment = s;
-    int entered = exclusive_enter(comm, &w->gate); /* left when the window is made */
+    int entered = exclusive_enter(comm, &w->gate); /* make() in window.c leaves it */
     if (!rc)
         rc = entered ? entered : map_file(comm, s, NULL);
     if (rc) {
         exclusive_leave(&w->gate);
-        s->map = NULL;
         segment_free(w);
         return rc;
     }
@@ -105,7 +113,7 @@ void segment_free(struct window *w)
 int segment_query(struct window *w, int rank, long *size, int *unit, void **base)
 {
     struct segment *s = w->segment;
-    if (rank == NEUTRAL_PROC_NULL) /* the lowest rank that has any */
+    if (rank == NEUTRAL_PROC_NULL) /* means the lowest rank with any memory */
         for (rank = 0; rank < s->n - 1 && !s->sizes[rank]; rank++)
             ;
     if (rank < 0 || rank >= s->n)
@@ -120,9 +128,9 @@ void segment_save(struct window *w)
     struct segment *s = w->segment;
     if (!s)
         return;
-    s->saved = keep_alloc(w->size + 1); /* the program may be inside its malloc */
+    s->saved = keep_alloc(w->size + 1); /* the program may be inside malloc */
     memcpy(s->saved, w->base, w->size);
-    /* the place stays ours: nothing else may be mapped there. If this fails, it is mapped as before. */
+    /* Reserve the addresses, so that nothing else is mapped there. If this fails, the file stays mapped. */
     void *place = mmap(s->map, s->total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     (void)place;
 }

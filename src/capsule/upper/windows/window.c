@@ -1,16 +1,19 @@
-/* window.c - windows: memory of the upper half, seen by the lower half through a window that is,
- * from its creation to its end, in one passive access epoch to all ranks. The memory of MPI_Win_allocate is the lower half's
- * as well (struct twin): the library allocates it, and the upper half has the same pages at an address of its own. All of MPI's ways to
- * synchronise are made above of three things: a flush below, messages and barriers on a
- * communicator of the window's own, and a word per rank that is a lock. So at any moment the state
- * of a window is in memory that is saved, and a checkpoint may happen inside any epoch:
+/* window.c - windows: memory of the upper half. The lower half sees it through a window that stays in
+ * one passive access epoch to all ranks, from its creation to its end. The memory of MPI_Win_allocate
+ * belongs to the lower half as well (struct twin): the library allocates it, and the upper half maps
+ * the same pages at an address of its own. The upper half builds all of MPI's synchronisation from
+ * three things: flushes below, messages and barriers on the window's own communicator, and one word
+ * per rank that serves as a lock. So the state of a window is always in saved memory, and a checkpoint
+ * may happen inside any epoch:
  *
  *   fence             flush all; barrier
- *   post, start       a message to each origin; nothing
- *   complete, wait    await the messages of the targets, flush, a message to each target; await those
- *   lock, unlock      compare-and-swap or fetch-and-add on the target's word until it is ours;
- *                     flush, and back
- *   lock_all          the shared lock of a target is taken at the first access to it
+ *   post              send a message to each origin
+ *   start             do nothing
+ *   complete          await the posts of all targets, flush, send a message to each target
+ *   wait              await the messages of all origins
+ *   lock              compare-and-swap or fetch-and-add on the target's word until the lock is ours
+ *   unlock            flush, and restore the word
+ *   lock_all          take the shared lock of a target at the first access to it
  */
 #include "comm/comm.h"
 #include "core/face.h"
@@ -20,7 +23,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static int below(struct window *w, int filled, handle_t *real)
+int window_below(struct window *w, int filled, handle_t *real)
 {
     if (w->flavor == FLAVOR_DYNAMIC)
         return LOWER(win_create_dynamic, w->comm->real, real);
@@ -28,12 +31,13 @@ static int below(struct window *w, int filled, handle_t *real)
         return LOWER(win_allocate, &w->twin, w->unit, filled, w->comm->real, real);
     return LOWER(win_create, w->base, w->size, w->unit, w->comm->real, real);
 }
-static int lock_words_below(struct window *w)
+int window_lock_words_below(struct window *w)
 {
     return LOWER(win_lock_words, w->lock_word, w->comm->real, &w->lock_live, &w->locks_real);
 }
 
-/* Its address, for the whole life of the window. Zero, as in both libraries, though the standard does not promise it. */
+/* Reserve the program's address for the whole life of the window. The memory is zero, as in both libraries, though the
+ * standard does not promise it. */
 static int twin_take(struct window *w, long size)
 {
     void *p = mmap(NULL, (size_t)size + !size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -49,6 +53,22 @@ static void twin_give(struct twin *t)
     if (t->program)
         munmap(t->program, (size_t)t->size + !t->size);
     t->program = NULL;
+}
+
+static void forget(struct window *w)
+{
+    segment_free(w);
+    for (struct attached *a = w->attached, *next; a; a = next) {
+        next = a->next;
+        free(a);
+    }
+    twin_give(&w->twin);
+    free(w->lock_word);
+    free(w->held);
+    free(w->access);
+    free(w->exposed);
+    free(w->arrivals);
+    free(w);
 }
 
 static int make(object *comm, object *info, int flavor, int unit, void *base, long size,
@@ -81,20 +101,32 @@ static int make(object *comm, object *info, int flavor, int unit, void *base, lo
     }
     w->lock_word = need(calloc(1, 64));
     w->held = need(calloc(w->comm->comm.size, 1));
-    /* The last place where an image may be taken: it would find a window that is listed and not yet
-     * there below, or shared memory that belongs to no listed window. segment_create() ends with it. */
+    /* From here on no image may be taken: it would find a listed window that does not exist below yet,
+     * or shared memory that belongs to no listed window. segment_create() has done this already. */
     if (flavor != FLAVOR_SHARED)
         rc = exclusive_enter(w->comm, &w->gate);
     object *o = object_new(KIND_WIN);
     o->win.w = w;
     o->win.errh = NULL;
     info_take(o, info);
+    int made = 0;
+    if (!rc) {
+        rc = window_below(w, 0, &o->real);
+        made = !rc;
+    }
     if (!rc)
-        rc = below(w, 0, &o->real);
-    if (!rc)
-        rc = lock_words_below(w);
+        rc = window_lock_words_below(w);
+    if (rc) { /* a checkpoint must not find it in the list */
+        if (made)
+            LOWER(win_free, o->real);
+        object_delete(o);
+    }
     exclusive_leave(&w->gate);
-    *out = o;
+    if (rc) {
+        core_Comm_free(&w->comm);
+        forget(w);
+    } else
+        *out = o;
     return rc;
 }
 int core_Win_create(void *base, long size, int unit, object *info, object *comm, object **out)
@@ -120,7 +152,7 @@ int core_Win_create_dynamic(object *info, object *comm, object **out)
 {
     return make(comm, info, FLAVOR_DYNAMIC, 1, NULL, 0, out);
 }
-/* MPI-4.1, as in MPICH: nothing is shared. Open MPI says that this is no window to ask for it. */
+/* MPI-4.1, like MPICH: such a window shares nothing. Open MPI calls the flavour wrong. */
 static int not_shared(const struct window *w, int rank, long *size, int *unit, void *baseptr)
 {
 #ifdef MPICH_ABI
@@ -169,30 +201,18 @@ int core_Win_detach(object *win, const void *base)
         }
     return NEUTRAL_MPI_ERR_BASE;
 }
-static void forget(struct window *w)
-{
-    segment_free(w);
-    for (struct attached *a = w->attached, *next; a; a = next) {
-        next = a->next;
-        free(a);
-    }
-    twin_give(&w->twin);
-    free(w->lock_word);
-    free(w->held);
-    free(w->access);
-    free(w->exposed);
-    free(w->arrivals);
-    free(w);
-}
 int core_Win_free(object **win)
 {
     object *o = *win;
     if (o->predefined)
         return NEUTRAL_MPI_ERR_WIN;
     struct window *w = o->win.w;
-    int rc = attributes_delete_all(o);
-    if (rc)
+    int rc =
+        EPOCHS_ARE_CHECKED && in_epoch(w) ? NEUTRAL_MPI_ERR_RMA_SYNC : attributes_delete_all(o);
+    if (rc) {
+        error_holder = o;
         return rc;
+    }
     LOWER(win_flush_all, o->real);
     rc = core_Barrier(w->comm);
     exclusive_enter(w->comm, &w->gate);
@@ -200,7 +220,8 @@ int core_Win_free(object **win)
     LOWER(win_free, w->locks_real);
     exclusive_leave(&w->gate);
     errhandler_attach(o, NULL);
-    object_delete(o); /* before its communicator: an image taken there must not list it */
+    object_delete(o); /* before Comm_free, where an image may be taken that must not list it */
+    o->win.w = NULL;
     *win = predef[PRE_MPI_WIN_NULL];
     segment_free(w);
     twin_give(&w->twin);
@@ -217,7 +238,10 @@ int core_Win_get_group(object *win, object **group)
 int core_Win_fence(int assert_, object *win)
 {
     struct window *w = win->win.w;
+    if (EPOCHS_ARE_CHECKED && in_epoch(w))
+        return NEUTRAL_MPI_ERR_RMA_SYNC;
     w->fenced = !(assert_ & MODE_NOSUCCEED);
+    w->fence_used = 0;
     int rc = LOWER(win_flush_all, win->real);
     LOWER(win_sync, win->real);
     if (!rc)
@@ -227,16 +251,19 @@ int core_Win_fence(int assert_, object *win)
 }
 static int ranks_of(struct window *w, object *group, int *n, int **ranks)
 {
-    *n = group->group.size;
-    *ranks = malloc((*n + 1) * sizeof(int));
-    for (int i = 0; i < *n; i++) {
-        (*ranks)[i] = index_of(w->comm->comm.size, w->comm->comm.ranks, group->group.ranks[i]);
-        if ((*ranks)[i] < 0)
+    int count = group->group.size, *list = need(malloc(((size_t)count + 1) * sizeof *list));
+    for (int i = 0; i < count; i++) {
+        list[i] = index_of(w->comm->comm.size, w->comm->comm.ranks, group->group.ranks[i]);
+        if (list[i] < 0) {
+            free(list);
             return NEUTRAL_MPI_ERR_GROUP;
+        }
     }
+    *n = count;
+    *ranks = list;
     return 0;
 }
-/* Does not wait for its receiver, who may be this rank itself: it asks later. */
+/* Does not wait for the receiver, which may be this rank itself and receives later. */
 static int tell(struct window *w, int rank, int tag)
 {
     object *r;
@@ -250,6 +277,8 @@ int core_Win_post(object *group, int assert_, object *win)
     if (w->exposed)
         return NEUTRAL_MPI_ERR_RMA_SYNC;
     int rc = ranks_of(w, group, &w->n_exposed, &w->exposed);
+    if (rc)
+        return rc;
     LOWER(win_sync, win->real);
     w->arrivals = need(calloc(w->n_exposed + 1, sizeof *w->arrivals));
     for (int i = 0; i < w->n_exposed && !rc; i++)
@@ -262,9 +291,10 @@ int core_Win_start(object *group, int assert_, object *win)
 {
     struct window *w = win->win.w;
     (void)assert_;
-    if (w->access)
+    if (w->access || (EPOCHS_ARE_CHECKED && holds_locks(w)))
         return NEUTRAL_MPI_ERR_RMA_SYNC;
     w->n_arrived = 0;
+    w->fenced = 0;
     return ranks_of(w, group, &w->n_access, &w->access);
 }
 int core_Win_complete(object *win)
@@ -312,68 +342,4 @@ int core_Win_test(object *win, int *flag)
     if (*flag)
         exposure_over(win);
     return rc;
-}
-
-/* --- checkpoint and restart --- */
-void windows_flush(void)
-{
-    EACH_LIVE (o, KIND_WIN) {
-        LOWER(win_flush_all, o->real);
-        LOWER(win_flush_all, o->win.w->locks_real);
-    }
-}
-void windows_before_image(void)
-{
-    EACH_LIVE (o, KIND_WIN) {
-        LOWER(win_flush_all, o->real);
-        LOWER(win_flush_all, o->win.w->locks_real);
-        LOWER(win_sync, o->real);
-        LOWER(win_sync, o->win.w->locks_real);
-        memcpy(o->win.w->lock_word, o->win.w->lock_live, LOCK_WORDS * sizeof(long));
-        segment_save(o->win.w);
-        LOWER_VOID(win_part, &o->win.w->twin);
-    }
-}
-/* The job ends here, and all ranks have the same windows: Open MPI's MPI_Finalize frees those that are
- * left when it can no longer communicate, and waits for ever. */
-void windows_leave(void)
-{
-    EACH_LIVE (o, KIND_WIN) {
-        LOWER(win_free, o->real);
-        LOWER(win_free, o->win.w->locks_real);
-    }
-}
-static void cannot_be_made_again(int rc)
-{
-    if (rc == NEUTRAL_MPI_ERR_RMA_SHARED)
-        file_say(
-            "its ranks cannot share memory again: they must be on one node, with room in /dev/shm",
-            "MPI_Win_allocate_shared");
-    else
-        file_say("a window cannot be made again", "MPI");
-    abort();
-}
-void windows_go_on(void)
-{
-    EACH_LIVE (o, KIND_WIN) {
-        int rc = segment_restore(o->win.w, 0);
-        if (rc)
-            cannot_be_made_again(rc);
-        LOWER_VOID(win_join, &o->win.w->twin);
-    }
-}
-void rebind_windows(void)
-{
-    EACH_LIVE (o, KIND_WIN) {
-        struct window *w = o->win.w;
-        int rc = segment_restore(w, 1);
-        if (!rc)
-            rc = below(w, 1, &o->real);
-        if (!rc)
-            rc = lock_words_below(w);
-        if (rc)
-            cannot_be_made_again(rc);
-        for (struct attached *a = w->attached; a; a = a->next)
-            LOWER(win_attach, o->real, a->base, a->size);
-    }
 }

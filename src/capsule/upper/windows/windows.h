@@ -14,36 +14,42 @@ struct attached {
     long size;
 };
 struct window {
-    struct gate gate; /* while it is made */
-    object *comm;     /* a duplicate of our own: synchronisation speaks over it */
+    struct gate gate; /* while the window is created or freed */
+    object *comm;     /* our own duplicate, which carries the synchronisation */
     int flavor, unit;
-    int flavor_out, model; /* as the ABI spells them */
+    int flavor_out, model; /* in the ABI's encoding */
     void *base;
     long size;
     struct twin twin; /* the memory of MPI_Win_allocate */
     struct attached *attached;
-    /* shared memory: one segment for all, mapped at the same place in no two processes */
+    /* shared memory: one segment for all ranks, at a different address in each process */
     struct segment *segment;
     /* locks */
-    handle_t locks_real; /* a window below over the words of all ranks */
-    long *lock_word;     /* ours: 0 free, -1 exclusive, n > 0: n shared; good in an image */
-    long *lock_live;     /* where the lower half has it, at other times */
-    unsigned char *held; /* per target: what we hold */
+    handle_t locks_real; /* the lower half's window over the words of all ranks */
+    long *lock_word;     /* ours: 0 free, -1 exclusive, n > 0: n shared; valid in an image */
+    long *lock_live;     /* the lower half's copy, valid at all other times */
+    unsigned char *held; /* per target: the lock that we hold */
     int lock_all;
-    int fenced; /* since the last fence there is an epoch */
+    int fenced;     /* the last fence opened an epoch */
+    int fence_used; /* and the program has used it */
     /* general active target */
     int n_access, *access, n_exposed, *exposed, n_arrived;
     object **arrivals;
 };
-enum { TAG_POST = 1, TAG_COMPLETE }; /* messages on its communicator */
-/* What the libraries do not agree on. */
+enum { TAG_POST = 1, TAG_COMPLETE }; /* messages on the window's communicator */
+/* Differences between the libraries. */
 #ifdef MPICH_ABI
 enum { NOTHING_IS_NULL = 1, EPOCHS_ARE_CHECKED = 1, MODE_NOSUCCEED = 16384 };
 #else
 enum { NOTHING_IS_NULL = 0, EPOCHS_ARE_CHECKED = 0, MODE_NOSUCCEED = 16 };
 #endif
+/* Make the lower half's window, and the one over the lock words. `filled`: its memory has content already. */
+int window_below(struct window *w, int filled, handle_t *real);
+int window_lock_words_below(struct window *w);
 /* --- locks.c --- */
 int window_access(object *win, int target);
+int holds_locks(const struct window *w);
+int in_epoch(const struct window *w); /* of locks, or of MPI_Win_post and MPI_Win_start */
 /* --- pairs.c: pairs_Name() for each row of class ATOMIC --- */
 int pairs_are_ours(const object *type, const object *win);
 #define PAIRS_ATOMIC(Name, name, ...) int pairs_##Name(LIST(PARAM, __VA_ARGS__));
@@ -54,10 +60,11 @@ int pairs_are_ours(const object *type, const object *win);
 #include "table/rma.def"
 #undef FUNCTION
 #undef OBJECT
+/* --- stopped.c, shared.c --- */
 void rebind_windows(void);
 void windows_before_image(
-    void); /* everything that was begun is done; shared memory comes into the image */
-void windows_flush(void); /* what this rank has begun on windows of others is done */
+    void);                /* complete all operations and bring shared memory into the image */
+void windows_flush(void); /* complete this rank's operations on other ranks' windows */
 void windows_leave(void);
 void windows_go_on(void);
 int segment_create(object *comm, long size, int unit, struct window *w);

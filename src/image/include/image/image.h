@@ -33,11 +33,12 @@
 
 /* The job that an image belongs to, as `mend run` named it at its first launch. An empty id: no job, as for a program
  * that uses the store alone. */
-#define MEND_JOB_ID 40
+enum { MEND_JOB_ID = 36, MEND_JOB_PROGRAM = 40 };
 typedef struct mend_image_job {
-    char id[MEND_JOB_ID];      /* random */
-    char program[MEND_JOB_ID]; /* the beginning of its name, for people */
-    uint64_t build, arguments; /* sums of the program and of its arguments; 0: unknown */
+    char id[MEND_JOB_ID];           /* random */
+    uint32_t abi;                   /* enum mend_abi, for people; 0: unknown */
+    char program[MEND_JOB_PROGRAM]; /* the beginning of its name, for people */
+    uint64_t build, arguments;      /* sums of the program and of its arguments; 0: unknown */
 } mend_image_job;
 
 enum mend_image_kind { MEND_IMAGE_DATA = 1, MEND_IMAGE_PARITY = 2 };
@@ -76,15 +77,16 @@ typedef struct mend_image_head {
 /* This process is part of a job: from now on it writes images of that job, and opens no others (MEND_ERR_ARCHITECTURE;
  * the text names the other job). No id: it belongs to no job, and opens all. Not thread-safe: call it at the start. */
 void mend_image_belong_to(const mend_image_job *job);
-/* A number for the job, for records that are too small for more; 0: no job. */
+/* A number for the job, for records that are too small for more; 0: no job. The ABI is not part of it: older images do not
+ * name it. */
 uint64_t mend_image_job_sum(const mend_image_job *job);
 /* Compute its sums: of the program file (its build id, or all its bytes) and of the arguments after the program's
  * name. A file that cannot be read has the sum 0. */
 uint64_t mend_image_job_build(const char *program);
 uint64_t mend_image_job_arguments(char *const *arguments);
-/* The job as one line of text, "ID BUILD ARGUMENTS PROGRAM", and back: MEND_ERR_ARGUMENT if the
- * text is no such line. */
-enum { MEND_JOB_TEXT = 2 * MEND_JOB_ID + 40 };
+/* The job as one line of text, "ID BUILD ARGUMENTS PROGRAM", then " ABI" if it is known, and back: MEND_ERR_ARGUMENT if
+ * the text is no such line. */
+enum { MEND_JOB_TEXT = MEND_JOB_ID + MEND_JOB_PROGRAM + 60 };
 void mend_image_job_text(const mend_image_job *job, char text[MEND_JOB_TEXT]);
 int mend_image_job_parse(const char *text, mend_image_job *job);
 /* The last part of a path, as much of it as fits; characters that a terminal cannot show are
@@ -112,6 +114,10 @@ typedef struct mend_image_write_options {
      * the caller's. NULL: malloc. */
     void *(*allocate)(void *context, size_t bytes);
     void *allocate_context;
+    /* Another thread computes the checksums meanwhile; not with `compress`. Blocks must stay as they are
+     * until all is written, except those that fetch returns in the buffer `reused`. */
+    bool second_thread;
+    const uint8_t *reused;
 } mend_image_write_options;
 
 /* Write head, the chosen blocks of `stream` and the rest. *written = bytes of the file.

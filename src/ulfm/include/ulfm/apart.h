@@ -1,4 +1,4 @@
-/* Agreements on a stack of their own, so that they can be left (apart.c). */
+/* Agreements on a stack of their own, so that a process can leave them (apart.c). */
 #ifndef ULFM_APART_H
 #define ULFM_APART_H
 
@@ -13,12 +13,12 @@ struct mend_apart_order {
     int mpi_code;   /* out */
 };
 
-/* Carry the order out on a stack of its own. False: it was left, and *order has no result. One at a time, and only
- * where one thread calls MPI. Without memory for a stack it is carried out here, and cannot be left. */
+/* Carry out the order on a stack of its own. False: the call was abandoned, and *order has no result. One at a time,
+ * and only where one thread calls MPI. Without memory for a stack the call runs here, and cannot be left. */
 bool mend_apart(struct mend_apart_order *order);
 
-/* From inside the call, between two turns of the library: leave it, for good. Does not return if there is a call to
- * leave; else it does nothing. */
+/* Called inside the call, between two turns of the library: leave it for good. Does not return if there is a call to
+ * leave; otherwise it does nothing. */
 void mend_apart_leave(void);
 
 /* The same as mend_apart on this stack, without a way out. */

@@ -1,4 +1,4 @@
-/* Meeting on a channel: everybody who lives has come and knows the same deaths (arrive.c). */
+/* Meeting on a channel: all living processes have come and know of the same deaths (arrive.c). */
 #ifndef ULFM_ARRIVE_H
 #define ULFM_ARRIVE_H
 
@@ -6,21 +6,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MEMBERS_MAX = 512 }; /* everybody sends to everybody */
+enum { MEMBERS_MAX = 512 }; /* every process sends to every other */
 
 struct mend_arrival {
     MPI_Comm channel; /* errors are returned */
     int size, rank;
-    int32_t round;   /* attempt */
-    int32_t adopted; /* the last one that this process has acted upon; -1: none */
-    int32_t asked;   /* has anybody acted upon this one? -1: no question */
-    double seconds;  /* the news of a death that others know may take so long */
+    int32_t round;   /* the attempt */
+    int32_t adopted; /* the last attempt that this process adopted; -1: none */
+    int32_t asked;   /* has anybody adopted this attempt? -1: no question */
+    double seconds;  /* how long to wait for notices of deaths that others know of */
 };
 
 enum mend_arrived { ARRIVED_ALL, ARRIVED_REVOKED, ARRIVED_NO_MEMORY };
 
-/* Wait, without a limit, for the word of all who live: they may compute. Collective over the living. *was_adopted
- * answers `asked`. */
+/* Wait, without a limit, until all living processes have come: they may be computing. Collective over the living.
+ * *was_adopted answers `asked`. */
 enum mend_arrived mend_arrive(const struct mend_arrival *arrival, bool *was_adopted);
 
 #endif

@@ -4,15 +4,15 @@
 
 #include <stdbool.h>
 
-/* Around calls of MPI, none of which may wait, in a thread that is not the program's. Enter waits while another
- * thread has closed the gate; in the thread that has, both do nothing. */
+/* Put these around MPI calls in a thread that is not the program's; none of those calls may block. Enter waits while
+ * another thread has closed the gate. In the thread that has closed it, both do nothing. */
 void mend_gate_enter(void);
-/* The same without waiting; false: the gate is closed. */
+/* Like enter, without waiting. False: the gate is closed. */
 bool mend_gate_try(void);
 void mend_gate_leave(void);
 
-/* Around an agreement that all living processes are about to enter. Close returns when nobody is inside any more;
- * open does nothing if this thread has not closed it. */
+/* Put these around an agreement that all living processes are about to enter. Close returns when nobody is inside any
+ * more. Open does nothing if this thread has not closed the gate. */
 void mend_gate_close(void);
 void mend_gate_open(void);
 

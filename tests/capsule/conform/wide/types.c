@@ -47,6 +47,32 @@ static void types(void)
                                   made));
 }
 
+/* Counts and places that an int does not hold. */
+static void larger(void)
+{
+    MPI_Count much = 3000000001, lens[2] = {1, much}, places[2] = {0, much}, short_lens[2] = {1, 2};
+    MPI_Count bytes[2] = {8, 8 * much}, sizes[2] = {much, 4}, parts[2] = {much - 2, 2};
+    MPI_Count starts[2] = {1, 2}, small_parts[2] = {3, 2}, far[2] = {much - 10, 1};
+    MPI_Count negative[2] = {-much, 1};
+    MPI_Datatype two[2] = {MPI_INT, MPI_DOUBLE};
+    TYPE(MPI_Type_contiguous_c(much, MPI_INT, made));
+    TYPE(MPI_Type_vector_c(2, much, much + 5, MPI_INT, made));
+    TYPE(MPI_Type_vector_c(much, 1, 3, MPI_SHORT, made));
+    TYPE(MPI_Type_vector_c(2, 1, much, MPI_SHORT, made));
+    TYPE(MPI_Type_create_hvector_c(2, much, -8 * much, MPI_INT, made));
+    TYPE(MPI_Type_indexed_c(2, lens, places, MPI_INT, made));
+    TYPE(MPI_Type_indexed_c(2, short_lens, places, MPI_SHORT, made));
+    TYPE(MPI_Type_create_hindexed_c(2, lens, bytes, MPI_CHAR, made));
+    TYPE(MPI_Type_create_indexed_block_c(2, 3, places, MPI_INT, made));
+    TYPE(MPI_Type_create_hindexed_block_c(2, much, bytes, MPI_CHAR, made));
+    TYPE(MPI_Type_create_struct_c(2, lens, bytes, two, made));
+    CALL(MPI_Type_create_hindexed_block_c(-1, much, bytes, MPI_CHAR, two));
+    CALL(MPI_Type_create_hindexed_c(2, negative, bytes, MPI_CHAR, two));
+    TYPE(MPI_Type_create_subarray_c(2, sizes, parts, starts, MPI_ORDER_C, MPI_INT, made));
+    TYPE(MPI_Type_create_subarray_c(2, sizes, parts, starts, MPI_ORDER_FORTRAN, MPI_INT, made));
+    TYPE(MPI_Type_create_subarray_c(2, sizes, small_parts, far, MPI_ORDER_C, MPI_SHORT, made));
+}
+
 /* What a type was made of: counts of its own only where it was made with large ones. */
 static void recipes(void)
 {
@@ -154,6 +180,7 @@ static void extents(void)
 void part_wide_types(void)
 {
     types();
+    larger();
     recipes();
     packs();
     statuses();

@@ -1,4 +1,4 @@
-/* Where the capsules are, and what a job's folder says of itself. */
+/* Where the capsules are, and whether a program can use them. */
 #ifndef MEND_TOOL_CAPSULE_H
 #define MEND_TOOL_CAPSULE_H
 #include <stdbool.h>

@@ -1,12 +1,15 @@
-/* The identity of a job: a random id, made when it is first launched, and sums of its program and arguments. Every image
- * and every log of changed files carries it, so that those of another job are never taken for this one's. It goes to the
- * ranks by MEND_CAPSULE_JOB, and from launch to launch by job.json (mend run) or DIR/identity (mend exec). */
+/* The identity of a job: a random id, made when it is first launched, and its program: sums of the file and of the
+ * arguments, its name, and the ABI it was built for. Every image and every log of changed files carries it, so that Mend
+ * never takes those of another job for this one's. The ranks get it from MEND_CAPSULE_JOB, the next launch from job.json
+ * (mend run) or DIR/identity (mend exec). */
 #include "identity.h"
 #include "run/run.h"
 #include "tool.h"
 
+#include <base/config.h>
 #include <base/fail.h>
 #include <base/io.h>
+#include <image/abi.h>
 #include <mend/error.h>
 
 #include <errno.h>
@@ -48,6 +51,13 @@ void identity_new(char id[MEND_JOB_ID])
         snprintf(id + 2 * i, 3, "%02x", bytes[i]);
 }
 
+/* As a rank will find it (src/capsule/lower/start/load.c). */
+static uint32_t abi_of(const char *program)
+{
+    const char *said = mend_setting_string(MEND_KEY_CAPSULE_ABI);
+    return said[0] ? mend_abi_parse(said) : mend_abi_of_program(program);
+}
+
 void identity_make(mend_image_job *job, const char *id, char *const *program)
 {
     char path[4400];
@@ -55,6 +65,7 @@ void identity_make(mend_image_job *job, const char *id, char *const *program)
     strncpy(job->id, id, sizeof job->id - 1);
     mend_image_job_name(job, program[0]);
     identity_program(program[0], path, sizeof path);
+    job->abi = abi_of(path);
     job->build = mend_image_job_build(path);
     job->arguments = mend_image_job_arguments(program + 1);
 }
@@ -104,6 +115,10 @@ int identity_find(struct run_job *job)
     job->identity.build = strtoull(job->build, &end, 16);
     if (*end)
         return tool_wrong_use("run", "--build %s is not valid", job->build);
+    if (job->abi)
+        job->identity.abi = mend_abi_parse(job->abi);
+    else if (now != job->identity.build)
+        job->identity.abi = MEND_ABI_UNKNOWN; /* the images are of another program */
     if (!now || now == job->identity.build || job->rebuilt)
         return TOOL_OK;
     return tool_failed("restart",

@@ -1,10 +1,10 @@
-/* Whether the C library that the program uses is new enough, asked before anything is launched.
+/* Is the program's C library new enough? We check before we launch anything.
  *
- * 1. The program's own loader is read from its file (PT_INTERP).
+ * 1. We read the program's own loader from its file (PT_INTERP).
  * 2. That loader lists what the program needs together with our face, as a rank will load them. No code of the program
  *    runs.
- * 3. A version of the C library that it misses is named, with what needs it. All else that may be wrong with the
- *    program, and a program that is not to be found on this machine, is left to the ranks, which see their own.
+ * 3. We name a missing version of the C library, and the file that needs it. We leave anything else that may be wrong
+ *    with the program, and a program that is missing on this machine, to the ranks, which see their own machines.
  */
 #include "capsule.h"
 #include "launch.h"
@@ -49,7 +49,7 @@ static bool loader_of(const char *program, char *loader, size_t size)
     return found;
 }
 
-/* The loader's words for it: …: version `GLIBC_2.38' not found (required by FILE). */
+/* The loader's message: …: version `GLIBC_2.38' not found (required by FILE). */
 static bool missing_version(const char *said, char version[64], char file[4096])
 {
     for (const char *line = said; (line = strstr(line, "version `GLIBC_")); line++)

@@ -108,7 +108,7 @@ int startable_check(const char *name, bool elsewhere)
     identity_program(name, path, sizeof path);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && errno == ENOENT && elsewhere)
-        return TOOL_OK; /* it may be there */
+        return TOOL_OK; /* it may exist there */
     if (fd < 0 && errno == ENOENT)
         return tool_failed("run", "there is no program %s%s", name,
                            strchr(name, '/') ? "" : " in PATH");
@@ -117,7 +117,7 @@ int startable_check(const char *name, bool elsewhere)
     int rc = TOOL_OK;
     if (fstat(fd, &st) || !S_ISREG(st.st_mode))
         rc = tool_failed("run", "%s is not a program, but %s", path,
-                         S_ISDIR(st.st_mode) ? "a folder" : "no plain file");
+                         S_ISDIR(st.st_mode) ? "a folder" : "a special file");
     else if (access(path, X_OK))
         rc = tool_failed("run", "%s is not executable: %s", path, strerror(errno));
     else if (st.st_mode & (S_ISUID | S_ISGID))

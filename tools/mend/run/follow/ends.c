@@ -1,6 +1,5 @@
 /* How ranks ended, from the table in DIR/ends: by exit, by MPI_Abort, by a crash. */
 #include "follow.h"
-#include "run/start/start.h"
 
 #include <base/ends.h>
 #include <base/event.h>
@@ -28,9 +27,9 @@ const char *crash_name(int signal)
     return other;
 }
 
-/* A rollback survives accidents. A crash that comes back at the same place would come back for ever: we end the job at
+/* A rollback survives accidents. A crash that recurs at the same place would recur forever: we end the job at
  * the second time if no version was saved in between, and at the third time in any case, because short intervals save
- * versions on the way to the crash. Each process that plays the rank reports it once. */
+ * versions on the way to the crash. Each process that becomes the rank reports it once. */
 static void note_crash(struct run_follower *f, int rank, const mend_ends_entry *p)
 {
     struct run_crash *c = &f->crash;
@@ -52,12 +51,12 @@ static void note_crash(struct run_follower *f, int rank, const mend_ends_entry *
     now.times = same ? c->times + 1 : 1;
     bool again = same && (c->version == now.version || now.times > 2);
     if (again)
-        now.survived = c->survived; /* that was no survival, nor is what follows */
+        now.survived = c->survived; /* that was not survival, nor is what follows */
     *c = now;
     c->again = again;
 }
 
-/* The same from the table, which has what decides even if no event could be written. */
+/* The same from the table, which has the facts even if no event could be written. */
 static void note_entry(struct run_follower *f, int rank, const mend_ends_entry *p)
 {
     struct run_progress *now = &f->now;
@@ -93,7 +92,7 @@ static void note_entry(struct run_follower *f, int rank, const mend_ends_entry *
 void follow_ends(struct run_follower *f)
 {
     int entries, started = 0;
-    uint64_t launch = strtoull(run_meeting(), NULL, 10);
+    uint64_t launch = strtoull(f->job->meeting, NULL, 10);
     mend_ends_entry *table = mend_ends_read(f->job->dir, &entries);
     f->now.events_lost = 0;
     for (int i = 0; i < entries; i++) {

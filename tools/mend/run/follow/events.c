@@ -1,6 +1,5 @@
-/* What the job says of itself in DIR/events.jsonl. */
+/* What the job reports in DIR/events.jsonl. */
 #include "follow.h"
-#include "run/start/start.h"
 
 #include <base/event.h>
 
@@ -9,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *text_of(json_t *e, const char *key)
@@ -50,7 +50,7 @@ static void note_saved(struct run_follower *f, json_t *e, double t)
         return;
     }
     if (version == p->version && t - p->version_at < 1)
-        return; /* another rank's word of the same one */
+        return; /* another rank reported the same one */
     p->repair_since =
         0; /* all ranks took part: the failure was repaired, or belongs to an earlier launch */
     p->version = version;
@@ -68,15 +68,17 @@ static void note_resumed(struct run_follower *f, json_t *e, double t)
         p->repair_since = 0;
         return;
     }
-    if (strcmp(text_of(e, "how"), "waiting") == 0 || t - p->last_recovery < seconds)
+    if (strcmp(text_of(e, "how"), "waiting") == 0)
+        return;
+    if (seconds > p->longest_recovery) /* of the slowest rank: only then all work again */
+        p->longest_recovery = seconds;
+    if (t - p->last_recovery < seconds)
         return; /* the other ranks of the same recovery */
     p->last_recovery = t;
     p->repair_since = 0;
     p->recoveries++;
     losses_rollback(&p->lost, (mend_version_t)number_of(e, "version"), t - seconds);
     p->restarts += strcmp(text_of(e, "how"), "restarted") == 0;
-    if (seconds > p->longest_recovery)
-        p->longest_recovery = seconds;
     interval_failed(f, false, t - seconds, t);
 }
 
@@ -115,7 +117,7 @@ static void note_born(struct run_progress *p, pid_t pid, const char *host)
     p->last_born = mend_now();
 }
 
-/* By relaunch, not in place. */
+/* The job relaunches; it does not repair itself in place. */
 static void note_restart(struct run_follower *f, json_t *e, double t)
 {
     f->now.resumed = true;
@@ -130,7 +132,7 @@ static void note_restart(struct run_follower *f, json_t *e, double t)
  * launcher. */
 static void note_end(struct run_follower *f, json_t *e, long *count)
 {
-    const char *launch = run_meeting();
+    const char *launch = f->job->meeting;
     int rank = (int)number_of(e, "rank");
     if (rank < 0 || rank >= f->job->ranks || f->said[rank] || !launch[0] ||
         strcmp(text_of(e, "launch"), launch) != 0)
@@ -190,27 +192,35 @@ static void note(struct run_follower *f, const char *line)
     json_decref(e);
 }
 
+/* Whole lines only. Not with strchr(): a byte of zero in the file must not hide all that follows. */
+static void note_lines(struct run_follower *f)
+{
+    char *line = f->part, *past = f->part + f->part_size;
+    for (char *end; (end = memchr(line, '\n', (size_t)(past - line))); line = end + 1) {
+        *end = 0;
+        note(f, line);
+    }
+    f->part_size = (size_t)(past - line);
+    memmove(f->part, line, f->part_size);
+}
+
 void follow_events(struct run_follower *f)
 {
     char path[4400], bytes[1 << 16];
+    struct stat st;
     snprintf(path, sizeof path, "%s/events.jsonl", f->job->dir);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return;
+    if (fstat(fd, &st) == 0 && st.st_size < f->events_at) /* somebody has emptied it */
+        f->events_at = 0, f->part_size = 0;
     for (ssize_t n; (n = pread(fd, bytes, sizeof bytes, f->events_at)) > 0; f->events_at += n) {
-        f->part = realloc(f->part, f->part_size + (size_t)n + 1);
+        f->part = realloc(f->part, f->part_size + (size_t)n);
         if (!f->part)
             abort();
         memcpy(f->part + f->part_size, bytes, (size_t)n);
         f->part_size += (size_t)n;
-        f->part[f->part_size] = 0;
-        char *line = f->part;
-        for (char *end; (end = strchr(line, '\n')); line = end + 1) {
-            *end = 0;
-            note(f, line);
-        }
-        f->part_size -= (size_t)(line - f->part);
-        memmove(f->part, line, f->part_size + 1);
+        note_lines(f);
     }
     close(fd);
 }

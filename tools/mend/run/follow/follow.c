@@ -1,4 +1,4 @@
-/* Following a job: what it prints, what it says, the status line. */
+/* Following a job: its output, its events, the status line. */
 #include "follow.h"
 
 #include <base/event.h>
@@ -44,7 +44,7 @@ void follow_begin(struct run_follower *f, struct run_job *job)
     if (stat(job->dir, &st) == 0)
         f->folder = st.st_ino;
     snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
-    if (stat(path, &st) == 0) /* what a job said that is resumed now is over */
+    if (stat(path, &st) == 0) /* skip the events of the job before this resume */
         f->events_at = st.st_size;
     interval_begin(f);
 }
@@ -56,9 +56,10 @@ void follow_attempt(struct run_follower *f)
     memset(f->said, 0, (size_t)f->job->ranks * sizeof *f->said);
     f->now.resumed = false;
     f->now.exited = f->now.left = f->now.playing = 0;
-    f->now.born_count = f->now.started = 0;
+    f->now.born_count = f->now.started = f->now.dead = 0;
+    f->now.counted_at = 0;
     f->now.output_lost_rank = -1;
-    f->now.gave_up = f->now.windows = f->now.elsewhere = f->now.fell = false;
+    f->now.gave_up = f->now.windows = f->now.elsewhere = f->now.fell = f->now.printing = false;
     f->told_size = 0;
     f->now.repair_since = f->now.deserted_since = 0;
 }

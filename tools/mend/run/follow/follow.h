@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* What a job lost on its way (losses.c): work that was done again, and levels that could not be written. */
+/* What a job lost (losses.c): work that it repeated, and levels that it could not write. */
 enum { LOSSES_VERSIONS = 256, LOSSES_LEVELS = 8 };
 
 struct run_losses {
@@ -22,7 +22,7 @@ struct run_losses {
         double at;
     } saved[LOSSES_VERSIONS]; /* a ring of the newest */
     long count;
-    double again;    /* seconds of work that were done again */
+    double again;    /* seconds of work that was done again */
     long from_start; /* recoveries that found no version */
     struct {
         char name[16];
@@ -38,7 +38,7 @@ bool losses_level(struct run_losses *l, const char *name);
 /* ", 1.2 s of work done again", ", level global failed 3 times": for the summary. */
 void losses_print(const struct run_losses *l, FILE *to);
 
-/* How far the job is, read from its events. */
+/* The progress of the job, from its events. */
 struct run_progress {
     mend_version_t version;
     long exited, left, playing, failures, recoveries, restarts, refilled;
@@ -46,7 +46,7 @@ struct run_progress {
     bool gave_up, ended_by_program, refused;
     bool windows;        /* it gave up because of them */
     bool resumed;        /* a version that mend restart may have chosen */
-    double repair_since; /* the first notice of a failure that is not mended yet; 0: none */
+    double repair_since; /* when the failure that is not repaired yet was noticed; 0: none */
     int ended_rank;
     char ended_how[16];
     int program_code;
@@ -54,17 +54,20 @@ struct run_progress {
     pid_t *born;  /* processes of this launch on this machine, and how many are through MPI_Init */
     bool *past;   /* [born_count]: it has ended */
     int born_count, started;
+    int dead; /* of those that were born, and when we looked */
+    double counted_at;
     double last_born;
     long events_lost;      /* that ranks could not write */
     int output_lost_rank;  /* whose last output could not be written; -1: none */
     int output_lost_why;   /* errno */
     bool fell;             /* our launcher says: a process died before all were through MPI_Init */
+    bool printing;         /* our launcher has only output left, for a slow reader */
     bool elsewhere;        /* some of them are on another machine (by --launcher-args) */
-    double deserted_since; /* all of them are dead, or have given up; 0: not so */
+    double deserted_since; /* since when all are dead or have given up; 0: not so */
     struct run_losses lost;
 };
 
-/* The last crash of the program, by itself. */
+/* The last crash that the program caused itself. */
 struct run_crash {
     int rank, signal;
     unsigned long long at, process;
@@ -76,13 +79,13 @@ struct run_crash {
 
 /* Ranks that answer nobody (silence.c). */
 struct run_silence {
-    double limit;          /* seconds; 0: nobody is looked at */
+    double limit;          /* seconds; 0: no check */
     pid_t *player;         /* [ranks]: its process; 0: not known */
     struct timespec pulse; /* the time of DIR/pulse, and since when it is that; 0: there is none */
     double pulse_at, looked_at;
-    bool told;         /* that rank 0 does not answer */
-    bool told_stopped; /* who is stopped, in this recovery */
-    bool must_end;     /* the job has to be launched again */
+    bool told;         /* the user knows that rank 0 does not answer */
+    bool told_stopped; /* the user knows who is stopped, in this recovery */
+    bool must_end;     /* the job must be launched again */
 };
 
 /* --every auto (interval.c). Its levels, the cheapest first; memory and partner are one. */
@@ -97,7 +100,7 @@ struct run_interval {
     double told[RUN_LEVELS];         /* seconds between two, as DIR/every has them */
     bool failed;                     /* something has */
     bool fetched;                    /* from another level than memory, since the last recovery */
-    bool slow_told;                  /* that the interval cannot be kept */
+    bool slow_told;                  /* the user knows that the interval cannot be kept */
     bool core_to_spare;              /* for what is done in the background */
     mend_version_t last[RUN_LEVELS]; /* the newest version there, by kind */
 };
@@ -108,7 +111,7 @@ struct run_follower {
     struct run_silence silence;
     struct run_progress now;
     long long events_at;
-    char *part; /* of a line that is not whole yet */
+    char *part; /* of a line that is not complete yet */
     size_t part_size;
     char told[1024]; /* the same, of the launcher's reports */
     size_t told_size;
@@ -117,7 +120,7 @@ struct run_follower {
     struct metrics *metrics; /* with --metrics, and when they are due */
     double metrics_at;
     bool warned;              /* by Slurm, on some node */
-    bool leaving;             /* the job was asked to make a checkpoint and to stop */
+    bool leaving;             /* we asked the job for a checkpoint and to stop */
     bool *said;               /* [ranks]: that it has ended, in this launch */
     double *unfinished_since; /* the same: since when a line without an end stands there; 0 */
     bool ending;
@@ -128,8 +131,8 @@ struct run_follower {
     double torn_at;          /* the failure that a launch is to mend; 0: none */
     bool line_shown;         /* the status line is on the terminal */
     ino_t folder;            /* DIR, as it was at the start */
-    double looked_at;        /* whether it is still there */
-    int missed;              /* times in a row that it was not */
+    double looked_at;        /* when we last checked that it is still there */
+    int missed;              /* consecutive times that it was not */
 };
 
 /* interval.c: how long until the next version (--every), at each level. */
@@ -140,7 +143,7 @@ void interval_saved(struct run_follower *f, const char *level, mend_version_t ve
 void interval_fetched(struct run_follower *f); /* a version, from another level than memory */
 /* A failure was survived, in place or (relaunched) by a new launch. */
 void interval_failed(struct run_follower *f, bool relaunched, double failed, double resumed);
-void interval_tell(struct run_follower *f); /* those who save */
+void interval_tell(struct run_follower *f); /* tell the ranks */
 
 /* The last line. */
 void run_summary(const struct run_follower *f, int launches, double seconds, int code, bool json);
@@ -154,7 +157,7 @@ void printed_end(struct run_follower *f);
 void follow_reports(struct run_job *job, struct run_follower *f, int report);
 
 void follow_begin(struct run_follower *f, struct run_job *job);
-void follow_attempt(struct run_follower *f); /* a new launch: nobody plays yet */
+void follow_attempt(struct run_follower *f); /* a new launch: no rank has a process yet */
 void follow(struct run_follower *f);         /* print what is new, look at the events */
 void follow_output(struct run_follower *f);  /* print what is new */
 void follow_events(struct run_follower *f);  /* look at the events */
@@ -163,9 +166,12 @@ void follow_ends(struct run_follower *f);
 const char *crash_name(int signal);
 void follow_wipe_line(struct run_follower *f); /* the status line */
 void follow_status(struct run_follower *f);    /* the status line, on a terminal */
-/* A process died before all had passed MPI_Init: the others would wait for it for ever. */
-bool follow_stillborn(const struct run_follower *f);
-/* Nobody is left but the launcher. */
+/* The state of a process as /proc/PID/stat has it; 0: there is none. */
+char follow_state(pid_t pid);
+/* A process died before all had passed MPI_Init: the others would wait for it forever. */
+bool follow_stillborn(struct run_follower *f);
+/* The launcher hangs: all ranks are dead, or, in a job that is not repaired in place, one of them. It does not hang while
+ * it prints. */
 bool follow_deserted(struct run_follower *f);
 /* A recovery does not end: a rank never came to it (it is stopped, or its MPI library waits). */
 bool follow_stuck(const struct run_follower *f);
@@ -176,7 +182,7 @@ void silence_playing(struct run_follower *f, int rank, pid_t pid);
 void silence_heard(struct run_follower *f, int rank, double seconds, const char *how);
 void silence_answers(struct run_follower *f, int rank);
 void silence_end(struct run_follower *f);
-/* DIR was removed, and with it output, versions and what is needed to restore files. */
+/* DIR was removed, with the output, the versions and the records that restore files. */
 bool follow_lost(struct run_follower *f);
 void follow_replaced(struct run_follower *f);
 void follow_torn_down(struct run_follower *f); /* it will be launched again */

@@ -1,15 +1,15 @@
-/* How long until the next version, and until the next one at each level: what was asked for, or the planner's choice
+/* How long until the next version, and until the next one at each level: the user's choice, or the planner's
  * (--every auto).
  *
  * The planner weighs what a version costs at each level against the work that a failure would destroy. Its levels:
  *
- *   1. memory, with the partner's copy: what a process needs that died alone;
- *   2. local, 3. erasure, 4. global, as far as the job uses them and the user named no number of versions for them:
- *      what is needed when memory is lost, with a rank and its partner, or with the whole launch.
+ *   1. memory, with the partner's copy: enough for a process that died alone;
+ *   2. local, 3. erasure, 4. global, if the job uses them and the user gave no number of versions for them: needed
+ *      when memory is lost, with a rank and its partner, or with the whole launch.
  *
- * How often something fails nobody knows beforehand; it begins with a guess: one failure in ten needs more than memory.
- * As long as that is all there is (no --mtbf, no failure yet), versions of all levels together take at most a share of
- * the time (run.share): a guess must not cost more than that.
+ * Nobody knows the failure rates beforehand, so the planner begins with a guess: one failure in ten needs more than
+ * memory. While there is nothing better (no --mtbf, no failure yet), versions of all levels together take at most a
+ * share of the time (run.share): a guess must not cost more than that.
  */
 #include "follow.h"
 
@@ -22,8 +22,7 @@
 #include <unistd.h>
 
 static const double guessed_mtbf = 600;
-static const double rarer =
-    10; /* failures that need the next level, against those that need this one */
+static const double rarer = 10; /* one in so many failures needs the next level, too */
 static const char *const name_of[RUN_LEVELS] = {"memory", "local", "erasure", "global"};
 
 static double wall(void)
@@ -89,14 +88,14 @@ static void warn_slow(struct run_follower *f, double seconds, double every)
     mend_event("plan.slow", ev_real("seconds", seconds), ev_real("every", every));
 }
 
-/* A version at a higher level was first saved in memory: that is a part of its cost there. */
+/* A version at a higher level was first saved in memory: that is part of its cost there. */
 static void cost_beside(struct run_interval *i, int level, double seconds)
 {
     mend_plan_online_beside(&i->planner, level, seconds + (level > 1 ? i->cost[RUN_MEMORY] : 0));
 }
 
-/* Written in the background: where the ranks have all the cores, it costs them that time all the same. A level that is
- * not planned is a part of what each version costs. */
+/* Writing in the background still costs the ranks that time if they use all the cores. A level that is not planned adds
+ * to the cost of each version. */
 static void saved_beside(struct run_interval *i, mend_version_t versions, double seconds,
                          double ended)
 {
@@ -128,7 +127,7 @@ void interval_saved(struct run_follower *f, const char *level, mend_version_t ve
         return;
     }
     if (!i->planning || version == i->last[kind])
-        return; /* another rank's word of the same one */
+        return; /* another rank reported the same one */
     if (kind == RUN_GLOBAL) {
         saved_beside(i, version - i->last[kind], ended - began, ended);
     } else if (planned(i, kind)) {
@@ -200,7 +199,7 @@ static bool write_plan(const struct run_follower *f, const double *period, doubl
     return fclose(out) == 0 && rename(temporary, path) == 0;
 }
 
-/* DIR/every is read by the job (round/due.c of the capsule). */
+/* The job reads DIR/every (round/due.c of the capsule). */
 void interval_tell(struct run_follower *f)
 {
     struct run_interval *i = &f->interval;

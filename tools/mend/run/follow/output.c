@@ -1,4 +1,4 @@
-/* What the ranks print. The files in DIR/output grow when a version is complete; each byte is printed once. */
+/* What the ranks print. The files in DIR/output grow when a version is complete; we print each byte once. */
 #include "follow.h"
 
 #include <base/event.h>
@@ -26,7 +26,7 @@ static void print(struct run_follower *f, const char *bytes, size_t count, int s
     clearerr(stdout); /* the rest may succeed: the warning stays true */
 }
 
-/* Print whole lines only, so that lines of two ranks do not mix. An unfinished line is printed after a while. */
+/* Print whole lines only, so that lines of two ranks do not mix. We print an unfinished line after a while. */
 static void print_new(struct run_follower *f, int rank, int stream)
 {
     static const double a_while =

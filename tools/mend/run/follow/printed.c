@@ -1,5 +1,5 @@
-/* DIR/output/printed: how many bytes of each rank's output were printed, so that a job that goes on in the same place
- * (a requeued one, whose output is appended to) prints nothing twice. An array of 64-bit numbers: rank 0's standard
+/* DIR/output/printed: how many bytes of each rank's output were printed, so that a job that continues with the same
+ * output (requeued, with its output appended) prints nothing twice. An array of 64-bit numbers: rank 0's standard
  * output, its standard error, rank 1's … */
 #include "follow.h"
 

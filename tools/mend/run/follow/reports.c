@@ -78,6 +78,8 @@ static void note(struct run_job *job, struct run_follower *f, const char *line)
         f->now.refilled++;
     } else if (sscanf(line, "unfilled %d", &rank) == 1)
         mend_event("launch.unfilled", ev_int("process", rank));
+    else if (strcmp(line, "printing") == 0)
+        f->now.printing = true;
     else if (strncmp(line, "warned ", 7) == 0)
         f->warned = true;
     else if (sscanf(line, "messages %d %d", &rank, &n) == 2)
@@ -102,6 +104,6 @@ void follow_reports(struct run_job *job, struct run_follower *f, int report)
         f->told_size -= (size_t)(line - f->told);
         memmove(f->told, line, f->told_size + 1);
         if (f->told_size == sizeof f->told - 1)
-            f->told_size = 0; /* no line is that long */
+            f->told_size = 0; /* no valid line is that long */
     }
 }

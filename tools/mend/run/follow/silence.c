@@ -1,9 +1,9 @@
-/* Ranks that live and answer nobody: named, and with --hang-timeout killed, so that the job repairs itself.
+/* Ranks that are alive but do not answer: we name them, and with --hang-timeout kill them, so that the job repairs itself.
  *
- * The coordinator of the job names them (src/capsule/lower/round/silence.c); it sits with rank 0 and shows that it is
- * there itself by the time of DIR/pulse. While a recovery is under way there is none: then we look for processes of
- * this machine that are stopped. A rank of another machine cannot be killed from here: the job is ended, which its
- * launcher can, and launched again from its newest version. */
+ * The coordinator of the job names them (src/capsule/lower/round/silence.c); it runs with rank 0 and shows that it is
+ * alive by touching DIR/pulse. During a recovery there is no coordinator: then we look for stopped processes on this
+ * machine. We cannot kill a rank on another machine, so we end the job, which its launcher can, and launch it again from
+ * its newest version. */
 #include "follow.h"
 
 #include <base/event.h>
@@ -54,7 +54,7 @@ static bool is_near(const struct run_follower *f)
     return !f->job->host && !f->job->hostfile && !f->now.elsewhere;
 }
 
-/* Its number may be another process' by now. */
+/* Its ID may belong to another process by now. */
 static bool is_ours(pid_t pid)
 {
     char path[64], program[4096];
@@ -92,15 +92,8 @@ void silence_answers(struct run_follower *f, int rank)
 
 static bool is_stopped(pid_t pid)
 {
-    char path[64], text[512] = "";
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *in = fopen(path, "re");
-    size_t n = in ? fread(text, 1, sizeof text - 1, in) : 0;
-    if (in)
-        fclose(in);
-    text[n] = 0;
-    const char *end = strrchr(text, ')'); /* of its name, which may have one, too */
-    return end && (end[2] == 'T' || end[2] == 't');
+    char state = follow_state(pid);
+    return state == 'T' || state == 't';
 }
 
 /* In a recovery: the others wait for it. */
@@ -147,7 +140,7 @@ bool silence_look(struct run_follower *f)
     if (s->limit <= 0 || now - s->looked_at < 0.2)
         return s->must_end;
     if (s->looked_at > 0 && now - s->looked_at > 1 && s->pulse_at > 0)
-        s->pulse_at += now - s->looked_at; /* we stood still ourselves */
+        s->pulse_at += now - s->looked_at; /* we were stopped ourselves */
     s->looked_at = now;
     if (f->now.repair_since > 0) {
         s->pulse_at = 0;

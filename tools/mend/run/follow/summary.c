@@ -1,4 +1,4 @@
-/* The last line of mend run: what came of the job. */
+/* The last line of mend run: the result of the job. */
 #include "jobfile.h"
 #include "follow.h"
 

@@ -1,6 +1,6 @@
 /* Standard input from a terminal. The launcher is not in the terminal's foreground group (its signals are ours to pass
- * on), so it would be stopped by its first read. We read for it, as long as we are in the foreground ourselves, and it
- * gets a pipe. */
+ * on), so its first read would stop it. We read for it, as long as we are in the foreground ourselves, and give
+ * it a pipe. */
 #include "start.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 static struct {
     atomic_int offered; /* a launcher's pipe that the thread has not taken yet */
-    bool feeding;       /* the thread is there */
+    bool feeding;       /* the thread runs */
 } input = {.offered = -1};
 
 static bool in_foreground(void)

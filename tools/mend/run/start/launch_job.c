@@ -3,9 +3,9 @@
 #include "launch.h"
 #include "mpi_paths.h"
 #include "start.h"
-#include "session.h"
 #include "tool.h"
 
+#include <base/event.h>
 #include <base/fail.h>
 #include <base/io.h>
 
@@ -66,16 +66,7 @@ int run_add_flags(struct run_words *w, const char *name)
     return MEND_OK;
 }
 
-static char meeting[40];           /* names the present launch */
-static bool input_is_file;         /* rank 0 reads it by itself */
-static char session[SESSION_PATH]; /* the launcher's folder */
-
-const char *run_meeting(void)
-{
-    return meeting;
-}
-
-static void set_environment(const struct run_job *job)
+static void set_environment(struct run_job *job)
 {
     char text[64];
     setenv("MEND_CAPSULE_DIR", job->dir, 1);
@@ -99,7 +90,6 @@ static void set_environment(const struct run_job *job)
     setenv("MEND_CAPSULE_JOB", identity, 1);
     setenv("MEND_RUN_FROM_START", job->from_start ? "yes" : "no", 1);
     if (job->input[0]) { /* a rollback reads it again; a pipe cannot be read again */
-        input_is_file = true;
         setenv("MEND_ONLINE_STDIN", job->input, 1);
         snprintf(text, sizeof text, "%ld", job->input_at);
         setenv("MEND_ONLINE_STDIN_AT", text, 1);
@@ -108,8 +98,9 @@ static void set_environment(const struct run_job *job)
         setenv("MEND_ONLINE_LOCAL_DIR", job->local_dir, 1);
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    snprintf(meeting, sizeof meeting, "%lld%06ld", (long long)now.tv_sec, now.tv_nsec / 1000);
-    setenv("MEND_RUN_MEETING", meeting, 1);
+    snprintf(job->meeting, sizeof job->meeting, "%lld%06ld", (long long)now.tv_sec,
+             now.tv_nsec / 1000);
+    setenv("MEND_RUN_MEETING", job->meeting, 1);
     if (job->raw)
         setenv("MEND_ONLINE_RAW", "yes", 1);
     snprintf(text, sizeof text, "%g", job->hang_timeout);
@@ -119,7 +110,7 @@ static void set_environment(const struct run_job *job)
         setenv("MEND_CAPSULE_FULL_IMAGES", "yes", 1);
 }
 
-static bool add_mpirun(const struct run_job *job, struct run_words *w)
+static bool add_mpirun(struct run_job *job, struct run_words *w)
 {
     char path[4400], number[32];
     if (!tool_mpi_program(job->mpi, "mpirun", path, sizeof path))
@@ -130,10 +121,10 @@ static bool add_mpirun(const struct run_job *job, struct run_words *w)
     if (openmpi && (run_add_flags(w, job->online ? "openmpi" : "openmpi-relaunch") ||
                     run_add_flags(w, several ? "openmpi-nodes" : "openmpi-one-node")))
         return false;
-    if (openmpi && session_make(path, job->launcher_args, session)) {
+    if (openmpi && session_make(path, job->launcher_args, job->session)) {
         run_add(w, "--prtemca");
         run_add(w, session_parameter);
-        run_add(w, session);
+        run_add(w, job->session);
     }
     run_add_option(w, "--host", job->host);
     run_add_option(w, "--hostfile", job->hostfile);
@@ -159,7 +150,7 @@ static void free_words(struct run_words *w)
     free(w->word);
 }
 
-bool run_command(const struct run_job *job, bool resume, char ***command)
+bool run_command(struct run_job *job, bool resume, char ***command)
 {
     set_environment(job);
     tool_mpi_environment();
@@ -192,7 +183,7 @@ bool run_command(const struct run_job *job, bool resume, char ***command)
     return true;
 }
 
-/* Our head takes SIGHUP as news (add.c), and it may come before the head has said so. */
+/* For our head SIGHUP means news (add.c), and it may come before the head handles it. */
 static pid_t fork_for(const char *program)
 {
     sigset_t news, old;
@@ -207,24 +198,27 @@ static pid_t fork_for(const char *program)
     return pid;
 }
 
-pid_t run_start(char **command, bool mixed, int *report)
+pid_t run_start(const struct run_job *job, char **command, int *report)
 {
+    bool input_is_file = job->input[0]; /* rank 0 reads it by itself */
     int ends[2] = {-1, -1};
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
         return -1;
     int words = run_noise_start(), typed = input_is_file ? -1 : run_input_start();
     pid_t pid = fork_for(command[0]);
     if (pid != 0) {
+        int error = errno;
         close(ends[1]);
         if (typed >= 0)
             close(typed);
         if (words >= 0)
             close(words);
         *report = ends[0];
+        errno = error;
         return pid;
     }
     int nothing = input_is_file ? open("/dev/null", O_RDONLY) : -1;
-    if (nothing > 0) { /* nobody would take it from the launcher */
+    if (nothing > 0) { /* nobody would read it from the launcher */
         dup2(nothing, 0);
         close(nothing);
     }
@@ -232,7 +226,7 @@ pid_t run_start(char **command, bool mixed, int *report)
         dup2(typed, 0);
     if (words >= 0)
         dup2(words, 2);
-    if (!mixed) /* the launcher's own messages are not the program's output */
+    if (!job->raw) /* the launcher's own messages are not the program's output */
         dup2(2, 1);
     dup2(ends[1], RUN_REPORT_FD);
     fcntl(RUN_REPORT_FD, F_SETFL, 0); /* the launcher waits, if we are slow */
@@ -257,7 +251,7 @@ static int descendants(pid_t parent, pid_t *list, int count, int room)
     return count;
 }
 
-/* Mend's own on this machine: without its head it ends its ranks at once, and then removes what they have left. */
+/* Is it Mend's own daemon on this machine? Without its head it ends its ranks at once, and then cleans up after them. */
 static bool is_daemon(pid_t pid)
 {
     char path[64], name[32] = "";
@@ -269,20 +263,21 @@ static bool is_daemon(pid_t pid)
     return is;
 }
 
-/* A daemon that was killed could not remove its folder. */
+/* A daemon that was killed could not remove its folders. */
 static void sweep_daemons(void)
 {
     const char *tmp = getenv("TMPDIR");
     mend_io_sweep_held("/tmp", "mend-node-h");
+    mend_io_sweep_held("/dev/shm", "mend-node-h"); /* see src/launcher/folders.c */
     if (tmp && strcmp(tmp, "/tmp") != 0)
         mend_io_sweep_held(tmp, "mend-node-h");
 }
 
-void run_tidy(void)
+void run_tidy(struct run_job *job)
 {
     sweep_daemons();
-    session_remove(session);
-    session[0] = 0;
+    session_remove(job->session);
+    job->session[0] = 0;
 }
 
 void run_adopt(void)
@@ -290,7 +285,7 @@ void run_adopt(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* End what is left of a launch on this machine after its launcher is gone: it must not change files while the next
+/* End what is left of a launch on this machine after its launcher is gone. It must not change files when the next
  * launch, or the user, believes that the job has ended. */
 void run_clear(void)
 {
@@ -307,25 +302,30 @@ void run_clear(void)
     }
 }
 
-void run_end(pid_t launcher)
+/* How long may the launcher take? Our head gives its daemons 11 s, and those on other machines until their leases are
+ * over; then it kills them. */
+static double time_to_end(const struct run_job *job, pid_t launcher)
+{
+    enum { OURS = 17, MORE = 6, THEIRS = 4 };
+    double silence = job->host || job->hostfile ? run_silence_allowed(job) + MORE : 0;
+    return !is_daemon(launcher) ? THEIRS : silence > OURS ? silence : OURS;
+}
+
+bool run_end(const struct run_job *job, pid_t launcher)
 {
     static pid_t below[65536];
     int n = descendants(launcher, below, 0, 65536), status;
-    int turns =
-        is_daemon(launcher) ? 550 : 200; /* 11 s for ours, whose daemons end themselves after 10 */
+    double limit = mend_now() + time_to_end(job, launcher);
+    bool ended = false;
     kill(launcher, SIGTERM);
-    for (int i = 0; i < turns; i++) {
-        if (waitpid(launcher, &status, WNOHANG) == launcher) {
-            launcher = 0;
-            break;
-        }
+    while (!(ended = waitpid(launcher, &status, WNOHANG) == launcher) && mend_now() < limit)
         nanosleep(&(struct timespec){0, 20000000}, NULL);
-    }
     for (int i = 0; i < n; i++)
-        if (launcher || !is_daemon(below[i]))
+        if (!ended || !is_daemon(below[i]))
             kill(below[i], SIGKILL);
-    if (launcher) {
-        kill(launcher, SIGKILL);
-        waitpid(launcher, &status, 0);
-    }
+    if (ended)
+        return true;
+    kill(launcher, SIGKILL);
+    waitpid(launcher, &status, 0);
+    return false;
 }

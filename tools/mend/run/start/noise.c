@@ -1,9 +1,9 @@
-/* What the launcher writes to standard error, less what says nothing to whoever runs the job: remarks of
- * Open MPI about its own modules, its counts of suppressed messages, the NUL byte that it puts behind a message.
- * Everything else passes as it is and at once.
+/* The launcher's standard error, without what means nothing to the user: Open MPI's remarks about its own
+ * modules, its counts of suppressed messages, the NUL byte that it puts behind a message. Everything else passes
+ * through unchanged and at once.
  *
- * A thread reads the launcher's standard error from a pipe. What may be the start of a remark is held until its
- * line is whole, a line of dashes (the start of a block) until the next one is; neither longer than a moment.
+ * A thread reads the launcher's standard error from a pipe. It holds back what may be the start of a remark until
+ * its line is complete, and a line of dashes (the start of a block) until the next line is; neither for long.
  */
 #include "start.h"
 
@@ -23,7 +23,7 @@ static const char dashes[] =
 
 enum state {
     PLAIN,   /* outside a block */
-    OPENED,  /* after a line of dashes: the next line says what block it is */
+    OPENED,  /* after a line of dashes: the next line tells the kind of block */
     DROPPING /* inside a useless block, up to its second line of dashes */
 };
 
@@ -31,7 +31,7 @@ struct noise {
     int from;
     enum state state;
     bool line_start;
-    int dropped;    /* lines of the block: one that does not end must not swallow what follows */
+    int dropped;    /* lines of the block: an endless one must not swallow what follows */
     char line[512]; /* the part of a line that is not decided yet */
     size_t held;
 };
@@ -46,7 +46,7 @@ static void put(const char *text, size_t size)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return; /* nobody reads any more: the launcher must not wait for us */
+            return; /* nobody reads any more; the launcher must not wait for us */
         text += n;
         size -= (size_t)n;
     }
@@ -98,7 +98,7 @@ static void take_line(struct noise *n, const char *line, size_t size)
     }
 }
 
-/* The held text is no remark, or nothing more comes for now: print it. */
+/* The held text is not a remark, or nothing more comes for now: print it. */
 static void let_go(struct noise *n)
 {
     if (n->state == OPENED) {
@@ -122,7 +122,7 @@ static void take(struct noise *n, const char *text, size_t size)
             n->line[n->held] = 0;
             take_line(n, n->line, n->held);
             n->held = 0;
-        } else if (n->held == sizeof n->line - 1) /* no remark is so long */
+        } else if (n->held == sizeof n->line - 1) /* no remark is that long */
             let_go(n);
     }
     if (n->state == PLAIN && n->held > 0 && !strchr("[-0123456789", n->line[0]))

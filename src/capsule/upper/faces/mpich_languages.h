@@ -1,8 +1,45 @@
-/* faces/mpich_fortran.h - what MPICH's own Fortran library (libmpichfort.so.12) wants from the C
- * library, and calls of the program's functions. Handles are the same integers in both languages.
+/* faces/mpich_languages.h - what MPICH's own libraries for Fortran (libmpichfort.so.12) and C++ (libmpichcxx.so.12) want
+ * from the C library, and calls of the program's functions. Handles are the same integers in all languages.
  */
 
-/* how an attribute was given: an address, an address-sized integer, an integer */
+/* --- C++: every program that MPICH's compiler for C++ links needs these, even if it calls C functions only --- */
+/* Its functions that call those of the program, with arguments of C++. */
+static struct {
+    void (*call_op)(void *in, void *inout, int n, MPI_Datatype type, void *fn);
+    void (*call_errhandler)(int kind, void *handle, int *code, void *fn);
+} cxx;
+
+void MPII_Op_set_cxx(MPI_Op op, void (*call)(void));
+void MPII_Op_set_cxx(MPI_Op op, void (*call)(void))
+{
+    object *o = IN_OP(op);
+    if (!o || o->predefined) /* it could not be made */
+        return;
+    o->op.fortran = OP_CXX;
+    cxx.call_op = (void (*)(void *, void *, int, MPI_Datatype, void *))call;
+}
+
+void MPII_Errhandler_set_cxx(MPI_Errhandler e, void (*call)(void));
+void MPII_Errhandler_set_cxx(MPI_Errhandler e, void (*call)(void))
+{
+    IN_ERRH(e)->errh.language = LANGUAGE_CXX;
+    cxx.call_errhandler = (void (*)(int, void *, int *, void *))call;
+}
+static void call_cxx_errhandler(object *e, object *holder, int code)
+{
+    enum { OF_COMM, OF_FILE, OF_WIN };
+    int handle = holder->kind == KIND_FILE ? 0 : handle_of(holder);
+    MPI_File file = OUT_FILE(holder);
+    if (holder->kind == KIND_FILE)
+        cxx.call_errhandler(OF_FILE, &file, &code, e->errh.fn);
+    else
+        cxx.call_errhandler(holder->kind == KIND_WIN ? OF_WIN : OF_COMM, &handle, &code,
+                            e->errh.fn);
+}
+
+/* --- Fortran --- */
+
+/* how the program passed an attribute: as an address, an address-sized integer, an integer */
 enum { GIVEN_POINTER = 0, GIVEN_AINT = 1, GIVEN_INT = 3 };
 typedef int copy_proxy(void *fn, int handle, int key, void *extra, int given, void *value,
                        void **out, int *flag);
@@ -15,7 +52,7 @@ int MPIR_Dup_fn(MPI_Comm o, int key, void *extra, void *in, void *out, int *flag
     *(void **)out = in;
     return MPI_SUCCESS;
 }
-/* The functions of this keyval are Fortran's: these know how to call them. */
+/* This keyval has functions of Fortran or C++; `copy` and `delete` know how to call them. */
 void MPII_Keyval_set_proxy(int key, void *copy, void *delete);
 void MPII_Keyval_set_proxy(int key, void *copy, void *delete)
 {
@@ -24,7 +61,6 @@ void MPII_Keyval_set_proxy(int key, void *copy, void *delete)
         return;
     k->copy_proxy = copy;
     k->delete_proxy = delete;
-    k->language = LANGUAGE_FORTRAN;
 }
 static int handle_for_c(object *o)
 {
@@ -61,7 +97,10 @@ int face_call_delete(struct keyval *k, object *o, int key, long value, enum lang
 }
 void face_call_errhandler(object *e, object *holder, int code)
 {
-    call_c_errhandler(e, holder, code);
+    if (e->errh.language == LANGUAGE_CXX)
+        call_cxx_errhandler(e, holder, code);
+    else
+        call_c_errhandler(e, holder, code);
 }
 static int query_of_fortran(struct special_request *s, struct status *st)
 {
@@ -100,7 +139,7 @@ void MPII_Grequest_set_lang_f77(MPI_Request r)
         o->req.special->language = LANGUAGE_FORTRAN;
 }
 
-/* Attributes as Fortran sees them: integers. Its predefined keys are those of C plus one. */
+/* Fortran sees attributes as integers. Its predefined keys are those of C plus one. */
 static int get_integer(object *o, int key, void *value, int *flag, int given)
 {
     long v = 0, *place;
@@ -142,7 +181,7 @@ ATTRIBUTE_OF_FORTRAN(Comm, COMM, MPI_Comm)
 ATTRIBUTE_OF_FORTRAN(Type, TYPE, MPI_Datatype)
 ATTRIBUTE_OF_FORTRAN(Win, WIN, MPI_Win)
 
-/* files are pointers in C, integers in Fortran */
+/* file handles are pointers in C, integers in Fortran */
 MPI_Fint PMPI_File_c2f(MPI_File f)
 {
     object *o = IN_FILE(f);

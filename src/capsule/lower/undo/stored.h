@@ -1,0 +1,19 @@
+/* undo/stored.h - a rank's log of one version, record by record. */
+#ifndef CAPSULE_UNDO_STORED_H
+#define CAPSULE_UNDO_STORED_H
+#include "undo/undo.h"
+
+struct log {
+    mend_version_t version;
+    char *bytes;
+    size_t size;
+    size_t *record; /* where each one begins */
+    int count;
+    int foreign; /* a record belongs to another job */
+};
+
+typedef void undo_visit(const struct log *log, int rank, const struct undo_record *r,
+                        const char *path);
+/* Visits the records of that log, if there is one, from the last to the first. */
+void log_backwards(int rank, mend_version_t version, undo_visit *visit);
+#endif

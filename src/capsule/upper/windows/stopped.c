@@ -1,0 +1,67 @@
+/* windows/stopped.c - windows in a checkpoint, and after a restart. */
+#include "windows/windows.h"
+#include <stdlib.h>
+#include <string.h>
+
+void windows_flush(void)
+{
+    EACH_LIVE (o, KIND_WIN) {
+        LOWER(win_flush_all, o->real);
+        LOWER(win_flush_all, o->win.w->locks_real);
+    }
+}
+void windows_before_image(void)
+{
+    EACH_LIVE (o, KIND_WIN) {
+        LOWER(win_flush_all, o->real);
+        LOWER(win_flush_all, o->win.w->locks_real);
+        LOWER(win_sync, o->real);
+        LOWER(win_sync, o->win.w->locks_real);
+        memcpy(o->win.w->lock_word, o->win.w->lock_live, LOCK_WORDS * sizeof(long));
+        segment_save(o->win.w);
+        LOWER_VOID(win_part, &o->win.w->twin);
+    }
+}
+/* The job ends here, and all ranks have the same windows. Without this, Open MPI's MPI_Finalize would free the
+ * remaining ones when it can no longer communicate, and wait forever. */
+void windows_leave(void)
+{
+    EACH_LIVE (o, KIND_WIN) {
+        LOWER(win_free, o->real);
+        LOWER(win_free, o->win.w->locks_real);
+    }
+}
+static void cannot_be_made_again(int rc)
+{
+    if (rc == NEUTRAL_MPI_ERR_RMA_SHARED)
+        file_say(
+            "its ranks cannot share memory again: they must be on one node, with room in /dev/shm",
+            "MPI_Win_allocate_shared");
+    else
+        file_say("a window cannot be made again", "MPI");
+    abort();
+}
+void windows_go_on(void)
+{
+    EACH_LIVE (o, KIND_WIN) {
+        int rc = segment_restore(o->win.w, 0);
+        if (rc)
+            cannot_be_made_again(rc);
+        LOWER_VOID(win_join, &o->win.w->twin);
+    }
+}
+void rebind_windows(void)
+{
+    EACH_LIVE (o, KIND_WIN) {
+        struct window *w = o->win.w;
+        int rc = segment_restore(w, 1);
+        if (!rc)
+            rc = window_below(w, 1, &o->real);
+        if (!rc)
+            rc = window_lock_words_below(w);
+        if (rc)
+            cannot_be_made_again(rc);
+        for (struct attached *a = w->attached; a; a = a->next)
+            LOWER(win_attach, o->real, a->base, a->size);
+    }
+}
