@@ -190,7 +190,7 @@ class Site:
         home.heading(1, "Mend keeps MPI jobs alive")
         home.add("<p class=\"lead\">Processes, nodes and disks die; the job repairs itself, rolls back a little, and ends with the "
                  "output that it would have had. Nothing is relaunched.</p>")
-        home.add("<pre><code>mend run -n 4 --spares 1 -- ./app          <i># your program, unmodified; now kill -9 a rank</i></code></pre>")
+        home.add("<pre><code>mend run -n 4 --spares 1 -- ./app   <i># your program, unmodified; now kill -9 a rank</i></code></pre>")
         home.html.append('<div class="cards">')
         for title, about, entries in self.groups():
             rows = "".join(f'<li><a href="{self.url(page)}">{escape(name)}</a> <span>{escape(line)}</span></li>'

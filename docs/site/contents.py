@@ -11,12 +11,13 @@ CONTENTS = [
         ("building", "Building Mend", "systems without apt, your own MPI"),
         ("packages", "Packages and containers", "Debian packages, recipes, modules, images"),
     ]),
-    ("Protect a program", "Unmodified, with four changed lines, or with one layer.", [
+    ("Protect a program", "Unmodified, with five changed lines, or with one layer.", [
         ("online", "Unmodified programs", "mend run: binaries survive kill -9"),
         ("flow", "A few changed lines", "safe points and views"),
         ("store", "Checkpoints: the store", "memory, node-local, parity, shared disk"),
         ("process", "Process recovery", "spares, repair policies, ways to resume"),
         ("fortran", "From Fortran", "safe points, store and recovery in the module"),
+        ("python", "From Python", "the store and recovery, with mpi4py and NumPy"),
         ("gpu", "Data on GPUs", "regions and views in device memory"),
     ]),
     ("Moving from another system", "Keep your calls, or find the equivalents.", [
