@@ -72,6 +72,7 @@ static int save_or_resume(void)
     if (on_gpu)
         LOWER_VOID(gpu_resumed); /* before anybody can ask for the next checkpoint */
     LOWER(agent_start, &upper);
+    files_of_lower_half();
     LOWER_VOID(bring_back_threads, &upper);
     name_threads_again();
     if (on_gpu)

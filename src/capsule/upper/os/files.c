@@ -305,7 +305,6 @@ void reopen_files(void)
 {
     kept.resumed++;
     raise_limit();
-    files_of_lower_half();
     if (kept.folder[0] && raw_syscall(SYS_chdir, (long)kept.folder, 0, 0, 0, 0, 0) < 0)
         file_say("cannot be the working directory here", kept.folder);
     raw_syscall(SYS_umask, kept.mask_of_new_files, 0, 0, 0, 0, 0);

@@ -6,9 +6,11 @@
  * open, it belongs to the lower half.
  */
 #include <fcntl.h>
+#include <stddef.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 
 #include "os/files.h"
@@ -22,7 +24,17 @@ static struct {
     long last_asked; /* last call of file_in_passing */
 } passing;
 
-/* Of sockets, those that query a name service. The lower half's own are streams between hosts. */
+/* What a process connects to is not at a name of its own; what it has accepted is: the coordinator of checkpoints accepts
+ * the ranks whenever they come. */
+static int has_name(int fd)
+{
+    struct sockaddr_un name;
+    socklen_t size = sizeof name;
+    return !raw_syscall(SYS_getsockname, fd, (long)&name, (long)&size, 0, 0, 0) &&
+           size > offsetof(struct sockaddr_un, sun_path);
+}
+
+/* Of sockets, those that query a name service. The lower half's own are streams between hosts, or wait for others. */
 static int may_pass(int fd, const struct stat *st)
 {
     int flags = file_control(fd, F_GETFL, 0), domain = 0, type = 0;
@@ -30,7 +42,7 @@ static int may_pass(int fd, const struct stat *st)
     if (S_ISSOCK(st->st_mode)) {
         raw_syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, (long)&domain, (long)&size, 0);
         raw_syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, (long)&type, (long)&size, 0);
-        return domain == AF_UNIX || domain == AF_NETLINK || type == SOCK_DGRAM;
+        return domain == AF_UNIX ? !has_name(fd) : domain == AF_NETLINK || type == SOCK_DGRAM;
     }
     return (S_ISREG(st->st_mode) || S_ISDIR(st->st_mode)) && (flags & O_ACCMODE) == O_RDONLY &&
            !(flags & O_PATH);
