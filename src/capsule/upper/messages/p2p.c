@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 /* A blocking send counts its message before it sends it, and sets upper.activity: a checkpoint may find
- * it waiting for its receiver, which then drains the message (drain.c).
+ * it waiting for its receiver, which then drains the message (drain.c). This rank's counts are final then: if the same
+ * call of the program sends again (members_meet in comm.c), it stops first.
  */
 #define BLOCKING_SEND(Name, name)                                                             \
     int core_##Name(const void *b, int n, object *t, int dest, int tag, object *c)            \
@@ -16,6 +17,8 @@
         }                                                                                     \
         if (dest >= c->comm.n_peers || dest < NEUTRAL_PROC_NULL)                              \
             return NEUTRAL_MPI_ERR_RANK;                                                      \
+        if (__builtin_expect(upper.stop_phase == STOP_HERE, 0))                               \
+            stop_now();                                                                       \
         count_send(c, dest);                                                                  \
         __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the agent's membarrier() does the rest */ \
         upper.activity = ACTIVITY_SENDING;                                                    \
