@@ -42,6 +42,7 @@ removed() { # FILES: of shared memory; and the daemons' folders
     for _ in $(seq 100); do ls -d $1 "$TMPDIR"/mend-node-* $(dirname $1 | grep mend-node) >left 2>/dev/null || [ -s left ] || return 0; sleep 0.1; done
     cat left; return 1
 }
+second() { awk '{print $2}' /proc/$runner/task/$runner/children; } # the daemon that was started after the first (numbers of processes go round)
 head_of() { awk '{print $1}' "/proc/$1/task/$1/children"; }
 node=$MEND_BUILD/lib/mend/mend-node
 
@@ -160,7 +161,7 @@ later)
     "$node" head -n 2 --host 127.0.1.1:2 --agent ./agent --added added --retry 0.2 --report 3 -- sh -c 'until [ -e go ]; do sleep 0.05; done' 3>report >got 2>err </dev/null & runner=$!
     said started 2; echo "127.0.1.1 slots=1" >added; echo "127.0.1.2 slots=3" >>added; : >away.127.0.1.3; echo 127.0.1.3 >>added
     kill -HUP $runner; said '^added 127.0.1.1 3' 1; said '^added 127.0.1.2 3' 1; said '^unadded 127.0.1.3 ' 2; rm away.127.0.1.3; said '^added 127.0.1.3 1' 1
-    kill -9 "$(pgrep -P $runner | sed -n 2p)" || fail "no daemon" # the first has the ranks
+    kill -9 "$(second)" || fail "no daemon" # the first has the ranks
     said '^lost 127.0.1.[23] 0 ' 1; said '^added' 4
     : >poor.127.0.1.4; echo 127.0.1.4 >>added; kill -HUP $runner; said '^lost 127.0.1.4 0 refused' 1 # it may have no timers
     grep -q 'on 127.0.1.4: cannot make a timer' err || fail "a node that refuses: $(cat err)"
@@ -175,7 +176,7 @@ fill)
     "$node" head -n 2 --keep 12 --host 127.0.1.1:2,127.0.1.2:10 --agent ./agent --retry 0.2 --report 3 -- sh -c \
         '[ -z "$MEND_ONLINE_JOIN" ] || { [ ! -e poor ] || exit 1; : >"came.$MEND_ONLINE_JOIN"; }; until [ -e go ]; do sleep 0.05; done' 3>report >got 2>err </dev/null & runner=$!
     said '^unfilled' 10; rm poor; here 10
-    rm came.*; kill -9 "$(pgrep -P $runner | sed -n 2p)" || fail "no daemon"
+    rm came.*; kill -9 "$(second)" || fail "no daemon"
     said '^lost 127.0.1.2 ' 1; here 10; : >go
     wait $runner || fail "code $?"
     [ "$(grep -c '^ended [01] exit 0' report)" = 2 ] && ! grep -q 'starts no more' err || fail "the ranks: $(cat report err)" ;;
