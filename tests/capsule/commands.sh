@@ -50,6 +50,8 @@ printf 'X' | dd of="$d" bs=1 seek=$(($(stat -c %s "$d") / 2)) conv=notrunc 2>/de
 refused "a flipped byte" "mend:" "$mend" restart "$work/d"
 truncate -s -100 "$d"; refused "a cut image" "mend" "$mend" restart "$work/d"
 rm "$d"; refused "a missing part" "no complete version" "$mend" restart "$work/d"
+refused "mend run in its folder" "holds version" "$mend" run -n 2 --dir "$work/a" -- "$tests/moments" 10 9
+[ "$(ls "$work/a/versions" | wc -l)" = 4 ]; ok $? "its versions are still there"
 refused "another number of ranks" "from 2 ranks" "$mend" restart "$work/a" -n 3
 if [ "$(id -u)" = 0 ]; then
     cp -r "$work/a" "$work/e"; chmod 755 "$work"; chown -R 65534 "$work/e"

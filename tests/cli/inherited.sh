@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What mend run inherits from whoever starts it: few descriptors, few processes, an ignored SIGCHLD, blocked signals. It runs
+# What mend run inherits from whoever starts it: few descriptors, few processes, small files, an ignored SIGCHLD, blocked signals. It runs
 # the job, or says why not and ends. It never signals processes that it did not start.
 set -uo pipefail
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -38,6 +38,13 @@ rm -rf job # a soft limit is no reason: the program has it, the launcher has mor
 ( ulimit -Sn 48; exec timeout -k 30 60 "$MEND" run -n 2 --spares 0 --dir job -- "${program[@]}" >got 2>err ) || fail "ulimit -Sn 48: code $?"
 cmp -s got want || fail "ulimit -Sn 48: another output"
 echo "ok: descriptors"
+
+rm -rf job # MPI's shared memory does not fit into files that small: it is said, and not tried for ever
+( ulimit -f 200; exec timeout -k 30 120 "$MEND" run -n 2 --spares 0 --dir job -- "${program[@]}" >got 2>err )
+[ $? = 1 ] || fail "ulimit -f 200: code $?"
+grep -q 'got through MPI_Init: process [01] exited with code .*; a file here may have at most 204800 bytes (ulimit -f)' err || fail "ulimit -f 200: not said why"
+[ "$(grep -c '"run.launch"' job/events.jsonl)" -le 5 ] || fail "ulimit -f 200: launched $(grep -c '"run.launch"' job/events.jsonl) times"
+echo "ok: file sizes"
 
 clock_start
 rm -rf job

@@ -134,7 +134,7 @@ static bool must_end(struct launch *l, double now)
 {
     struct run_follower *f = l->f;
     bool late = lingers(l, now);
-    l->stillborn = !l->gone && f->job->online && follow_stillborn(f);
+    l->stillborn = f->job->online && (l->gone ? follow_fell(f) : follow_stillborn(f));
     l->lost = follow_lost(f);
     follow_replaced(f);
     if (l->gone)

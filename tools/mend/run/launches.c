@@ -11,10 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STILLBORN_LIMIT = 20 }; /* launches in which a process died inside MPI_Init */
+/* Launches in which a process died inside MPI_Init: by whatever killed it, or one after the other by an exit with the
+ * same code, which is no accident. */
+enum { STILLBORN_LIMIT = 20, SAME_LIMIT = 4 };
 
 struct tries {
-    int stillborn;
+    int stillborn, same;
+    int code;       /* of the exit inside MPI_Init that was last; 0: there was none */
     int relaunched; /* because of windows, which only a relaunch repairs: at most once per spare */
     int failures;   /* consecutive, without a newer version on disk */
     mend_version_t failed_at; /* the newest version on disk when it was torn down last */
@@ -25,7 +28,7 @@ static bool may_launch(const struct run_follower *f, enum outcome last, const st
     if (f->leaving)
         return false;
     return (last == TORN_DOWN && t->failures <= f->job->retries) ||
-           (last == STILLBORN && t->stillborn <= STILLBORN_LIMIT);
+           (last == STILLBORN && t->stillborn <= STILLBORN_LIMIT && t->same <= SAME_LIMIT);
 }
 
 static void announce(const struct run_job *job, int launches)
@@ -45,9 +48,20 @@ static void forget_wishes(const struct run_follower *f)
         f->job->from_start = false;
 }
 
+static void count_stillborn(const struct run_follower *f, struct tries *t)
+{
+    int code = f->now.fell_code;
+    t->stillborn++;
+    t->same = code == 0 ? 0 : code == t->code ? t->same + 1 : 1;
+    t->code = code;
+}
+
 static void count(struct run_follower *f, enum outcome outcome, struct tries *t)
 {
-    t->stillborn += outcome == STILLBORN;
+    if (outcome == STILLBORN)
+        count_stillborn(f, t);
+    else
+        t->same = t->code = 0;
     if (outcome != TORN_DOWN)
         return;
     follow_torn_down(f);

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* The job served the request for a checkpoint. */
@@ -70,6 +71,23 @@ static void record(const struct run_job *job, const struct run_end *end, int cod
         tool_failed("run", "cannot record the end of the job: %s", mend_error_text());
 }
 
+/* A process died inside MPI_Init, again and again. What it said is on the terminal. */
+static int never_began(const struct run_follower *f, const struct run_end *end)
+{
+    const struct run_progress *p = &f->now;
+    struct rlimit files;
+    char how[80] = "", limit[120] = "";
+    if (p->fell_code)
+        snprintf(how, sizeof how, ": process %d exited with code %d", p->fell_rank, p->fell_code);
+    if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY)
+        snprintf(limit, sizeof limit,
+                 "; a file here may have at most %llu bytes (ulimit -f), and the MPI library makes "
+                 "large ones",
+                 (unsigned long long)files.rlim_cur);
+    return tool_failed("run", "none of %d launches got through MPI_Init%s%s", end->launches, how,
+                       limit);
+}
+
 /* The exit code, with a message for an error. */
 static int verdict(const struct run_follower *f, const struct run_end *end, int code)
 {
@@ -95,10 +113,13 @@ static int verdict(const struct run_follower *f, const struct run_end *end, int 
                            "written to %s/output: %s; free some space there, then mend restart "
                            "resumes from the newest version",
                            f->now.output_lost_rank, dir, strerror(f->now.output_lost_why));
+    case STILLBORN: return never_began(f, end);
     case TORN_DOWN:
-    case STILLBORN:
-        return tool_failed("run", "the job was torn down %d times; its newest version is in %s",
-                           end->launches, dir);
+        return tool_failed("run", "the job was torn down %d times; %s %s", end->launches,
+                           f->on_disk > 0 || f->job->resume
+                               ? "its newest version is in"
+                               : "it has no version on disk; its output and events are in",
+                           dir);
     default: return TOOL_FAILED;
     }
 }

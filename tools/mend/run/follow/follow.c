@@ -58,7 +58,8 @@ void follow_attempt(struct run_follower *f)
     f->now.exited = f->now.left = f->now.playing = 0;
     f->now.born_count = f->now.started = f->now.dead = 0;
     f->now.counted_at = 0;
-    f->now.output_lost_rank = -1;
+    f->now.output_lost_rank = f->now.fell_rank = -1;
+    f->now.fell_code = 0;
     f->now.gave_up = f->now.windows = f->now.elsewhere = f->now.fell = f->now.printing = false;
     f->told_size = 0;
     f->now.repair_since = f->now.deserted_since = 0;

@@ -61,6 +61,8 @@ struct run_progress {
     int output_lost_rank;  /* whose last output could not be written; -1: none */
     int output_lost_why;   /* errno */
     bool fell;             /* our launcher says: a process died before all were through MPI_Init */
+    int fell_rank;         /* the first of them; -1: not known */
+    int fell_code;         /* with which it exited; 0: a signal ended it */
     bool printing;         /* our launcher has only output left, for a slow reader */
     bool elsewhere;        /* some of them are on another machine (by --launcher-args) */
     double deserted_since; /* since when all are dead or have given up; 0: not so */
@@ -170,6 +172,7 @@ void follow_status(struct run_follower *f);    /* the status line, on a terminal
 char follow_state(pid_t pid);
 /* A process died before all had passed MPI_Init: the others would wait for it forever. */
 bool follow_stillborn(struct run_follower *f);
+bool follow_fell(const struct run_follower *f); /* the same, of a launch that is over */
 /* The launcher hangs: all ranks are dead, or, in a job that is not repaired in place, one of them. It does not hang while
  * it prints. */
 bool follow_deserted(struct run_follower *f);

@@ -4,6 +4,7 @@
 #include <base/event.h>
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,17 @@ static void note_lost(struct run_job *job, const char *host, int count, const ch
     avoid(job, host);
 }
 
+static void note_ended(struct run_follower *f, int rank, const char *how, int code)
+{
+    bool by_exit = strcmp(how, "exit") == 0, first = f->now.fell_rank < 0;
+    mend_event("launch.ended", ev_int("process", rank), ev_str("by", how), ev_int("code", code));
+    f->now.fell = true;
+    if (!first || (!by_exit && code == SIGTERM)) /* which is how we end those that are left */
+        return;
+    f->now.fell_rank = rank;
+    f->now.fell_code = by_exit ? code : 0;
+}
+
 static void note(struct run_job *job, struct run_follower *f, const char *line)
 {
     char host[256], how[16];
@@ -65,11 +77,8 @@ static void note(struct run_job *job, struct run_follower *f, const char *line)
     else if (sscanf(line, "unadded %255s %n", host, &used) == 1 && used)
         note_unadded(job, host, line + used);
     else if (sscanf(line, "ended %d %15s %d", &rank, how, &n) == 3) {
-        bool badly = n != 0;
-        if (badly)
-            mend_event("launch.ended", ev_int("process", rank), ev_str("by", how),
-                       ev_int("code", n));
-        f->now.fell |= badly;
+        if (n != 0)
+            note_ended(f, rank, how, n);
     } else if (sscanf(line, "filling %d %255s", &rank, host) == 2)
         mend_event("launch.filling", ev_int("process", rank), ev_str("host", host));
     else if (sscanf(line, "filled %d %255s %lf", &rank, host, &seconds) == 3) {

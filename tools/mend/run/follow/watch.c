@@ -50,6 +50,13 @@ static int count_dead(struct run_progress *p)
     return p->dead;
 }
 
+bool follow_fell(const struct run_follower *f)
+{
+    const struct run_progress *p = &f->now;
+    return p->fell && p->started < f->job->ranks + f->job->spares && p->exited + p->left == 0 &&
+           !p->ended_by_program;
+}
+
 bool follow_stillborn(struct run_follower *f)
 {
     /* seconds: catches a process that died before it could report its start, and those on other
