@@ -1,20 +1,10 @@
 /* Finds out whose memory an address is. */
-#include <errno.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include <base/fail.h>
+#include <base/readable.h>
 #include <device/device.h>
 
 #include "driver.h"
-
-/* Where the driver says nothing any more, the kernel does: can this process touch it? */
-static bool is_unreadable(const void *at)
-{
-    char byte;
-    struct iovec to = {&byte, 1}, from = {(void *)at, 1};
-    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) < 0 && errno == EFAULT;
-}
 
 /* *silence: the error with which the driver says that nobody uses it (any more); 0: it has answered. */
 static int ask(const struct driver *d, const void *at, mend_device_place *place, result *silence)
@@ -29,7 +19,7 @@ static int ask(const struct driver *d, const void *at, mend_device_place *place,
     result code = d->cuPointerGetAttributes(4, attributes, into, (address)(uintptr_t)at);
     *silence = 0;
     if ((code == ERROR_NOT_INITIALIZED || code == ERROR_DEINITIALIZED || code == ERROR_NO_DEVICE) &&
-        !is_unreadable(at)) {
+        mend_readable((const void *)((uintptr_t)at & ~(uintptr_t)7))) { /* the kernel knows */
         *silence = code;
         return 0;
     }

@@ -56,6 +56,18 @@ struct cow {
     size_t done_room;
 };
 
+static bool copy_bytes(uint8_t *to, uintptr_t from, size_t bytes)
+{
+    struct iovec into = {to, bytes}, out = {(void *)from, bytes};
+    return process_vm_readv(getpid(), &into, 1, &out, 1, 0) == (ssize_t)bytes;
+}
+
+static bool may_copy(void)
+{
+    uint8_t from = 1, to = 0;
+    return copy_bytes(&to, (uintptr_t)&from, 1) && to == from;
+}
+
 #if defined(UFFD_FEATURE_WP_UNPOPULATED)
 
 static int open_uffd(void)
@@ -131,12 +143,6 @@ static void lift(struct cow *c, uintptr_t start, uintptr_t end)
         }
         serve(c);
     }
-}
-
-static bool copy_bytes(uint8_t *to, uintptr_t from, size_t bytes)
-{
-    struct iovec into = {to, bytes}, out = {(void *)from, bytes};
-    return process_vm_readv(getpid(), &into, 1, &out, 1, 0) == (ssize_t)bytes;
 }
 
 /* Copy a piece, unless that is done. */
@@ -354,9 +360,11 @@ bool cow_protect(mend_store *store, struct slot *slot, const mend_image_head *he
     if (c->refused)
         return false;
     if (!c->running) {
-        c->uffd = open_uffd();
+        c->uffd = may_copy() ? open_uffd() : -1;
         if (c->uffd < 0 || start_thread(store, c)) {
-            tell_refusal(store, c, "the kernel does not let this process handle page faults");
+            tell_refusal(
+                store, c,
+                "the kernel does not let this process handle page faults, or read its own memory");
             c->refused = true;
             return false;
         }

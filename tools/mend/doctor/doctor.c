@@ -1,5 +1,6 @@
 /* mend doctor: what this machine has, what is missing and how to get it. */
 #include "doctor.h"
+#include "filters.h"
 #include "launch.h"
 #include "tool.h"
 
@@ -178,7 +179,11 @@ int mend_cmd_doctor(int argc, char **argv)
         return code;
     if (!q.host && !q.hostfile) {
         check_here(&d, q.folder);
-        return print(&d, q.json, "Mend can repair running jobs on this machine.",
+        return print(&d, q.json,
+                     filters_try()
+                         ? "Mend can repair running jobs on this machine, but not those of "
+                           "unmodified programs: see seccomp."
+                         : "Mend can repair running jobs on this machine.",
                      "Mend cannot repair running jobs on this machine: see NO above.");
     }
     if (doctor_check_hosts(&d, q.host, q.hostfile, q.agent, q.folder, why, sizeof why))

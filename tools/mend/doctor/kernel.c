@@ -1,11 +1,10 @@
 /* Kernel features: try each in a child process instead of trusting what the kernel claims. */
 #include "doctor.h"
+#include "filters.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
 #include <linux/fs.h>
-#include <linux/seccomp.h>
 #include <linux/userfaultfd.h>
 #include <sched.h>
 #include <stddef.h>
@@ -15,7 +14,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
@@ -71,17 +69,6 @@ static int try_write_tracking(void)
 #endif
 }
 
-static int try_seccomp(void)
-{
-    struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    struct sock_fprog program = {.len = 1, .filter = &allow};
-    unsigned trap = SECCOMP_RET_TRAP;
-    if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &trap))
-        return 1;
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
-}
-
 static int try_namespaces(void)
 {
     int user = geteuid() == 0 ? 0 : CLONE_NEWUSER;
@@ -127,7 +114,7 @@ void doctor_check_kernel(doctor *d)
                     "seccomp profile",
                     "no write tracking: Mend finds what changed by hashing and comparing, which "
                     "always works");
-    if (in_child(try_seccomp) == 0)
+    if (filters_try() == 0)
         doctor_find(d, "seccomp", DOCTOR_GOOD, NULL,
                     "filters can be installed: unmodified programs can be protected");
     else

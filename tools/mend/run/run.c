@@ -11,6 +11,7 @@
 #include "check/capsule.h"
 #include "check/identity.h"
 #include "check/startable.h"
+#include "filters.h"
 #include "run.h"
 #include "start/start.h"
 #include "tool.h"
@@ -127,11 +128,13 @@ int mend_cmd_run(int argc, char **argv)
         job.online = false;
     }
     rc = settle_refill(&job);
+    bool elsewhere = job.host || job.hostfile || (job.launcher_args && !run_is_ours(&job));
     if (!rc && !job.resume) /* a resumed program comes from its images */
-        rc = startable_check(job.program[0],
-                             job.host || job.hostfile || (job.launcher_args && !run_is_ours(&job)));
+        rc = startable_check(job.program[0], elsewhere);
     if (!rc && !job.resume)
         rc = program_check("run", job.program[0]);
+    if (!rc && !elsewhere)
+        rc = filters_check("run");
     if (!rc)
         rc = identity_find(&job);
     if (!rc)

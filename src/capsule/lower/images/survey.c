@@ -4,13 +4,13 @@
 #include "images/track.h"
 
 #include <base/fail.h>
+#include <base/readable.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 static struct {
@@ -80,24 +80,16 @@ static int add_written(void *context, uint64_t from, uint64_t to)
     return 0;
 }
 
-/* A mapping of a file may be longer than the file: touching the rest is an error. */
-static int readable(uint64_t at)
-{
-    char byte;
-    struct iovec to = {&byte, 1}, from = {(void *)at, 1};
-    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1;
-}
-
-/* Where the file ends in the mapping. (The loader's first mapping of a library is longer than its file, for a
+/* Where the file ends in the mapping: it may be shorter, and touching the rest is an error. (The loader's first mapping of a library is longer than its file, for a
  * moment.) */
 static uint64_t readable_end(const struct mapping *m)
 {
     uint64_t from = m->from, to = m->to;
-    if (readable(to - ground.page_size))
+    if (mend_readable((void *)(to - ground.page_size)))
         return to;
     while (from < to) { /* pages before `from` can be read, the one at `to` cannot */
         uint64_t middle = from + (to - from) / ground.page_size / 2 * ground.page_size;
-        if (readable(middle))
+        if (mend_readable((void *)middle))
             from = middle + ground.page_size;
         else
             to = middle;

@@ -317,5 +317,7 @@ void steering_install(void)
     struct sock_fprog p = {(unsigned short)f.count, f.code};
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &p))
-        die("cannot install the seccomp filter: %s", strerror(errno));
+        die("this system does not let processes install seccomp filters (%s), and an unmodified "
+            "program needs one",
+            strerror(errno));
 }

@@ -1,0 +1,85 @@
+/* confined docker|strict COMMAND…: what a container's default profile denies, denied (EPERM; clone3: ENOSYS, so that glibc
+ * takes clone); strict: and installing filters, too. */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { ROOM = 80 };
+
+static const int denied[] = {
+    SYS_userfaultfd,
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_kcmp,
+    SYS_pidfd_getfd,
+    SYS_personality,
+    SYS_mount,
+    SYS_umount2,
+    SYS_unshare,
+    SYS_setns,
+    SYS_bpf,
+    SYS_keyctl,
+    SYS_perf_event_open,
+    SYS_io_uring_setup,
+    SYS_io_uring_enter,
+    SYS_move_pages,
+    SYS_mbind,
+    SYS_set_mempolicy,
+    SYS_open_by_handle_at,
+};
+
+static int count;
+static struct sock_filter code[ROOM];
+
+static void add(struct sock_filter f)
+{
+    code[count++] = f;
+}
+
+static void deny(int number, int with)
+{
+    add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number, 0, 1));
+    add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)with));
+}
+
+static void deny_prctl(int option)
+{
+    add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 4));
+    add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                     offsetof(struct seccomp_data, args)));
+    deny(option, EPERM);
+    add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3 || (strcmp(argv[1], "docker") && strcmp(argv[1], "strict"))) {
+        fprintf(stderr, "usage: confined docker|strict COMMAND [ARGUMENT]...\n");
+        return 2;
+    }
+    add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)));
+    for (size_t i = 0; i < sizeof denied / sizeof *denied; i++)
+        deny(denied[i], EPERM);
+    deny(SYS_clone3, ENOSYS);
+    if (strcmp(argv[1], "strict") == 0) {
+        deny(SYS_seccomp, EPERM);
+        deny_prctl(PR_SET_SECCOMP);
+    }
+    add((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+    struct sock_fprog program = {(unsigned short)count, code};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0)) {
+        perror("confined: seccomp");
+        return 77;
+    }
+    execvp(argv[2], argv + 2);
+    perror(argv[2]);
+    return 1;
+}
