@@ -46,6 +46,11 @@ grep -q 'got through MPI_Init: process [01] exited with code .*; a file here may
 [ "$(grep -c '"run.launch"' job/events.jsonl)" -le 5 ] || fail "ulimit -f 200: launched $(grep -c '"run.launch"' job/events.jsonl) times"
 echo "ok: file sizes"
 
+rm -rf job
+( ulimit -v 200000; exec timeout -k 30 120 "$MEND" run -n 2 --spares 0 --dir job -- "${program[@]}" >got 2>err )
+[ $? = 1 ] && grep -q 'got through MPI_Init.*; a process here may have at most 204800000 bytes of addresses (ulimit -v)' err || fail "ulimit -v 200000: not said why"
+echo "ok: addresses"
+
 clock_start
 rm -rf job
 env --ignore-signal=CHLD timeout -k 5 120 "$MEND" run -n 2 --spares 0 --dir job -- "${program[@]}" >got 2>err || fail "SIGCHLD ignored: code $?"

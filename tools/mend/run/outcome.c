@@ -71,21 +71,30 @@ static void record(const struct run_job *job, const struct run_end *end, int cod
         tool_failed("run", "cannot record the end of the job: %s", mend_error_text());
 }
 
+/* Appends what this limit means for an MPI library, if there is one. */
+static void add_limit(char *text, size_t room, int which, const char *format)
+{
+    struct rlimit limit;
+    size_t used = strlen(text);
+    if (getrlimit(which, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        snprintf(text + used, room - used, format, (unsigned long long)limit.rlim_cur);
+}
+
 /* A process died inside MPI_Init, again and again. What it said is on the terminal. */
 static int never_began(const struct run_follower *f, const struct run_end *end)
 {
     const struct run_progress *p = &f->now;
-    struct rlimit files;
-    char how[80] = "", limit[120] = "";
+    char how[80] = "", limits[320] = "";
     if (p->fell_code)
         snprintf(how, sizeof how, ": process %d exited with code %d", p->fell_rank, p->fell_code);
-    if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur != RLIM_INFINITY)
-        snprintf(limit, sizeof limit,
-                 "; a file here may have at most %llu bytes (ulimit -f), and the MPI library makes "
-                 "large ones",
-                 (unsigned long long)files.rlim_cur);
+    add_limit(limits, sizeof limits, RLIMIT_FSIZE,
+              "; a file here may have at most %llu bytes (ulimit -f), and the MPI library makes "
+              "large ones");
+    add_limit(limits, sizeof limits, RLIMIT_AS,
+              "; a process here may have at most %llu bytes of addresses (ulimit -v), and the MPI "
+              "library takes many");
     return tool_failed("run", "none of %d launches got through MPI_Init%s%s", end->launches, how,
-                       limit);
+                       limits);
 }
 
 /* The exit code, with a message for an error. */
