@@ -45,6 +45,11 @@ int mend_io_make_held(const char *in, const char *prefix, char *path, size_t roo
     return code;
 }
 
+bool mend_io_without_locks(int error)
+{
+    return error == ENOSYS || error == EOPNOTSUPP || error == ENOLCK;
+}
+
 static void sweep_one(int in, const char *name, const char *path)
 {
     struct stat st;

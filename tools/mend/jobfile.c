@@ -118,6 +118,18 @@ int jobfile_write(const char *dir, json_t *job)
     return rc;
 }
 
+/* What the file says, where the file system has no locks: a mend run that was killed could not change it. */
+static int said_running(const char *dir)
+{
+    json_t *job = NULL;
+    if (jobfile_read(dir, &job))
+        return -1;
+    const char *state = jobfile_member(job, "state");
+    int running = state && strcmp(state, "running") == 0;
+    json_decref(job);
+    return running;
+}
+
 int jobfile_held(const char *dir)
 {
     char path[4400];
@@ -126,7 +138,10 @@ int jobfile_held(const char *dir)
     if (fd < 0)
         return -1;
     int rc = flock(fd, LOCK_SH | LOCK_NB);
-    int held = rc == 0 ? 0 : errno == EWOULDBLOCK ? 1 : -1;
+    int held = rc == 0                        ? 0
+               : errno == EWOULDBLOCK         ? 1
+               : mend_io_without_locks(errno) ? said_running(dir)
+                                              : -1;
     close(fd);
     return held;
 }

@@ -9,6 +9,7 @@
  *  2. The coordinator renames it to DIR/request.taken, makes a checkpoint, writes DIR/answer.TOKEN, removes the request.
  *  3. Read the answer and remove it. If none comes in time, remove the request, if it is still ours.
  */
+#include "jobfile.h"
 #include "tool.h"
 
 #include <base/config.h>
@@ -39,15 +40,6 @@ static const char help[] =
     "  --timeout SECONDS  how long to wait (default 600)\n"
     "  --json             {\"mend\":1,\"version\":V,\"seconds\":S}\n";
 
-/* Has the last process of the job released DIR/alive? (src/capsule/lower/ground/settings.c) */
-static int is_over(int alive)
-{
-    if (alive < 0 || flock(alive, LOCK_EX | LOCK_NB))
-        return 0;
-    flock(alive, LOCK_UN);
-    return 1;
-}
-
 struct request {
     const char *dir;
     bool stop, json, full;
@@ -55,6 +47,17 @@ struct request {
     char token[64];
     int alive; /* a descriptor of DIR/alive; negative: none */
 };
+
+/* Has the last process of the job released DIR/alive? (src/capsule/lower/ground/settings.c) */
+static int is_over(const struct request *r)
+{
+    if (r->alive < 0)
+        return 0;
+    if (flock(r->alive, LOCK_EX | LOCK_NB))
+        return mend_io_without_locks(errno) && jobfile_held(r->dir) == 0;
+    flock(r->alive, LOCK_UN);
+    return 1;
+}
 
 static bool is_late(const struct request *r)
 {
@@ -72,7 +75,7 @@ static int submit(const struct request *r, const char *own, const char *path)
     while (link(own, path)) {
         if (errno != EEXIST) /* a file system without links */
             return mend_io_rename(own, path);
-        if (is_over(r->alive))
+        if (is_over(r))
             mend_io_remove(path);
         else if (is_late(r))
             return mend_fail(MEND_ERR_TIMEOUT, "nobody took the request that waits in %s", path);
@@ -108,7 +111,7 @@ static int await(const struct request *r, char *text, size_t size)
             mend_io_remove(answer);
             return 1;
         }
-        if (is_over(r->alive) && access(answer, R_OK))
+        if (is_over(r) && access(answer, R_OK))
             return 0;
         pause_a_moment();
     }
@@ -159,7 +162,7 @@ static int make_request(struct request *r)
     snprintf(r->token, sizeof r->token, "%d-%lld", (int)getpid(), (long long)time(NULL));
     r->alive = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     r->began = mend_now();
-    int rc = ask(r), answered = rc == 0 && await(r, text, sizeof text), over = is_over(r->alive);
+    int rc = ask(r), answered = rc == 0 && await(r, text, sizeof text), over = is_over(r);
     if (r->alive >= 0)
         close(r->alive);
     if (answered)

@@ -69,7 +69,9 @@ static int lock_file(const char *dir, const char *name, int *fd)
             return tool_failed("run", "a job is still running in %s", dir);
         nanosleep(&(struct timespec){0, 50000000}, NULL);
     }
-    return *fd >= 0 && !flock(*fd, LOCK_EX | LOCK_NB)
+    if (*fd < 0)
+        return tool_failed("run", "cannot open %s: %s", path, strerror(errno));
+    return !flock(*fd, LOCK_EX | LOCK_NB) || mend_io_without_locks(errno)
                ? TOOL_OK
                : tool_failed("run", "cannot lock %s: %s", path, strerror(errno));
 }
@@ -91,9 +93,15 @@ static int take_folder(const char *dir)
         snprintf(path, sizeof path, "%s/%s", dir, asked[i]);
         unlink(path);
     }
-    return flock(alive, LOCK_SH)
-               ? tool_failed("run", "cannot lock %s/alive: %s", dir, strerror(errno))
-               : TOOL_OK;
+    if (!flock(alive, LOCK_SH))
+        return TOOL_OK;
+    if (!mend_io_without_locks(errno))
+        return tool_failed("run", "cannot lock %s/alive: %s", dir, strerror(errno));
+    fprintf(stderr,
+            "mend: WARNING: the file system of %s has no locks (%s): take care that no second job "
+            "runs in this folder\n",
+            dir, strerror(errno));
+    return TOOL_OK;
 }
 
 /* The newest version in DIR that can be resumed; negative: none. */

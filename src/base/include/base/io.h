@@ -4,6 +4,7 @@
 #ifndef BASE_IO_H
 #define BASE_IO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -83,5 +84,8 @@ int mend_io_read_file(const char *path, size_t limit, char **data, size_t *size)
 /* The same for files that are not a job's data: files that Mend ships, that a site provides or that the user names
  * (flags, configuration, topologies, schedules). Any owner may have them, and they may be links. */
 int mend_io_read_input(const char *path, size_t limit, char **data, size_t *size);
+
+/* flock() failed with this errno because the file system has no locks (Lustre without -o flock, say). */
+bool mend_io_without_locks(int error);
 
 #endif

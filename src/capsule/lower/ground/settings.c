@@ -27,7 +27,7 @@ static void show_life(void)
         die("%s", mend_error_text());
     snprintf(path, sizeof path, "%s/alive", settings.dir);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0 || flock(fd, LOCK_SH))
+    if (fd < 0 || (flock(fd, LOCK_SH) && !mend_io_without_locks(errno)))
         die("cannot lock %s: %s", path, strerror(errno));
 }
 

@@ -17,7 +17,8 @@ static void refuse(int rank, mend_version_t version, const char *file)
     fprintf(
         stderr,
         "mend: rank %d cannot go back to version %lld: %s has changed since, and its old content "
-        "was not kept (too large for MEND_ONLINE_UNDO, or no room in DIR)\n",
+        "was not kept (too large for MEND_ONLINE_UNDO, no room in DIR, or ranks share the file "
+        "and DIR has no file locks)\n",
         rank, (long long)version, file);
     output_last();
     sleep(10); /* `mend run` ends the job; several ranks aborting at once would hang the launcher */
