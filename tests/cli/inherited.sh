@@ -51,6 +51,20 @@ rm -rf job
 [ $? = 1 ] && grep -q 'got through MPI_Init.*; a process here may have at most 204800000 bytes of addresses (ulimit -v)' err || fail "ulimit -v 200000: not said why"
 echo "ok: addresses"
 
+rm -rf job
+if unshare -m true 2>/dev/null; then
+    timeout -k 30 120 unshare -m sh -c 'mount -t tmpfs -o size=1m none /dev/shm && exec "$@"' sh "$MEND" run -n 2 --spares 0 --dir job -- "${program[@]}" >got 2>err
+    [ $? = 1 ] && grep -q 'got through MPI_Init.*; /dev/shm has 1 MiB for 2 processes' err || fail "a small /dev/shm: not said why"
+    echo "ok: shared memory"
+fi
+
+open=$(mktemp -d /tmp/mend-open-XXXXXX); chmod 777 "$open"
+(cd "$open" && "$MEND" run -n 2 --dir job -- "$scratch/${program[0]#./}" "${program[@]:1}") >got 2>err; code=$?
+said=$([ -s "$open/job/events.jsonl" ] || grep -c "every user could replace the files in the folder $open (mode 0777)" err)
+rm -rf "$open"
+[ $code = 1 ] && [ "$said" = 1 ] || fail "a folder that all may change: code $code"
+echo "ok: a folder that all may change"
+
 clock_start
 rm -rf job
 env --ignore-signal=CHLD timeout -k 5 120 "$MEND" run -n 2 --spares 0 --dir job -- "${program[@]}" >got 2>err || fail "SIGCHLD ignored: code $?"

@@ -159,6 +159,8 @@ int run_prepare_folder(struct run_job *job)
     if (whole)
         snprintf(job->dir, sizeof job->dir, "%s", whole);
     free(whole);
+    if (mend_io_make_folders(job->dir)) /* by its whole path, as each rank will */
+        return tool_failed("run", "%s", mend_error_text());
     int rc = take_folder(job->dir);
     if (!rc && !job->resume)
         rc = refuse_unfinished(job->dir);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* The job served the request for a checkpoint. */
@@ -80,11 +81,24 @@ static void add_limit(char *text, size_t room, int which, const char *format)
         snprintf(text + used, room - used, format, (unsigned long long)limit.rlim_cur);
 }
 
+/* The same for a machine's shared memory. Open MPI takes some 16 MiB of it a process. */
+static void add_shared_memory(char *text, size_t room, int processes)
+{
+    enum { MIB = 1 << 20, EACH = 16 };
+    struct statvfs s;
+    size_t used = strlen(text);
+    double has = statvfs("/dev/shm", &s) ? -1 : (double)s.f_blocks * (double)s.f_frsize / MIB;
+    if (has >= 0 && has < EACH * (double)processes)
+        snprintf(text + used, room - used,
+                 "; /dev/shm has %.0f MiB for %d processes, of which each may take %d MiB", has,
+                 processes, EACH);
+}
+
 /* A process died inside MPI_Init, again and again. What it said is on the terminal. */
 static int never_began(const struct run_follower *f, const struct run_end *end)
 {
     const struct run_progress *p = &f->now;
-    char how[80] = "", limits[320] = "";
+    char how[80] = "", limits[480] = "";
     if (p->fell_code)
         snprintf(how, sizeof how, ": process %d exited with code %d", p->fell_rank, p->fell_code);
     add_limit(limits, sizeof limits, RLIMIT_FSIZE,
@@ -93,6 +107,7 @@ static int never_began(const struct run_follower *f, const struct run_end *end)
     add_limit(limits, sizeof limits, RLIMIT_AS,
               "; a process here may have at most %llu bytes of addresses (ulimit -v), and the MPI "
               "library takes many");
+    add_shared_memory(limits, sizeof limits, f->job->ranks + f->job->spares);
     return tool_failed("run", "none of %d launches got through MPI_Init%s%s", end->launches, how,
                        limits);
 }
