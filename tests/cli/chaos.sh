@@ -44,6 +44,11 @@ chaos --schedule "200ms node 1" --nodes 2 --storage 'store/node%d' --wait-ranks 
 grep -q 'rank 3 .*rank 4 .*rank 5 .*its storage emptied' table || fail "node: $(cat table)"
 [ -e store/node0/f ] && [ ! -e store/node1/f ] || fail "storage of the node"
 
+# A node fault between two launches, when the job has no process, hits nobody.
+chaos --schedule "$(for i in $(seq 100); do echo "${i}00ms node"; done)" --leave 0 --wait-ranks 6 --dir again -o table -- \
+    sh -c './launcher 600; while kill -0 $PPID && ! grep -q "no such process" again/events.jsonl; do sleep 0.1; done' || fail "node again: $?"
+grep -Eq 'node .* killed' table && grep -q 'node .*not done: no such process' table || fail "node without processes: $(cat table)"
+
 # Break, then it is back; flip changes one bit; fill refuses a disk that is too large.
 head -c 4096 /dev/zero >store/node0/f
 chaos --schedule "100ms break 300ms; 1200ms flip; 1300ms fill" --fill-limit 1KiB --storage store/node0 \

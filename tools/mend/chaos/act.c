@@ -58,6 +58,8 @@ static int choose(struct chaos_job *job, struct chaos_fault *fault, int *chosen)
         if (node_of(job, i) >= nodes)
             nodes = node_of(job, i) + 1;
     if (fault->kind == CHAOS_NODE) {
+        if (nodes == 0) /* no process now, as while the job is launched again */
+            return 0;
         int wanted = fault->targets ? fault->target[0] : (int)(chaos_next(&draw) % (uint64_t)nodes);
         for (int i = 0; i < job->count; i++)
             if (node_of(job, i) == wanted)
