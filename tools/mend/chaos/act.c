@@ -85,11 +85,21 @@ static int choose(struct chaos_job *job, struct chaos_fault *fault, int *chosen)
 
 /* ---- storage ------------------------------------------------------------------------------- */
 
+static void free_paths(struct chaos_undo *u)
+{
+    free(u->remove);
+    free(u->back_from);
+    free(u->back_to);
+}
+
+/* The paths are freshly allocated; NULL: there was no memory. */
 static void remember(struct chaos_job *job, struct chaos_undo what)
 {
-    struct chaos_undo *u = malloc(sizeof *u);
+    bool whole = what.pid || what.remove || (what.back_from && what.back_to);
+    struct chaos_undo *u = whole ? malloc(sizeof *u) : NULL;
     if (!u) {
         fputs("mend chaos: no memory: a fault will not be undone\n", stderr);
+        free_paths(&what);
         return;
     }
     *u = what;
@@ -258,9 +268,7 @@ void chaos_undo_due(struct chaos_job *job, double now, bool all)
             (void)!rename(u->back_from, u->back_to);
         }
         *at = u->next;
-        free(u->remove);
-        free(u->back_from);
-        free(u->back_to);
+        free_paths(u);
         free(u);
     }
 }
