@@ -73,6 +73,15 @@ struct tables {
     bool *is_spare;
 };
 
+static void free_tables(struct tables *t)
+{
+    free(t->domains);
+    free(t->failed);
+    free(t->replaced);
+    free(t->roles);
+    free(t->is_spare);
+}
+
 static bool fill_tables(struct tables *t, const struct mend_seating *plan,
                         const struct mend_meeting_card *cards, int n, int *n_replaced)
 {
@@ -118,6 +127,7 @@ int mend_world_adopt(mend_process *p, const struct mend_seating *plan,
     struct tables t;
     int n_replaced;
     if (!fill_tables(&t, plan, cards, n, &n_replaced)) {
+        free_tables(&t);
         p->stage = STAGE_STOPPED;
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d ranks", plan->size);
     }
