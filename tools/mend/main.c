@@ -141,10 +141,10 @@ static void reset_signals(void)
 static int finish(int rc)
 {
     bool lost = ferror(stdout);
-    errno = 0;
-    if ((fflush(stdout) || lost) && rc == TOOL_OK)
-        rc = tool_failed(NULL, "standard output could not be written%s%s", errno ? ": " : "",
-                         errno ? strerror(errno) : "");
+    int error = fflush(stdout) ? errno : 0;
+    if ((lost || error) && rc == TOOL_OK)
+        rc = tool_failed(NULL, "standard output could not be written%s%s", error ? ": " : "",
+                         error ? strerror(error) : "");
     return rc;
 }
 
