@@ -106,7 +106,7 @@ int mend_cmd_exec(int argc, char **argv)
     }
     if (!restart && i >= argc)
         return tool_wrong_use("exec", "name a program");
-    char path[4400];
+    static char path[4400]; /* argv gets it */
     if (!capsule_find(mpi, path, sizeof path))
         return tool_failed("exec", "this Mend has no capsule for %s (%s is missing)", mpi, path);
     if (!restart && program_check("exec", argv[i]))
@@ -120,12 +120,8 @@ int mend_cmd_exec(int argc, char **argv)
         setenv("MEND_CAPSULE_DIR", restart, 1);
         execl(path, path, "--restart", restart, version, (char *)NULL);
     } else {
-        char **words = calloc((size_t)(argc - i) + 2, sizeof *words);
-        if (!words)
-            return tool_failed("exec", "no memory");
-        words[0] = path;
-        memcpy(words + 1, argv + i, (size_t)(argc - i) * sizeof *words);
-        execv(path, words);
+        argv[i - 1] = path; /* instead of the last option, or of "exec" */
+        execv(path, argv + i - 1);
     }
     return tool_failed("exec", "cannot run %s: %s", path, strerror(errno));
 }
