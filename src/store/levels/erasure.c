@@ -228,12 +228,10 @@ static int erasure_exchange(mend_store *store, struct job *job)
         rc = e.error ? e.error : write_parity(&e, job);
     if (e.file.close)
         e.file.close(e.file.context);
-    if (!e.poisoned) {
-        free(e.lengths);
-        free(e.out);
-        free(e.in);
-        free(e.image);
-    }
+    net_free(e.lengths, e.poisoned);
+    net_free(e.out, e.poisoned);
+    net_free(e.in, e.poisoned);
+    free(e.image);
     free(e.meta);
     mend_code_free(e.code);
     return rc;

@@ -76,8 +76,7 @@ static int swap_sizes(mend_store *store, const struct sizes *mine, struct sizes 
         rc = net_send(store->net, WORK, store->placement.partner, TAG_SIZES, &box[0], sizeof *box);
     int ended = net_complete(store->net, WORK, &poisoned);
     *theirs = box[1];
-    if (!poisoned)
-        free(box);
+    net_free(box, poisoned);
     return rc ? rc : ended;
 }
 

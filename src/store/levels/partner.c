@@ -137,11 +137,9 @@ static int partner_exchange(mend_store *store, struct job *job)
         mend_io_replace_abort(&s.copy);
     if (s.mine.close)
         s.mine.close(s.mine.context);
-    if (!s.poisoned) {
-        free(s.out);
-        free(s.in);
-        free(s.lengths);
-    }
+    net_free(s.out, s.poisoned);
+    net_free(s.in, s.poisoned);
+    net_free(s.lengths, s.poisoned);
     return rc;
 }
 

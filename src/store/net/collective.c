@@ -110,8 +110,7 @@ int net_min_end(struct net_min *m, int64_t *values)
         net_complete(m->net, m->lane, &m->poisoned); /* broken: these end, too */
     if (rc == 0)
         memcpy(values, m->out, (size_t)m->count * sizeof *values);
-    if (!m->poisoned)
-        free(m->out);
+    net_free(m->out, m->poisoned);
     free(m);
     return rc;
 }
@@ -150,8 +149,7 @@ int net_gather(struct net *net, enum lane lane, const void *mine, size_t bytes, 
     for (int i = 0; rc == 0 && i < n; i++)
         memcpy((uint8_t *)all + (size_t)((net->rank + i) % n) * bytes, buffer + (size_t)i * bytes,
                bytes);
-    if (!poisoned)
-        free(buffer);
+    net_free(buffer, poisoned);
     return rc;
 }
 

@@ -229,3 +229,9 @@ int net_complete(struct net *net, enum lane lane, bool *poisoned)
     r->count = 0;
     return rc ? rc : net_check(net);
 }
+
+void net_free(void *memory, bool poisoned)
+{
+    if (!poisoned)
+        free(memory);
+}

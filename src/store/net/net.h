@@ -52,6 +52,8 @@ int net_receive(struct net *net, enum lane lane, int from, int tag, void *bytes,
 /* Complete everything posted on the lane. On failure, posts that could not be ended safely may still write to their
  * memory: then *poisoned is set, and the caller must not free it. poisoned may be NULL. */
 int net_complete(struct net *net, enum lane lane, bool *poisoned);
+/* free() for the memory of a message, unless it is poisoned. */
+void net_free(void *memory, bool poisoned);
 
 #ifdef MPI_VERSION
 int net_open(MPI_Comm comm, int logical_rank, struct net **net);

@@ -213,10 +213,8 @@ static int send_part(mend_store *store, const struct item *item, int asker)
         rc = transfer(store, true, asker, TAG_IMAGE, bytes, *length, &poisoned);
     if (rc == 0)
         store->stats.bytes_sent += *length;
-    if (!poisoned) {
-        free(bytes);
-        free(length);
-    }
+    net_free(bytes, poisoned);
+    net_free(length, poisoned);
     return rc;
 }
 
@@ -255,10 +253,9 @@ static int receive_part(mend_store *store, const struct item *item, struct part 
                              item->holder, item->rank);
     else if (rc == 0)
         *damaged = adopt_bytes(bytes, *length, item, part);
-    else if (!poisoned)
-        free(bytes);
-    if (!poisoned)
-        free(length);
+    else
+        net_free(bytes, poisoned);
+    net_free(length, poisoned);
     return rc;
 }
 

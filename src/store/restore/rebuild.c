@@ -226,8 +226,7 @@ int erasure_rebuild(mend_store *store, const struct rebuild *what, uint8_t **byt
     if (rc == 0)
         rc = bad;
     mend_code_free(r.code);
-    if (!poisoned)
-        free(buffer);
+    net_free(buffer, poisoned);
     if (rc == 0 && asker) {
         *bytes = file;
         *count = r.group->member_bytes[r.x];

@@ -284,8 +284,7 @@ int redistribute(mend_store *store, const struct inventory *inv, const struct at
     if (rc == 0)
         mend_event("store.redistribute", ev_int("version", a->version), ev_int("from", a->ranks),
                    ev_int("to", store->size));
-    if (!r.poisoned)
-        free(r.slice);
+    net_free(r.slice, r.poisoned);
     free(r.spans);
     free(r.wishes);
     free(r.gifts);
