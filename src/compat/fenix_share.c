@@ -58,7 +58,7 @@ static int share_members(struct fenix_group *group, bool existed, int owner, int
     int code = MEND_OK;
     for (int i = 0; i < count; i++) {
         struct member_record record = {0};
-        if (group->rank == owner) {
+        if (group->rank == owner && member) {
             record = record_of(member);
             member = member->next;
         }

@@ -40,8 +40,10 @@ int mend_device_open(const mend_device_place *place, mend_device **out)
     mend_device *device = calloc(1, sizeof *device);
     if (!device)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a device");
-    int rc = driver_find(false, &device->driver);
-    if (rc == 0 && (!device->driver || place->device < 0))
+    const struct driver *driver = NULL;
+    int rc = driver_find(false, &driver);
+    device->driver = driver;
+    if (rc == 0 && (!driver || place->device < 0))
         rc = mend_fail(MEND_ERR_ARGUMENT, "this is not device memory");
     if (rc == 0)
         rc = choose_context(device, place);

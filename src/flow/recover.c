@@ -94,7 +94,7 @@ static int open_version(mend_flow *f, mend_version_t version)
     int agreed = recover_agree(f, &code); /* the next call is collective */
     if (agreed || code)
         return agreed ? agreed : (int)code;
-    return constants_open(f, f->meta->constants);
+    return constants_open(f, f->meta ? f->meta->constants : -1);
 }
 
 /* A2 to A5. MEND_ERR_PEER_FAILED: again from A1. */

@@ -56,11 +56,12 @@ int mend_flow_report(const mend_flow *flow, FILE *to)
 
 int report_to_file(mend_flow *f)
 {
-    FILE *to = strcmp(f->report, "-") == 0 ? stderr : fopen(f->report, "w");
+    if (strcmp(f->report, "-") == 0)
+        return mend_flow_report(f, stderr);
+    FILE *to = fopen(f->report, "w");
     if (!to)
         return mend_fail(MEND_ERR_IO, "cannot write the report %s: %s", f->report, strerror(errno));
     int rc = mend_flow_report(f, to);
-    if (to != stderr)
-        fclose(to);
+    fclose(to);
     return rc;
 }

@@ -78,7 +78,7 @@ static int check_entries(const mend_bundle_entry *entries, const struct foot *fo
 static int read_index(mend_source *source, const struct foot *foot, mend_bundle_entry **out)
 {
     size_t table = foot->index_count * sizeof(mend_bundle_entry);
-    mend_bundle_entry *entries = malloc(table ? table : 1);
+    mend_bundle_entry *entries = calloc(foot->index_count + 1, sizeof *entries);
     if (!entries)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for the index of a bundle");
     int rc = table ? source->read(source->context, foot->index_offset, entries, table) : 0;

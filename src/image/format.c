@@ -150,7 +150,7 @@ int mend_image_unpack_head(const uint8_t *bytes, size_t count, mend_image_head *
         .region_count = d.region_count,
         .stream_bytes = d.stream_bytes,
         .job = d.job,
-        .regions = malloc(table ? table : 1),
+        .regions = calloc(d.region_count + 1, sizeof *head->regions),
     };
     if (!head->regions)
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %u regions", d.region_count);

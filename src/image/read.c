@@ -105,7 +105,7 @@ static int read_index(mend_image *image, const struct disk_foot *foot, uint64_t 
 {
     size_t bytes = foot->index_count * sizeof *image->index;
     image->count = foot->index_count;
-    image->index = malloc(bytes ? bytes : 1);
+    image->index = calloc(image->count + 1, sizeof *image->index);
     image->raw = malloc(image->head.block);
     image->packed = malloc(image->head.block);
     if (!image->index || !image->raw || !image->packed)
@@ -316,7 +316,7 @@ static int read_checked(mend_image *image, uint64_t at, uint8_t *to, size_t coun
         uint64_t start = e ? e->block * size : UINT64_MAX;
         size_t n;
         int rc;
-        if (start <= at) {
+        if (e && start <= at) {
             uint64_t end = start + block_bytes(&image->head, e->block);
             n = end - at < count ? (size_t)(end - at) : count;
             rc = read_from_block(image, e, at - start, to, n);

@@ -156,6 +156,7 @@ int mend_image_write(const mend_image_head *head, const uint8_t *stream,
     static const mend_image_write_options none;
     struct writer w = {
         .head = head, .stream = stream, .options = options ? options : &none, .sink = sink};
+    bool ours = !w.options->allocate;
     if (w.options->blocks && head->base_version < 0)
         return mend_fail(MEND_ERR_ARGUMENT, "a choice of blocks needs a base");
     int rc = mend_image_check_head(head);
@@ -177,7 +178,7 @@ int mend_image_write(const mend_image_head *head, const uint8_t *stream,
         *written = w.at;
     ZSTD_freeCCtx(w.zstd);
     free(w.packed);
-    if (!w.options->allocate) {
+    if (ours) {
         free(w.index);
         free(packed_head);
     }

@@ -122,7 +122,7 @@ uint32_t *hosts_place(const struct hosts *h, uint32_t ranks)
     for (uint32_t n = 0; n < h->count; n++)
         for (uint32_t s = 0; s < h->slots[n] && r < ranks; s++)
             node_of[r++] = n;
-    for (uint32_t n = 0; r < ranks; n = (n + 1) % h->count)
+    for (uint32_t n = 0; r < ranks; n = n + 1 < h->count ? n + 1 : 0)
         node_of[r++] = n;
     return node_of;
 }

@@ -23,9 +23,9 @@ static int keyval = MPI_KEYVAL_INVALID;
 /* Any thread that makes or frees communicators adds or removes members. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void unlink_member(struct member *m)
+static void unlink_member(struct mend_family *family, struct member *m)
 {
-    for (struct member **at = m->family ? &m->family->members : NULL; at && *at; at = &(*at)->next)
+    for (struct member **at = family ? &family->members : NULL; at && *at; at = &(*at)->next)
         if (*at == m) {
             *at = m->next;
             break;
@@ -40,7 +40,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
     (void)extra;
     struct member *m = value;
     pthread_mutex_lock(&lock);
-    unlink_member(m);
+    unlink_member(m->family, m);
     pthread_mutex_unlock(&lock);
     free(m);
     return MPI_SUCCESS;
@@ -105,7 +105,7 @@ int mend_comms_join(struct mend_family *family, MPI_Comm comm)
     if (m) {
         if (m->family != family) {
             pthread_mutex_lock(&lock);
-            unlink_member(m);
+            unlink_member(m->family, m);
             m->family = family;
             m->next = family->members;
             family->members = m;
@@ -119,7 +119,7 @@ int mend_comms_join(struct mend_family *family, MPI_Comm comm)
     int rc = PMPI_Comm_set_attr(comm, keyval, m);
     if (rc != MPI_SUCCESS) {
         pthread_mutex_lock(&lock);
-        unlink_member(m);
+        unlink_member(family, m);
         pthread_mutex_unlock(&lock);
         free(m);
     }
@@ -149,7 +149,7 @@ void mend_comms_refresh(struct mend_family *family)
             !complete)
             continue;
         pthread_mutex_lock(&lock);
-        unlink_member(m);
+        unlink_member(family, m);
         pthread_mutex_unlock(&lock);
         mend_comms_join(family, m->comm);
         free(m);

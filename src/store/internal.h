@@ -246,7 +246,7 @@ struct mend_store {
     uint64_t budget_bytes; /* how much was written since */
 
     struct base base[BASES];
-    uint64_t *hashes; /* hash mode: of the pages of the last save */
+    void *hashes; /* hash mode: of the pages of the last save */
     uint64_t hash_count, hash_serial;
     uint8_t *last_copy; /* cmp mode: the stream of the last save, and its layout */
     uint64_t copy_serial;

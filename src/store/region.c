@@ -164,7 +164,7 @@ int layout_make(mend_store *store, const int *ids, int id_count, const mend_stor
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for %d regions", n);
     for (int i = 0; rc == 0 && i < (ids ? id_count : store->region_count); i++) {
         const struct region *r = ids ? region_find(store, ids[i]) : &store->regions[i];
-        if (!r)
+        if (ids && !r)
             rc = mend_fail(MEND_ERR_REGION, "there is no region %d", ids[i]);
         else
             add_region(head, r);

@@ -220,13 +220,16 @@ struct making {
     struct job *job;
 };
 
-static int prepare(mend_store *store, const mend_save_options *o, struct making *m)
+static int prepare(mend_store *store, mend_version_t version, const mend_save_options *o,
+                   struct making *m)
 {
     int rc = layout_make(store, o->ids, o->id_count, o->streams, o->stream_count, &m->head);
     if (rc == 0)
         rc = note_layout(store, &m->head);
     if (rc == 0 && !(m->job = calloc(1, sizeof *m->job)))
         rc = mend_fail(MEND_ERR_NO_MEMORY, "no memory for a save");
+    if (rc == 0)
+        m->job->version = version;
     if (rc == 0 && !(m->slot = draft_for(store, &m->head)))
         rc = slot_acquire(store, m->head.stream_bytes, &m->slot);
     if (rc == 0)
@@ -319,12 +322,14 @@ static int make_version(mend_store *store, struct making *m, int rc, const mend_
     bool early = rc == 0 && may_copy_early(store, m, o);
     int mine = 0;
 
-    int begun = begin_agreement(store, rc, version, o, m->job && m->job->drain, &agreement);
+    bool device = rc == 0 && m->job->drain;
+    int begun = begin_agreement(store, rc, version, o, device, &agreement);
     if (begun)
         return begun;
     if (early)
         mine = copy_all(store, m, o, agreement);
-    rc = end_agreement(store, rc, version, o, agreement, &agreed);
+    int all = end_agreement(store, rc, version, o, agreement, &agreed);
+    rc = all ? all : rc; /* 0 only if mine is, too */
     if (rc == 0 && !early)
         mine = copy_all(store, m, o, NULL);
     if (rc == 0 && (o->stream_count || agreed.device)) {
@@ -371,12 +376,10 @@ int mend_store_save_sized(mend_store *store, mend_version_t version,
         rc = check_choice(store, o, version);
     cow_wait(store); /* of the previous save; the engine reports its failure */
     if (rc == 0)
-        rc = prepare(store, o, &m);
+        rc = prepare(store, version, o, &m);
     if (rc == MEND_ERR_DEVICE)
         mend_fail_within(rc, "version %ld", version);
     m.head.version = version;
-    if (m.job)
-        m.job->version = version;
     hold(store, m.slot, m.job, m.head.regions);
     rc = make_version(store, &m, rc, o);
     hold(store, NULL, NULL, NULL);

@@ -403,7 +403,7 @@ void *FTI_Realloc(int id, void *ptr)
     struct fti_variable *v = client ? mend_fti_find(client, id) : NULL;
     long bytes = FTI_GetStoredSize(id);
     int size = v ? size_of(client, v->type) : 0;
-    if (!v || bytes <= 0 || bytes % size)
+    if (size <= 0 || bytes <= 0 || bytes % size)
         return NULL;
     void *more = realloc(ptr, (size_t)bytes);
     if (more && FTI_Protect(id, more, bytes / size, v->type) != FTI_SCES)

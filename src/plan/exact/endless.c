@@ -119,7 +119,7 @@ static void polish(const site *site, endless *best)
 double mend_plan_search_endless(const site *site, ladder *ladder, double *interval)
 {
     mend_plan_model model;
-    endless starts[POLISHED], start;
+    endless starts[POLISHED] = {0}, start;
     int kept = 0;
     unsigned top = 1u << (site->levels - 1);
     long_run(site, &model);

@@ -50,6 +50,7 @@ void mend_plan_lines_start(lines *lines, const char *name, const char *text, siz
     lines->next = text;
     lines->end = text + bytes;
     lines->number = 0;
+    lines->line[0] = 0;
     if (bytes >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
         lines->next += 3; /* byte order mark */
 }

@@ -103,7 +103,7 @@ int mend_plan_pass_on(reader *reader, const char *key, int code)
 
 static int fit_cost(reader *reader, const char *key, const char *at, int mean, mend_plan_cost *cost)
 {
-    columns columns;
+    columns columns = {0};
     if (read_columns(reader, key, at, &columns))
         return MEND_ERR_CONFIG;
     int code = mean ? mend_plan_fit_mean(cost, columns.second, columns.count)
@@ -170,7 +170,7 @@ static int scan_curve(const char **at, mend_plan_curve *curve)
 static int speedup_from_file(reader *reader, const char *at, mend_plan_curve curve)
 {
     mend_plan_speedup *speedup = &reader->model->speedup;
-    columns columns;
+    columns columns = {0};
     if (read_columns(reader, "speedup", at, &columns))
         return MEND_ERR_CONFIG;
     int code =

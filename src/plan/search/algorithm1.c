@@ -186,7 +186,7 @@ void mend_plan_algorithm1(const mend_plan_model *model, int once, algorithm1 *re
     double seconds = model->work / mend_plan_speedup_at(&model->speedup, scale);
     pass pass;
     point p;
-    memset(result, 0, sizeof *result);
+    *result = (algorithm1){0};
     while (!result->converged && result->passes < MOST_PASSES) {
         set_pass(&pass, model, seconds);
         if (model->cores > 0) {

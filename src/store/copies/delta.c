@@ -74,7 +74,7 @@ static uint64_t *by_hash(mend_store *store, const struct job *job)
         store->hash_count = 0;
         return NULL;
     }
-    XXH128_hash_t *last = (XXH128_hash_t *)store->hashes;
+    XXH128_hash_t *last = store->hashes;
     const struct mend_device_sum *sums =
         job->slot->device_serial == job->serial ? job->slot->device_sums : NULL;
     for (uint64_t p = 0; p < n; p++) {

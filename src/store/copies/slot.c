@@ -181,7 +181,7 @@ static int verifiers(const mend_image_head *head)
 /* Everybody waits for a restore, so use several threads. */
 int slot_verify(const struct slot *slot)
 {
-    struct stretch w[VERIFIERS];
+    struct stretch w[VERIFIERS] = {{0}};
     uint64_t n = slot->sums ? blocks_of(&slot->head) : 0, bad = n;
     int count = verifiers(&slot->head);
     sigset_t all, old;

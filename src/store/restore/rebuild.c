@@ -150,22 +150,22 @@ static int move_piece(const struct mending *r, int stripe, int i, uint8_t *buffe
     return rc ? rc : ended;
 }
 
+/* out: the asker's; NULL on the others. */
 static int mend_stripe(const struct mending *r, int stripe, uint8_t *buffer, uint8_t *out,
                        bool *poisoned)
 {
     int use[GROUP_MAX], member[GROUP_MAX], lost = stripe_column(r->g, r->m, stripe, r->x);
     mend_recipe *recipe = NULL;
-    bool asker = r->what->requester == r->store->rank;
 
     if (!choose(r, stripe, use, member))
         return mend_fail(MEND_ERR_LOST, "too many members of rank %d's group are lost or damaged",
                          r->what->rank);
-    int bad = asker ? mend_recipe_new(r->code, use, &lost, 1, &recipe) : 0, rc = 0;
-    if (asker)
+    int bad = out ? mend_recipe_new(r->code, use, &lost, 1, &recipe) : 0, rc = 0;
+    if (out)
         memset(out, 0, r->group->chunk);
     for (int n = 0; rc == 0 && n < r->k; n++) {
         rc = move_piece(r, stripe, member[n], buffer, poisoned);
-        if (rc == 0 && asker && bad == 0)
+        if (rc == 0 && out && bad == 0)
             mend_recipe_add(recipe, r->group->chunk, 0, n, buffer, out);
     }
     mend_recipe_free(recipe);

@@ -54,16 +54,15 @@ static int copy_regions(mend_store *store, struct part *part, const int *ids, in
     return rc;
 }
 
-/* The worst code of all ranks, with my own message if the failure is mine. */
-int restore_agree(mend_store *store, int rc)
+int restore_worst(mend_store *store, int mine)
 {
-    int64_t worst = rc;
+    int64_t worst = mine;
     int broken = net_all_min(store->net, CALL, &worst, 1);
     if (broken)
         return broken;
-    return rc || !worst ? rc
-                        : mend_fail((int)worst, "another rank cannot restore: %s",
-                                    mend_error_sentence((int)worst));
+    return mine || !worst ? mine
+                          : mend_fail((int)worst, "another rank cannot restore: %s",
+                                      mend_error_sentence((int)worst));
 }
 
 static int restore_same(mend_store *store, const struct inventory *inv, const struct attempt *a,

@@ -3,7 +3,13 @@
 
 #include "restore/inventory.h"
 
-int restore_agree(mend_store *store, int rc);
+/* The worst code of all ranks, with my own message if the failure is mine. */
+int restore_worst(mend_store *store, int mine);
+static inline int restore_agree(mend_store *store, int mine)
+{
+    int worst = restore_worst(store, mine);
+    return worst ? worst : mine; /* 0 only if mine is, too */
+}
 
 /* which.c */
 

@@ -113,7 +113,7 @@ int restore_rebuild_later(mend_store *store, const struct inventory *inv, const 
     struct slot *slot = job ? slot_of_part(store, part) : NULL;
     int64_t ready = slot != NULL;
     int rc = net_all_min(store->net, CALL, &ready, 1);
-    if (rc || !ready) {
+    if (rc || !ready || !slot) {
         if (slot) {
             pthread_mutex_lock(&store->lock);
             slot->users--;

@@ -305,27 +305,27 @@ static void print_json(FILE *out, const struct options *o, const struct chaos_pl
 static int chaos(struct options *o)
 {
     struct chaos_plan plan = {0};
-    FILE *out = stderr;
+    FILE *file = NULL;
     if (make_plan(o, &plan))
         return tool_wrong_use("chaos", "%s", mend_error_text());
-    if (o->output && !(out = fopen(o->output, "we")))
+    if (o->output && !(file = fopen(o->output, "we")))
         return tool_failed("chaos", "cannot write %s: %s", o->output, strerror(errno));
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     if (o->command && (o->job.launcher = start(o->command)) < 0) {
         int code = tool_failed("chaos", "cannot fork: %s", strerror(errno));
-        if (out != stderr)
-            fclose(out);
+        if (file)
+            fclose(file);
         return code;
     }
     if (o->dir && mend_io_make_folders(o->dir))
         fprintf(stderr, "mend chaos: no events: %s\n", mend_error_text());
     double seconds;
     int code = run(o, &plan, &seconds);
-    (o->json ? print_json : print_table)(out, o, &plan, code, seconds);
-    if (out != stderr)
-        fclose(out);
+    (o->json ? print_json : print_table)(file ? file : stderr, o, &plan, code, seconds);
+    if (file)
+        fclose(file);
     free(plan.fault);
     free(o->job.process);
     return code == 0 ? TOOL_OK : TOOL_FAILED;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 typedef struct lines {
+    int levels;
     const char *name[MEND_PLAN_LEVELS];
     int is_guessed;                 /* the file does not say which levels these are */
     double every[MEND_PLAN_LEVELS]; /* in versions; 0: never */
@@ -55,6 +56,7 @@ static int make_lines(const planning *p, lines *lines)
     if (!name_levels(&p->model, lines))
         return 0;
     lines->plan = p->plan;
+    lines->levels = p->model.levels;
     for (int i = 0; i < p->model.levels; i++) {
         if (!(x[i] > 1))
             continue;
@@ -87,13 +89,13 @@ static const char *seconds_text(double seconds)
     return text;
 }
 
-static void print_levels(FILE *out, const lines *lines, int levels)
+static void print_levels(FILE *out, const lines *lines)
 {
     int has_memory = 0;
-    for (int i = 0; i < levels; i++)
+    for (int i = 0; i < lines->levels; i++)
         has_memory |= lines->every[i] > 0 && !strcmp(lines->name[i], "memory");
     fprintf(out, "%s", has_memory ? "" : "memory"); /* always there */
-    for (int i = 0, any = !has_memory; i < levels; i++) {
+    for (int i = 0, any = !has_memory; i < lines->levels; i++) {
         if (!(lines->every[i] > 0))
             continue;
         fprintf(out, "%s%s%s", any++ ? "," : "", lines->name[i],
@@ -111,9 +113,9 @@ void plan_lines_text(const planning *p)
     printf("\nFor Mend%s:\n  mend run -n %.0f --every %s --levels ",
            lines.is_guessed ? ", if these are its levels (set 'name = ...' in the file)" : "",
            p->plan.cores, seconds_text(lines.seconds));
-    print_levels(stdout, &lines, p->model.levels);
+    print_levels(stdout, &lines);
     printf("\nor in mend.conf:\n  [flow]\n  every = %s\n  [store]\n", seconds_text(lines.seconds));
-    for (int i = 0; i < p->model.levels; i++)
+    for (int i = 0; i < lines.levels; i++)
         printf("  %s_every = %.0f\n", lines.name[i], lines.every[i]);
     printf("There, every is the work from the end of one checkpoint to the start of the next. Mend "
            "writes all\n"
@@ -130,7 +132,7 @@ json_t *plan_lines_json(const planning *p)
     FILE *text = make_lines(p, &lines) ? open_memstream(&levels, &size) : NULL;
     if (!text)
         return NULL;
-    print_levels(text, &lines, p->model.levels);
+    print_levels(text, &lines);
     fclose(text);
     json_t *run = json_pack("{s:s,s:s,s:o}", "every", seconds_text(lines.seconds), "levels", levels,
                             "expected_seconds", planning_number(lines.plan.expected.seconds));

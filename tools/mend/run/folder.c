@@ -28,11 +28,11 @@ static int copy_input(const char *path)
 {
     char bytes[1 << 16];
     FILE *in = fopen("/proc/self/fd/0", "re"), *out = fopen(path, "we");
-    size_t n = 0;
-    while (in && out && (n = fread(bytes, 1, sizeof bytes, in)) > 0)
-        if (fwrite(bytes, 1, n, out) != n)
-            break;
-    bool ok = in && out && n == 0 && !ferror(in);
+    bool ok = in && out;
+    while (ok && !feof(in)) {
+        size_t n = fread(bytes, 1, sizeof bytes, in);
+        ok = !ferror(in) && fwrite(bytes, 1, n, out) == n;
+    }
     if (in)
         fclose(in);
     if (out && fclose(out))

@@ -69,16 +69,17 @@ static void *compare(void *context)
 {
     struct part *part = context;
     struct paged_cursor base = {part->base, 0, 0};
+    const size_t size = ground.page_size;
     for (size_t i = 0; i < part->pieces->count; i++) {
         const struct piece *p = &part->pieces->list[i];
-        uint64_t pages = (p->to - p->from) / ground.page_size;
+        uint64_t pages = (p->to - p->from) / size;
         uint64_t skip = part->from > p->number ? part->from - p->number : 0;
         for (uint64_t k = skip; k < pages && p->number + k < part->to; k++) {
-            uint64_t at = p->from + k * ground.page_size;
+            uint64_t at = p->from + k * size;
             int64_t there = paged_find(&base, at);
             part->pieces->same[p->number + k] =
                 there >= 0 && !memcmp((const void *)(at + (uint64_t)p->shift),
-                                      pool_page(part->base->slot[there]), ground.page_size);
+                                      pool_page(part->base->slot[there]), size);
         }
     }
     return NULL;

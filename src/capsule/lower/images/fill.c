@@ -140,12 +140,14 @@ static void *read_part(void *context)
     return NULL;
 }
 
-static int count_readers(uint64_t bytes)
+static int count_readers(uint64_t bytes, int most)
 {
     cpu_set_t cores;
     int n = sched_getaffinity(0, sizeof cores, &cores) ? 1 : CPU_COUNT(&cores);
     if (n > MOST_READERS)
         n = MOST_READERS;
+    if (n > most)
+        n = most;
     if ((uint64_t)n > bytes / least)
         n = (int)(bytes / least);
     return n < 1 ? 1 : n;
@@ -159,9 +161,9 @@ static int fill_all(struct loaded *l)
     int rc = 0, begun = 0;
     for (uint64_t i = 0; i < l->meta.runs; i++)
         bytes += l->runs[i].to - l->runs[i].from;
-    int n = count_readers(bytes), ours = threads_for(bytes, l->meta.size);
-    if (l->checked && n > ours) /* the other ranks go back at the same time */
-        n = ours;
+    /* checked: the other ranks go back at the same time */
+    int most = l->checked ? threads_for(bytes, l->meta.size) : MOST_READERS;
+    int n = count_readers(bytes, most);
     sigset_t every, old;
     sigfillset(&every);
     pthread_sigmask(SIG_SETMASK, &every, &old); /* handlers must not run in these threads */

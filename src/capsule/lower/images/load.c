@@ -123,7 +123,8 @@ static int peek(struct loaded *l, uint64_t from, void *to, size_t count)
         uint64_t a = r->from > from ? r->from : from, b = r->to < end ? r->to : end;
         int rc = 0;
         if (a < b && r->in_base)
-            rc = peek(l->base, a, (char *)to + (a - from), b - a);
+            rc = l->base ? peek(l->base, a, (char *)to + (a - from), b - a)
+                         : mend_fail(MEND_ERR_DAMAGED, "a page is in no base");
         else if (a < b && l->paged)
             rc = paged_copy(l->paged, offset + (a - r->from), (char *)to + (a - from), b - a);
         else if (a < b)

@@ -15,12 +15,14 @@
 
 static void add_range(struct paged_delta *d, uint64_t page, uint64_t count)
 {
-    struct page_range *last = d->offer.ranges ? &d->ranges[d->offer.ranges - 1] : NULL;
+    struct page_range *next = &d->ranges[d->offer.ranges];
     d->offer.new_pages += count;
-    if (last && last->first + last->count == page)
-        last->count += (uint32_t)count;
-    else
-        d->ranges[d->offer.ranges++] = (struct page_range){(uint32_t)page, (uint32_t)count};
+    if (d->offer.ranges && next[-1].first + next[-1].count == page) {
+        next[-1].count += (uint32_t)count;
+        return;
+    }
+    *next = (struct page_range){(uint32_t)page, (uint32_t)count};
+    d->offer.ranges++;
 }
 
 /* Consecutive slots in both images: add those that differ. */

@@ -96,15 +96,15 @@ static int same_in_base(struct cursor *c, uint64_t page, uint64_t sum)
 static void add_page(struct selection *p, const struct stretch *t, uint64_t at, int in_base)
 {
     struct found *f = p->found;
-    struct run *last = f->runs ? &p->runs[f->runs - 1] : NULL;
+    struct run *next = &p->runs[f->runs];
     if (!in_base)
         f->bytes += ground.page_size;
-    if (last && last->to == at && last->in_base == (uint64_t)in_base && at != t->from) {
-        last->to += ground.page_size;
+    if (f->runs && next[-1].to == at && next[-1].in_base == (uint64_t)in_base && at != t->from) {
+        next[-1].to += ground.page_size;
         return;
     }
-    p->shifts[f->runs] = t->shift;
-    p->runs[f->runs++] = (struct run){at, at + ground.page_size, (uint64_t)in_base};
+    p->shifts[f->runs++] = t->shift;
+    *next = (struct run){at, at + ground.page_size, (uint64_t)in_base};
 }
 
 static void choose_pages(struct selection *p)

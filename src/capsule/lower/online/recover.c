@@ -53,7 +53,7 @@ int a_player_died(void)
     if (mend_ulfm_failed(job.base, NULL) == 0)
         return 0;
     MPI_Comm_size(job.base, &size);
-    if (room < size) {
+    if (!dead || room < size) {
         room = size;
         dead = realloc(dead, (size_t)room * sizeof *dead);
         if (!dead)

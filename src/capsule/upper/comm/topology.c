@@ -98,12 +98,10 @@ int core_Cart_get(object *c, int max, int *dims, int *periods, int *at)
 }
 static int neighbour(object *c, int dir, int by)
 {
-    int r, d = c->comm.dims[dir];
+    int r = NEUTRAL_PROC_NULL; /* beyond an edge there is nobody */
     ARRAY_OF(int, at, c->comm.ndims);
     coords_of(c, c->comm.rank, at);
     at[dir] += by;
-    if ((at[dir] < 0 || at[dir] >= d) && !c->comm.dims[c->comm.ndims + dir])
-        return NEUTRAL_PROC_NULL;
     core_Cart_rank(c, at, &r);
     return r;
 }

@@ -136,14 +136,14 @@ static int awaited(const object *r)
 enum { BATCH = 128 }; /* requests per call of the lower half */
 
 /* A run of messages received from the same rank. */
-struct run {
+struct run { /* comm NULL: none */
     const object *comm;
     int source;
     long n;
 };
 static inline void run_end(const struct run *run)
 {
-    if (run->n && run->source >= 0)
+    if (run->comm && run->source >= 0)
         upper.received_from[run->comm->comm.peers[run->source]] += run->n;
 }
 static inline void run_add(struct run *run, const object *comm, int source)
@@ -181,7 +181,7 @@ static inline void retire_all(int n, object **open, const struct status *status)
             run_add(&run, r->req.comm, status ? status[k].source : r->req.peer);
         if (__builtin_expect(r->req.holds, 0)) {
             run_end(&run); /* let_go() may free the communicator */
-            run.n = 0;
+            run = (struct run){NULL, 0, 0};
             let_go(r);
         }
         r->req.live = 0;
@@ -253,7 +253,7 @@ static void wait_batch(int n, object **requests, int want_status)
         if (!count)
             return;
         int done = LOWER(wait_or_stop, count, item);
-        for (int i = 0; i < done; i++) {
+        for (int i = 0; i < done && i < count; i++) {
             open[i]->req.error = item[i].error;
             completed(open[i]);
         }

@@ -96,7 +96,7 @@ int window_access(object *win, int target)
         return NEUTRAL_MPI_ERR_RMA_SYNC;
     if (w->fenced)
         w->fence_used = 1;
-    if (__builtin_expect(w->n_access > 0, 0) && w->n_arrived < w->n_access) {
+    if (__builtin_expect(w->access != NULL, 0) && w->n_arrived < w->n_access) {
         /* the first access after MPI_Win_start: wait until the targets have posted */
         int rc = 0;
         for (; w->n_arrived < w->n_access && !rc; w->n_arrived++)

@@ -56,7 +56,7 @@ void interval_begin(struct run_follower *f)
     if (job->online && job->erasure_every && !job->erasure_fixed)
         add_level(i, &o, RUN_ERASURE, mtbf *= rarer);
     if (job->online && job->disk_every && !job->disk_fixed)
-        add_level(i, &o, RUN_GLOBAL, mtbf *= rarer);
+        add_level(i, &o, RUN_GLOBAL, mtbf * rarer);
     i->planning = mend_plan_online_start(&i->planner, &o, wall()) == MEND_OK;
     i->core_to_spare = !job->host && !job->hostfile && job->ranks < sysconf(_SC_NPROCESSORS_ONLN);
 }
