@@ -42,6 +42,12 @@ for sentence in "MPI_Op_create: more than 1024 operations at once" "more than 40
 done
 ls "$work"/c/versions/*-v1-* >/dev/null 2>&1; ok $? "and there is an image"
 
+# more words than a hint may have bytes: MPI_INFO_ENV holds them all
+words=$(seq 10000)
+run "$tests/moments" 300 9 $words >"$work/n" 2>/dev/null; ok $? "a native run with ${#words} bytes of arguments"
+MEND_CAPSULE_AT=60 run "$mend" exec --dir "$work/w" "$tests/moments" 300 9 $words >"$work/o" 2>"$work/e"; ok $? "in the capsule"
+cmp -s "$work/o" "$work/n" && ls "$work"/w/versions/*-v1-* >/dev/null 2>&1; ok $? "the output is that of the native run, and there is an image"
+
 # a stack without a limit, of a program that puts large arrays there
 if (ulimit -s unlimited) 2>/dev/null; then
     ulimit -s unlimited

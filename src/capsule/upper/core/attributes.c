@@ -304,15 +304,22 @@ void info_take(object *holder, object *info)
         for (int k = 0; k < info->info.n; k += 2)
             word_set(e->info, info->info.words[k], info->info.words[k + 1]);
 }
-enum { HINTS_ROOM = 32768 };
+/* There is room for any command line, which MPI_INFO_ENV has. */
+enum { HINTS_ROOM = 32768, MOST_HINTS = 64 << 20 };
 static int library_tells(const object *holder, object *out)
 {
     enum hints_of kind = holder->kind == KIND_COMM   ? HINTS_OF_COMM
                          : holder->kind == KIND_WIN  ? HINTS_OF_WIN
                          : holder->kind == KIND_FILE ? HINTS_OF_FILE
                                                      : HINTS_OF_ENV;
-    char *words = malloc(HINTS_ROOM);
-    int rc = words ? LOWER(hints, kind, holder->real, words, HINTS_ROOM) : NEUTRAL_MPI_ERR_NO_MEM;
+    char *words = NULL;
+    int rc = NEUTRAL_MPI_ERR_NO_MEM;
+    for (size_t room = HINTS_ROOM; rc == NEUTRAL_MPI_ERR_NO_MEM && room <= MOST_HINTS; room *= 2) {
+        free(words);
+        words = malloc(room);
+        if (words)
+            rc = LOWER(hints, kind, holder->real, words, room);
+    }
     for (char *key = words; !rc && *key;) {
         char *value = key + strlen(key) + 1;
         rc = word_set(out, key, value);
