@@ -115,6 +115,7 @@ stop) # mend checkpoint: on disk when it is answered; --stop: the run has not en
     kill -CONT "$(player 0)"
     for k in 1 2; do wait "${askers[k - 1]}" || fail "request $k of two: $(cat asked.$k)"; done
     ! cmp -s asked.1 asked.2 || fail "two requests, one version: $(cat asked.1)"
+    for _ in $(seq 100); do [ -n "$(ls job | grep '^request')" ] || break; sleep 0.1; done # the answer comes first
     [ -z "$(ls job | grep '^request')" ] || fail "a request is left: $(ls job)"
     # a rank dies: the request is served after the repair, under the number that the version has then
     victim=$(grep '"rank":1,"event":"recover.playing"' job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')
