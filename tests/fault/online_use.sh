@@ -127,6 +127,8 @@ stop) # mend checkpoint: on disk when it is answered; --stop: the run has not en
     grep -q '"state": "stopped"' job/job.json || fail "the job's state: $(cat job/job.json)"
     "$MEND" run -n 2 --dir job -- ./odd 2>second; [ $? = 1 ] && grep -q 'resume it with mend restart' second || fail "its versions were overwritten: $(cat second)"
     v=$(grep -o '"version":[0-9]*' asked | grep -o '[0-9]*'); [ "$(ls job/images | grep -c "global-r.-v$v-")" = 2 ] || fail "version $v is not on disk"
+    mkdir above; cp -r job above/below; "$MEND" run -n 2 -q --dir above -- ./odd brief >got 2>second || fail "the versions of a job below DIR count: $(cat second)"
+    diff -r job/images above/below/images || fail "the versions of a job below DIR were changed"
     "$MEND" restart job --mpi mpich >got 2>err && fail "a job that repairs itself was resumed on MPICH"
     grep -q 'only on Open MPI (a job of mend run --no-online resumes on both)' err || fail "no sentence about the MPI"
     "$MEND" restart job >got 2>err || fail "restart: code $?"

@@ -104,24 +104,33 @@ static int take_folder(const char *dir)
     return TOOL_OK;
 }
 
-/* The newest version in DIR that can be resumed; negative: none. */
+/* What a job leaves in its folder, and a new one replaces. */
+static const char *const remains[] = {"images", "versions", "output", "every", "undo", "identity"};
+enum {
+    WITH_VERSIONS = 2, /* the first of these */
+    REMAINS = sizeof remains / sizeof *remains
+};
+
+/* The newest version in DIR that can be resumed; negative: none. Folders below DIR may belong to other jobs. */
 static mend_version_t newest_in(const char *dir)
 {
-    struct store_view *stores;
-    int count;
     mend_version_t newest = -1;
-    if (versions_read(dir, &stores, &count))
-        return newest;
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k < stores[i].count; k++)
-            if (stores[i].versions[k].complete && stores[i].versions[k].version > newest)
-                newest = stores[i].versions[k].version;
-    versions_free(stores, count);
+    for (int place = 0; place < WITH_VERSIONS; place++) {
+        char path[4400];
+        struct store_view *stores;
+        int count;
+        snprintf(path, sizeof path, "%s/%s", dir, remains[place]);
+        if (versions_read(path, &stores, &count))
+            continue;
+        for (int i = 0; i < count; i++)
+            for (int k = 0; k < stores[i].count; k++)
+                if (stores[i].versions[k].complete && stores[i].versions[k].version > newest)
+                    newest = stores[i].versions[k].version;
+        versions_free(stores, count);
+    }
     return newest;
 }
 
-/* The same line, typed again or in a script that is submitted again, must not destroy the checkpoints of a job that
- * was stopped or cut off. */
 static int refuse_unfinished(const char *dir)
 {
     json_t *file = NULL;
@@ -167,10 +176,8 @@ int run_prepare_folder(struct run_job *job)
     if (rc)
         return rc;
     if (!job->resume) { /* the remains of an older job are not ours to resume */
-        static const char *const old[] = {"images", "output", "versions",
-                                          "every",  "undo",   "identity"};
-        for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
-            snprintf(path, sizeof path, "%s/%s", job->dir, old[i]);
+        for (size_t i = 0; i < REMAINS; i++) {
+            snprintf(path, sizeof path, "%s/%s", job->dir, remains[i]);
             mend_io_remove_tree(path);
         }
         snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
