@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A program that can never start is refused in one sentence, before anything is launched or made. One that crashes by itself
-# is named, with signal, rank and place, and ended when it crashes there again; a crash that does not come again is survived.
+# A program that can never start is refused in one sentence, before anything is launched or made; so is a folder in which a
+# job would replace what is no job's. A program that crashes by itself is named, with signal, rank and place, and ended when it
+# crashes there again; a crash that does not come again is survived.
 set -uo pipefail
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
 scratch=$(mktemp -d) || exit 1
@@ -63,6 +64,10 @@ refused 'is not a program, but a folder' ./folder
 refused './headless is cut short$' ./headless
 refused './cut is cut short$' ./cut
 [ -s static ] && refused 'is statically linked' ./static
+mkdir -p mine/output mine/undo; echo data >mine/output/data # a folder of the user's
+"$MEND" run -n 2 --dir mine -- ./crash never >got 2>err && fail "a folder of the user's: exit code 0"
+[ "$(wc -l <err)" = 1 ] && grep -q "mine/output does not come from a job" err || fail "a folder of the user's: not one sentence"
+[ "$(cat mine/output/data)" = data ] && [ -d mine/undo ] && [ ! -e mine/job.json ] && [ ! -s got ] || fail "a folder of the user's was changed"
 echo "ok: refused"
 
 crashes() { # LAUNCHES SIGNAL OPTIONS… -- ARGS…

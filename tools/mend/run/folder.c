@@ -11,6 +11,7 @@
 #include <image/abi.h>
 #include <mend/error.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -154,6 +155,42 @@ static int refuse_unfinished(const char *dir)
                                     dir, (int64_t)newest, dir);
 }
 
+static bool exists(const char *dir, const char *name)
+{
+    char path[4400];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return lstat(path, &st) == 0;
+}
+
+/* Something that could be missed: not an empty folder. */
+static bool holds(const char *dir, const char *name)
+{
+    char path[4400];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    DIR *folder = opendir(path);
+    bool some = !folder && exists(dir, name);
+    for (struct dirent *e; folder && !some && (e = readdir(folder));)
+        some = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    if (folder)
+        closedir(folder);
+    return some;
+}
+
+/* A folder in which no job has run belongs to the user, with whatever has these names there. */
+static int refuse_foreign(const char *dir)
+{
+    if (exists(dir, "job.json") || exists(dir, "events.jsonl"))
+        return TOOL_OK;
+    for (size_t i = 0; i < REMAINS; i++)
+        if (holds(dir, remains[i]))
+            return tool_failed("run",
+                               "%s/%s does not come from a job, and this job would replace it: "
+                               "name another folder with --dir",
+                               dir, remains[i]);
+    return TOOL_OK;
+}
+
 int run_prepare_folder(struct run_job *job)
 {
     char path[4400];
@@ -173,6 +210,8 @@ int run_prepare_folder(struct run_job *job)
     int rc = take_folder(job->dir);
     if (!rc && !job->resume)
         rc = refuse_unfinished(job->dir);
+    if (!rc && !job->resume)
+        rc = refuse_foreign(job->dir);
     if (rc)
         return rc;
     if (!job->resume) { /* the remains of an older job are not ours to resume */
