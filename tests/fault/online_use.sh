@@ -56,6 +56,17 @@ signals)
         grep -q '"state": "stopped"' job/job.json || fail "$s: $(cat job/job.json)"
         grep -q '"event":"run.end","code":1,' job/events.jsonl || fail "$s: the events have another code: $(grep run.end job/events.jsonl)"
     done
+    mkfifo slow; slow() { # its output waits in DIR, and nobody reads what mend run prints
+        rm -rf job; "$MEND" run -n 1 --spares 0 --online --dir job -- ./odd much 90 >slow 2>err & runner=$!
+        exec 8<slow; until [ "$(grep -c . job/output/0.out 2>/dev/null)" = 9001 ]; do kill -0 $runner || fail "it ended: $(cat err)"; sleep 0.02; done
+        sleep 1
+    }
+    slow; kill -USR1 $runner; sleep 0.5; kill -USR1 $runner; sleep 0.5; cat <&8 >got; exec 8<&- # a signal for the ranks costs no output
+    wait $runner || fail "a slow reader and SIGUSR1: code $?"
+    cmp got job/output/0.out || fail "SIGUSR1 has cost output"
+    slow; kill -TERM $runner; for ((i = 0; i < 600; i++)); do kill -0 $runner 2>/dev/null || break; sleep 0.1; done # and the end does not wait
+    kill -0 $runner 2>/dev/null && fail "nobody reads, and it does not end"
+    exec 8<&-; wait $runner; [ $? != 0 ] || fail "nobody has read the output: code 0"
     start -n 2 --every 100ms --levels memory,partner,global:1 -- ./odd wait # mend run itself: nothing stays behind
     await '"level":"global"' 4; l=$(launcher); kill -9 $runner; wait $runner; kill -TERM "$l"; gone || fail "processes are left" ;;
 restart) # stopped, and resumed later by hand

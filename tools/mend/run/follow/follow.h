@@ -127,6 +127,7 @@ struct run_follower {
     double *unfinished_since; /* the same: since when a line without an end stands there; 0 */
     bool ending;
     bool unprinted; /* some of the output could not be written to standard output */
+    bool unread;    /* nobody reads it, and the job is to end */
     struct run_interval interval;
     mend_version_t *written; /* [ranks]: the newest version that the rank has on disk; -1: none */
     mend_version_t on_disk;  /* the same, of all ranks: what a relaunch resumes from */

@@ -1,29 +1,55 @@
 /* What the ranks print. The files in DIR/output grow when a version is complete; we print each byte once. */
 #include "follow.h"
+#include "run/outcome.h"
 
 #include <base/event.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Standard output may be a full disk, or closed. Warn at once, and remember it. The job continues: its whole output is
- * in DIR/output. */
-static void print(struct run_follower *f, const char *bytes, size_t count, int stream)
+/* How much of it could be written. The reader may be slow, and signals that are not for us may come meanwhile. Nobody waits
+ * for a reader once the job is to end. */
+static size_t put(int fd, const char *bytes, size_t count)
 {
-    FILE *to = stream ? stderr : stdout;
-    if ((fwrite(bytes, 1, count, to) == count && fflush(to) == 0) || stream)
-        return;
-    if (!f->unprinted)
+    enum { A_MOMENT = 200 }; /* ms */
+    size_t done = 0;
+    while (done < count) {
+        int ready = poll(&(struct pollfd){fd, POLLOUT, 0}, 1, A_MOMENT);
+        size_t left = count - done;
+        if (ready == 0 && run_stop_signal())
+            break;
+        if (ready <= 0)
+            continue;
+        ssize_t n = write(fd, bytes + done, left < PIPE_BUF ? left : PIPE_BUF);
+        if (n < 0 && errno != EINTR && errno != EAGAIN)
+            break;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return done;
+}
+
+/* Standard output may be a full disk, or closed. Warn at once, and remember it. The job continues: its whole output is
+ * in DIR/output. Returns the bytes that count as printed: fewer, if the job is to end and nobody reads. */
+static size_t print(struct run_follower *f, const char *bytes, size_t count, int stream)
+{
+    size_t done = put(stream ? STDERR_FILENO : STDOUT_FILENO, bytes, count);
+    if (done < count && run_stop_signal())
+        f->unread = f->unprinted = true;
+    if (done == count || f->unread)
+        return done;
+    if (!stream && !f->unprinted)
         fprintf(stderr,
                 "mend: WARNING: standard output cannot be written: %s; what the program prints is "
                 "in %s/output\n",
                 strerror(errno), f->job->dir);
-    f->unprinted = true;
-    clearerr(stdout); /* the rest may succeed: the warning stays true */
+    f->unprinted |= !stream;
+    return count; /* the rest may succeed: the warning stays true */
 }
 
 /* Print whole lines only, so that lines of two ranks do not mix. We print an unfinished line after a while. */
@@ -36,10 +62,10 @@ static void print_new(struct run_follower *f, int rank, int stream)
     double *since = &f->unfinished_since[2 * rank + stream];
     snprintf(path, sizeof path, "%s/output/%d.%s", f->job->dir, rank, stream ? "err" : "out");
     bool printed = false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = f->unread ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return;
-    for (ssize_t n; (n = pread(fd, bytes, sizeof bytes, *at)) > 0; *at += n) {
+    for (ssize_t n; !f->unread && (n = pread(fd, bytes, sizeof bytes, *at)) > 0; *at += n) {
         const char *end = memrchr(bytes, '\n', (size_t)n);
         if (!end && *since == 0)
             *since = mend_now();
@@ -49,7 +75,7 @@ static void print_new(struct run_follower *f, int rank, int stream)
             n = end - bytes + 1;
         *since = 0;
         follow_wipe_line(f);
-        print(f, bytes, (size_t)n, stream);
+        n = (ssize_t)print(f, bytes, (size_t)n, stream);
         printed = true;
     }
     close(fd);
@@ -62,7 +88,6 @@ void follow_output(struct run_follower *f)
     for (int r = 0; !f->job->raw && r < f->job->ranks; r++)
         for (int stream = 0; stream < 2; stream++)
             print_new(f, r, stream);
-    fflush(stdout);
 }
 
 /* RANK.out.last: the position of its first byte, then the bytes (src/capsule/lower/output/output.c). Bytes that were
@@ -90,5 +115,4 @@ void follow_last_words(struct run_follower *f)
     for (int r = 0; !f->job->raw && r < f->job->ranks; r++)
         for (int stream = 0; stream < 2; stream++)
             print_last(f, r, stream);
-    fflush(stdout);
 }
