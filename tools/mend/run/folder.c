@@ -132,6 +132,8 @@ static mend_version_t newest_in(const char *dir)
     return newest;
 }
 
+/* The same line, typed again or in a script that is submitted again, must not destroy the checkpoints of a job that
+ * was stopped or cut off. */
 static int refuse_unfinished(const char *dir)
 {
     json_t *file = NULL;
