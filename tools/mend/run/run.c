@@ -22,6 +22,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* The ranks check this on every node; this check reports it before anything is started. */
@@ -45,8 +46,8 @@ static int settle_refill(struct run_job *job)
 {
     const char *wish = mend_setting_string(MEND_KEY_RUN_REFILL);
     bool can = run_is_ours(job) && job->online && job->spares > 0;
-    bool automatic = strcmp(wish, "auto") == 0, yes = strcmp(wish, "yes") == 0;
-    if (!automatic && !yes && strcmp(wish, "no") != 0)
+    bool automatic = strcasecmp(wish, "auto") == 0, yes = false;
+    if (!automatic && mend_parse_boolean(wish, &yes))
         return tool_failed("run", "run.refill \"%s\" is not yes, no or auto", wish);
     if (job->refill < 0)
         job->refill = can && (yes || (automatic && (job->host || job->hostfile)));

@@ -41,8 +41,7 @@ void follow_begin(struct run_follower *f, struct run_job *job)
     f->now.every = job->every;
     struct stat st;
     char path[4400];
-    if (stat(job->dir, &st) == 0)
-        f->folder = st.st_ino;
+    f->mark = follow_mark(f);
     snprintf(path, sizeof path, "%s/events.jsonl", job->dir);
     if (stat(path, &st) == 0) /* skip the events of the job before this resume */
         f->events_at = st.st_size;

@@ -133,7 +133,7 @@ struct run_follower {
     mend_version_t on_disk;  /* the same, of all ranks: what a relaunch resumes from */
     double torn_at;          /* the failure that a launch is to mend; 0: none */
     bool line_shown;         /* the status line is on the terminal */
-    ino_t folder;            /* DIR, as it was at the start */
+    ino_t mark;              /* DIR/running, as it was at the start */
     double looked_at;        /* when we last checked that it is still there */
     int missed;              /* consecutive times that it was not */
 };
@@ -186,7 +186,9 @@ void silence_playing(struct run_follower *f, int rank, pid_t pid);
 void silence_heard(struct run_follower *f, int rank, double seconds, const char *how);
 void silence_answers(struct run_follower *f, int rank);
 void silence_end(struct run_follower *f);
-/* DIR was removed, with the output, the versions and the records that restore files. */
+/* DIR was removed, with the output, the versions and the records that restore files. The ranks may make files there
+ * meanwhile, so that some of it is left: DIR/running, which they never touch, tells. */
+ino_t follow_mark(const struct run_follower *f); /* 0: it is gone */
 bool follow_lost(struct run_follower *f);
 void follow_replaced(struct run_follower *f);
 void follow_torn_down(struct run_follower *f); /* it will be launched again */

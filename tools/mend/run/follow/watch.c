@@ -121,16 +121,24 @@ void follow_replaced(struct run_follower *f)
     }
 }
 
+ino_t follow_mark(const struct run_follower *f)
+{
+    char path[4400];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/running", f->job->dir);
+    if (stat(path, &st) == 0)
+        return st.st_ino;
+    return errno == ENOENT || errno == ENOTDIR
+               ? 0
+               : f->mark; /* a file server that is away for a while */
+}
+
 bool follow_lost(struct run_follower *f)
 {
-    struct stat st;
     double now = mend_now();
     if (now - f->looked_at < 1)
         return false;
     f->looked_at = now;
-    int rc = stat(f->job->dir, &st);
-    if (rc && errno != ENOENT && errno != ENOTDIR)
-        return false; /* a file server that is away for a while */
-    f->missed = rc || st.st_ino != f->folder ? f->missed + 1 : 0;
+    f->missed = follow_mark(f) != f->mark ? f->missed + 1 : 0;
     return f->missed > 1;
 }
