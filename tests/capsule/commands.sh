@@ -26,11 +26,12 @@ cat "$work/a.1" "$work/a.2" | cmp -s - "$work/native"; ok $? "its output is that
 run "$mend" exec --dir "$work/b" --every 0.2 "$tests/moments" 8000 9 >"$work/b.1" 2>"$work/b.e"
 cmp -s "$work/b.1" "$work/native" && [ "$(commits "$work/b")" -ge 1 ]; ok $? "by time: $(commits "$work/b") versions"
 run "$mend" exec --dir "$work/c" "$tests/moments" 8000 9 >"$work/c.1" 2>"$work/c.e" & job=$!
-until [ -d "$work/c/versions" ] || ! kill -0 $job 2>/dev/null; do sleep 0.05; done
-while ! grep -qs checkpoint.commit "$work/c/events.jsonl" && kill -0 $job 2>/dev/null; do # before the first round begins a rank may lose one
-    sleep 0.3
+asked= # before the rank is ready for it, the signal would end it
+until [ -n "$asked" ] || ! kill -0 $job 2>/dev/null; do
+    sleep 0.1
     for p in $(cat /proc/[0-9]*/stat 2>/dev/null | awk '/capsule.openmpi/{print $1}'); do
-        grep -qsF "$work/c" "/proc/$p/environ" && kill -USR1 "$p" && break
+        grep -qsF "$work/c" "/proc/$p/environ" && caught=$(awk '/^SigCgt:/{print $2}' "/proc/$p/status" 2>/dev/null) &&
+            ((16#${caught:-0} & 16#200)) && kill -USR1 "$p" && asked=$p && break
     done
 done
 wait $job
