@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What mend run inherits from whoever starts it: few descriptors, few processes, small files, an ignored SIGCHLD, blocked signals. It runs
-# the job, or says why not and ends. It never signals processes that it did not start.
+# What mend run inherits from whoever starts it: few descriptors, few processes, small files, few addresses, little shared
+# memory, a folder that all may change, an ignored SIGCHLD, blocked signals. It runs the job, or says why not and ends. It
+# never signals processes that it did not start.
 set -uo pipefail
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
 . "$MEND_SOURCE/tests/harness/yardstick"

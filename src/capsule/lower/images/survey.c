@@ -80,8 +80,8 @@ static int add_written(void *context, uint64_t from, uint64_t to)
     return 0;
 }
 
-/* Where the file ends in the mapping: it may be shorter, and touching the rest is an error. (The loader's first mapping of a library is longer than its file, for a
- * moment.) */
+/* Where the file ends in the mapping: it may be shorter, and touching the rest is an error. (The loader's first
+ * mapping of a library is longer than its file, for a moment.) */
 static uint64_t readable_end(const struct mapping *m)
 {
     uint64_t from = m->from, to = m->to;

@@ -22,7 +22,7 @@ static size_t put(int fd, const char *bytes, size_t count)
     while (done < count) {
         int ready = poll(&(struct pollfd){fd, POLLOUT, 0}, 1, A_MOMENT);
         size_t left = count - done;
-        if (ready == 0 && run_stop_signal())
+        if ((ready == 0 && run_stop_signal()) || (ready < 0 && errno != EINTR))
             break;
         if (ready <= 0)
             continue;
