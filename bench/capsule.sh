@@ -38,7 +38,7 @@ for i in 1 2 3; do
     images $i 5
     cat "$work/img.$i/events.jsonl" >>"$work/events"; rm -rf "$work/img.$i"
 done
-of() { grep -o "\"$1\":[0-9.e-]*" "$work/events" | cut -d: -f2 | sort -g; }
+of() { grep '"checkpoint.commit"' "$work/events" | grep -o "\"$1\":[0-9.e-]*" | cut -d: -f2 | sort -g; }
 resident=$(awk '/plain/{print $4}' "$work/i" | tail -1) write=$(of write | head -1) bytes=$(of bytes | head -1) stop=$(of stop | sed -n 2p)
 # the same bytes: an image also holds stacks and what libraries have written
 plain=$(awk '/plain/{print $2}' "$work/i" | sort -g | awk -v bytes="${bytes:-0}" 'NR == 1 {print $1 * bytes / 2 / (128 * 1024 * 1024)}')

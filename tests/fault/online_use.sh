@@ -384,10 +384,10 @@ deserted) # the launcher stays when all ranks have gone, as Open MPI's does now 
     [ "$(count run.launch)" = 2 ] || fail "launched $(count run.launch) times" ;;
 mpich) # no ULFM: by relaunch, said in one line; the launcher's banner is not output
     command -v mpirun.mpich >/dev/null || { echo "no MPICH here"; exit 77; }
-    native -n 2 ./steady 1000 4096 >want || exit 1
-    start -n 2 --mpi mpich --every 200ms -- ./steady 1000 4096
+    native -n 2 ./steady 5000 4096 >want || exit 1
+    start -n 2 --mpi mpich --every 200ms -- ./steady 5000 4096
     await '"event":"checkpoint.commit"' 3
-    victim=$(pgrep -f "capsule.mpich.*steady 1000" | tail -1); kill -9 "$victim" || fail "nobody to kill"
+    victim=$(pgrep -f "capsule.mpich.*steady 5000" | tail -1); kill -9 "$victim" || fail "nobody to kill"
     wait $runner || fail "code $?"
     cmp got want || fail "the output differs"
     [ "$(grep -c 'MPICH has no ULFM' err)" = 1 ] || fail "no line"
