@@ -289,12 +289,34 @@ static void hear_rank(struct node *n, struct node_rank *rank, int stream, int fd
         pmi_hear(n, local);
 }
 
+/* We stood still: the machine was stopped or overloaded, or something that we called has blocked. */
+static void note_stall(struct node *n, double now, double seconds)
+{
+    if (seconds < n->stalled && now - n->stalled_at < 1e-3 * n->job.timeout_ms)
+        return;
+    n->stalled = seconds;
+    n->stalled_at = now;
+}
+
+/* The head gives us up, now or soon. It does not hear us: say here whether that is our own fault. */
+static void lose_lease(struct node *n, double now)
+{
+    if (n->stalled > 1 && now - n->stalled_at < 1e-3 * n->job.timeout_ms)
+        fprintf(stderr, "mend-node: ends its ranks, for it stood still for %.1f s\n", n->stalled);
+    link_close(&n->head);
+    begin_end(n, true);
+}
+
 static void one_turn(struct node *n, struct sources *s, int signals)
 {
     struct signalfd_siginfo signal;
     collect(n, s, signals);
-    if (poll(s->fd, (nfds_t)s->count, time_left(n, launcher_clock())) < 0 && errno != EINTR)
+    double asked = launcher_clock();
+    int wait = time_left(n, asked);
+    if (poll(s->fd, (nfds_t)s->count, wait) < 0 && errno != EINTR)
         return;
+    double woken = launcher_clock();
+    note_stall(n, woken, woken - asked - 1e-3 * wait);
     if (s->fd[FROM_SIGNALS].revents && read(signals, &signal, sizeof signal) > 0 &&
         signal.ssi_signo != SIGCHLD) {
         if (n->lent && signal.ssi_signo == SIGTERM && n->job.name && !n->ending)
@@ -314,10 +336,9 @@ static void one_turn(struct node *n, struct sources *s, int signals)
         listen_to_head(n);
     double now = launcher_clock();
     beat(n, now);
-    if (now > n->lease && n->head.fd >= 0) {
-        link_close(&n->head); /* the head gives us up, now or soon */
-        begin_end(n, true);
-    }
+    note_stall(n, now, now - woken);
+    if (now > n->lease && n->head.fd >= 0)
+        lose_lease(n, now);
     if (n->head.fd >= 0 && !link_flush(&n->head)) {
         link_close(&n->head);
         begin_end(n, true);

@@ -28,6 +28,7 @@ struct node {
     uint32_t count, left, places; /* places: how many ranks this node started first */
     double lease, next_beat;      /* see protocol.h, 6 */
     timer_t fence;                /* fires a moment after the lease ends */
+    double stalled, stalled_at;   /* so long we stood still at most in this lease, and when */
     size_t ahead;                 /* bytes of output that the head has not taken */
     int input;                    /* write end of rank 0's stdin; -1: none, or closed */
     struct wire waiting_input;    /* and input_at, how much of it is written */

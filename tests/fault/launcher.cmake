@@ -3,7 +3,7 @@
 if(TARGET capsule-openmpi AND TARGET mend-node)
     set(own "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR};MEND_RUN_LAUNCHER=mend")
     string(REPLACE "LAUNCHER=mend" "LAUNCHER=mpirun" theirs "${own}")
-    foreach(case owner detach daemon door streams later fill names reader add spawn count)
+    foreach(case owner detach daemon door streams later fill names stall reader add spawn count)
         mend_limited_test(NAME launcher.${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/launcher.sh ${case})
         list(APPEND tests launcher.${case})
     endforeach()
@@ -85,6 +85,9 @@ if(TARGET capsule-openmpi AND TARGET mend-node)
         add_mpi_test(NAME refill_nodes_${case} SCRIPT refill_nodes.sh NP 8 NODES 4 TIMEOUT 600 LABELS launcher campaign
             ENV MEND_BUILD=${CMAKE_BINARY_DIR} MEND_TEST_CASE=${case})
     endforeach()
+    add_test(NAME launcher_all.lammps COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_lost_lammps.sh)
+    set_tests_properties(launcher_all.lammps PROPERTIES TIMEOUT 7200 PROCESSORS 4 SKIP_RETURN_CODE 77 LABELS "campaign;launcher"
+        ENVIRONMENT "${own}")
     mend_quick(launcher.owner mpirun.rank)
     add_test(NAME launcher_all.random COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_lost_random.sh)
     set_tests_properties(launcher_all.random PROPERTIES TIMEOUT 7200 SKIP_RETURN_CODE 77 LABELS "campaign;launcher"

@@ -8,6 +8,7 @@
 #   later   nodes that are added, lost and back again while the job runs; the job does not depend on them
 #   fill    many new processes that fail together, and that are lost with their node: others are started all the same
 #   names   a slow name server, asked while the job runs: the job does not wait for it
+#   stall   the head stands still for a while: said in the events, and no node is lost for what it did not hear meanwhile
 #   reader  nobody reads standard error and the reports: the head has something to say, and does not wait
 #   mute    a head that falls silent before it has sent the job: the daemon does not wait for ever
 #   add     mend run --add: many machines, long names, a full disk, a damaged list
@@ -203,6 +204,17 @@ SLOW
     printf '%s\n' 127.0.1.2 127.0.1.3 >added; kill -HUP $runner; said '^added 127.0.1.[23] 1' 2; : >go
     wait $runner || fail "code $?: $(cat report)"
     ! grep -q '^lost' report && [ "$(grep -c '^ended . exit 0' report)" = 2 ] || fail "the job waited: $(cat report)" ;;
+stall)
+    native -n 2 ./steady 2000 4096 >want || exit 1
+    start -n 2 --every 100ms --node-timeout 20s -- ./steady 2000 4096
+    await '"level":"memory"' 4
+    head=$(head_of $runner)
+    kill -STOP "$head"; sleep 2.5; kill -CONT "$head" || fail "no head"
+    await launch.stalled 1
+    wait $runner || fail "code $?"
+    cmp got want || fail "the output differs"
+    [ "$(count launch.lost)" = 0 ] && [ "$(count run.launch)" = 1 ] || fail "a node was lost"
+    grep '"launch.stalled","doing":"waiting"' job/events.jsonl | grep -q '"seconds":[2-9]' || fail "how long: $(grep stalled job/events.jsonl)" ;;
 reader)
     mkfifo pipe reports; exec 8<>reports 9<>pipe # they are full, and nobody reads
     timeout 1 cat /dev/zero >&8 & timeout 1 cat /dev/zero >&9; wait

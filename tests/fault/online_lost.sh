@@ -8,7 +8,7 @@
 #   headless:K  silent, and the head is killed: no second launch before the first one's processes on K have ended
 #   quit:K  silent, and mend run is told to end: it has not ended before the processes on K (after more than the 11 s that others have)
 #   launching:K  by kill, as soon as mend run has begun: it may need a second launch
-# MEND_TEST_PROGRAM=heat: another program, of a fixed number of steps. MEND_TEST_SILENCE is the time-out (default 5s: a busy machine may stand still for two).
+# MEND_TEST_PROGRAM=heat, lammps: other programs, of a fixed number of steps (online_lost_lammps.sh). MEND_TEST_SILENCE is the time-out (default 5s: a busy machine may stand still for two).
 # Called by tests/harness/mpitest on the head.
 set -uo pipefail
 cd "$MEND_TEST_DIR" || exit 1
@@ -20,7 +20,6 @@ fail() {
     exit 1
 }
 . "$MEND_SOURCE/tests/fault/told.sh"
-mpicc.openmpi -O2 -o steady "$MEND_SOURCE/tests/fault/apps/steady.c" || exit 1
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 "$@" 2>native.err || { cat native.err >&2; return 1; }; } # on the head: it is still there
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
@@ -29,12 +28,24 @@ case $MEND_TEST_LOSS in # each process waits there once, so that there is time t
     door:*) export MEND_FAULT=capsule.round:rank=1:hit=3:delay=8000 ;; # rank 1 is on the node of the coordinator, rank 0
     recovering:*) export MEND_FAULT=recover.images:hit=2:delay=3000 ;;
 esac
-if [ "${MEND_TEST_PROGRAM:-steady}" = heat ]; then
+if [ "${MEND_TEST_PROGRAM:-steady}" = lammps ]; then
+    sed "s/^run.*/run ${MEND_TEST_STEPS:-6000}\nwrite_dump all custom final.txt id x y z vx vy vz modify sort id format float %20.15g/" \
+        /usr/share/lammps/examples/melt/in.melt >in.melt
+    program=(lmp -in in.melt)
+    tell() { :; }
+    result() { sed -n '/Step  /,/Loop time/p' got | grep -v Loop; cat final.txt; } # what does not depend on the time
+    reference() {
+        result >computed
+        native "${program[@]}" >got || fail "native run"
+        result >want && mv computed got
+    }
+elif [ "${MEND_TEST_PROGRAM:-steady}" = heat ]; then
     mpicc.openmpi -O2 -I"$MEND_SOURCE/apps/common" -o heat "$MEND_SOURCE/apps/heat/heat.c" -lm || exit 1
     program=(./heat -m 1 -s 40000 -r 8000)
     tell() { :; }
     reference() { native "${program[@]}" >want || fail "native run"; }
 else
+    mpicc.openmpi -O2 -o steady "$MEND_SOURCE/tests/fault/apps/steady.c" || exit 1
     untold -- ./steady ./enough 4096
 fi
 "$MEND_BUILD/bin/mend" run -n 4 --spares 4 --every 300ms --host node1:2,node0:2,node2:2,node3:2 --dir "$PWD/job" -q \

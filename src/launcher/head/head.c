@@ -238,12 +238,12 @@ static void take_signal(struct head *h, int signals)
     }
 }
 
-/* 6. */
-static void check_silence(struct head *h, double now)
+/* 6. `asked`: when we last looked for messages. What has come since then is no silence, however late we are. */
+static void check_silence(struct head *h, double asked)
 {
     double limit = silence_limit(h);
     for (uint32_t i = 0; i < h->hosts.count; i++)
-        if (h->nodes[i].state == NODE_UP && now - h->nodes[i].heard > limit)
+        if (h->nodes[i].state == NODE_UP && asked - h->nodes[i].heard > limit)
             head_lose(h, i, "silence");
 }
 
@@ -277,14 +277,25 @@ static void cannot_wait(struct head *h, uint32_t descriptors)
     h->end_limit = 0;
 }
 
+/* We stood still: the machine was stopped or overloaded, or something that we called has blocked. Nodes that hear nothing
+ * from us for so long end their ranks, and this explains why. */
+static void note_stall(struct head *h, const char *doing, double seconds)
+{
+    if (seconds > 1)
+        head_report(h, "stalled %s %.3f", doing, seconds);
+}
+
 static void one_turn(struct head *h, struct pollfd *fd, int signals)
 {
     uint32_t nodes = h->hosts.count;
     int wait = h->ending ? 20 : h->job.timeout_ms < 1000 ? 50 : 200;
+    double asked = launcher_clock();
     if (!wait_for_some(fd, FROM_NODES + nodes, fd + FROM_NODES + nodes, wait)) {
         cannot_wait(h, FROM_NODES + nodes);
         return;
     }
+    double woken = launcher_clock();
+    note_stall(h, "waiting", woken - asked - 1e-3 * wait);
     for (uint32_t i = 0; i < nodes; i++)
         if (h->nodes[i].link.fd >= 0 && fd[FROM_NODES + i].fd == h->nodes[i].link.fd &&
             fd[FROM_NODES + i].revents & (POLLIN | POLLHUP | POLLERR))
@@ -306,9 +317,10 @@ static void one_turn(struct head *h, struct pollfd *fd, int signals)
     hear_reader(h, fd[TO_REPORT].revents);
     double now = launcher_clock();
     start_tick(h, now);
-    check_silence(h, now);
+    check_silence(h, asked);
     later_tick(h, now);
     fill_tick(h, now);
+    note_stall(h, "working", launcher_clock() - woken);
     if (h->left == 0)
         head_end(h);
 }

@@ -87,6 +87,8 @@ static void note(struct run_job *job, struct run_follower *f, const char *line)
         f->now.refilled++;
     } else if (sscanf(line, "unfilled %d", &rank) == 1)
         mend_event("launch.unfilled", ev_int("process", rank));
+    else if (sscanf(line, "stalled %15s %lf", how, &seconds) == 2)
+        mend_event("launch.stalled", ev_str("doing", how), ev_real("seconds", seconds));
     else if (strcmp(line, "printing") == 0)
         f->now.printing = true;
     else if (strncmp(line, "warned ", 7) == 0)
