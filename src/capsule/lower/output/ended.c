@@ -114,12 +114,40 @@ void ended_watch_crashes(void)
         sigaction(crashes[i], &action, &ended.before[crashes[i]]);
 }
 
+/* The library's handler takes memory. If the crash was inside malloc(), it waits for ever: end by the signal all the same. */
+enum { HANDLER_SECONDS = 10 };
+static volatile int crashing;
+static void on_handler_hung(int alarm_signal)
+{
+    struct sigaction plain = {.sa_handler = SIG_DFL};
+    sigset_t set;
+    (void)alarm_signal;
+    sigaction(crashing, &plain, NULL);
+    sigemptyset(&set);
+    sigaddset(&set, crashing);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    raw_syscall(SYS_kill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), crashing, 0, 0, 0, 0);
+}
+
+static void limit_handler(int signal)
+{
+    struct sigaction action = {.sa_handler = on_handler_hung, .sa_flags = SA_ONSTACK};
+    sigset_t set;
+    crashing = signal;
+    sigaction(SIGALRM, &action, NULL);
+    sigemptyset(&set);
+    sigaddset(&set, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    alarm(HANDLER_SECONDS);
+}
+
 /* Open MPI's crash handlers print the stack and send the signal again. They need the lower half's thread
  * pointer; otherwise they crash themselves, and an abort() of the program ends as a SIGSEGV. */
 static void on_crash_for_library(int signal, siginfo_t *info, void *context)
 {
     void *pointer = thread_pointer_get();
     int above = (uintptr_t)pointer < UPPER_END;
+    limit_handler(signal);
     if (above)
         thread_pointer_set(lower.thread_pointer);
     if (ended.library[signal].sa_flags & SA_SIGINFO)

@@ -191,11 +191,17 @@ int new_merged(handle_t h, const object *inter, object **out)
     return 0;
 }
 
-/* The card stays: members that are behind must still reach the end of this communicator. */
-void unref_comm(object *c)
+/* The card stays: members that are behind must still reach the end of this communicator.
+ *
+ * After MPI_Comm_free the library below keeps its communicator until the last request has ended, and only then is it freed
+ * there. Open MPI cannot be trusted with more: if the number of a communicator is below its parent's, ompi_comm_free()
+ * calls itself until nothing holds the communicator, requests included, and they write into what was freed.
+ */
+int unref_comm(object *c)
 {
     if (c->predefined || --c->refs)
-        return;
+        return 0;
+    int rc = c->comm.released ? LOWER(Comm_free, c->real) : 0;
     c->comm.card->real = NULL;
     c->comm.card->ranks = c->comm.card->remote_ranks = NULL;
     __atomic_store_n(&c->comm.card->freed, 1, __ATOMIC_RELEASE);
@@ -203,6 +209,7 @@ void unref_comm(object *c)
     free(c->comm.remote_ranks);
     free(c->comm.dims);
     object_delete(c);
+    return rc;
 }
 
 int core_Comm_rank(object *c, int *r)
@@ -376,8 +383,7 @@ int core_Comm_free(object **c)
     buffer_of_comm_ends(*c);
     collective_enter(*c);
     (*c)->comm.released = (*c)->comm.card->released = 1;
-    rc = LOWER(Comm_free, (*c)->real);
-    unref_comm(*c); /* pending requests may still hold references */
+    rc = unref_comm(*c); /* pending requests may still hold references */
     *c = predef[PRE_MPI_COMM_NULL];
     return rc;
 }

@@ -180,7 +180,7 @@ static inline int is_comm(const object *c) /* neither the null handle nor freed 
 {
     return c->comm.card && !c->comm.released;
 }
-void unref_comm(object *c);
+int unref_comm(object *c); /* returns an error of the library below */
 void unref_type(object *t);
 void unref_op(object *o);
 static inline int others_in(const object *c) /* ranks with which a collective exchanges data */
