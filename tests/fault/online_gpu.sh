@@ -2,8 +2,8 @@
 # online_gpu.sh CASE [KILLS [SEED]]: an unmodified program with its state on a GPU (a stand-in of its driver) under `mend run`,
 # hit by real kills. Cases: place (a spare takes over), relaunch (--no-online), exhausted (no spare), kills (many, by seed, at any
 # moment, also while the driver takes the device or gives it back), slow (the driver takes longer than the job's patience),
-# refused (the driver does not save it), helper (the process that asks the driver is killed in the middle of it), map (relaunched on other devices), kinds (which are of another kind). The output must
-# be that of the native run.
+# refused (the driver does not save it), helper (the process that asks the driver is killed in the middle of it), map (relaunched on other devices), kinds (which are of another
+# kind), map_user (as the user says, not by position). The output must be that of the native run.
 set -uo pipefail
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
 case=$1 kills=${2:-6} seed=${3:-1}
@@ -19,6 +19,7 @@ start() { # OPTIONS…
     "$MEND" run -n 2 --dir job -q --every 200ms "$@" -- ./on_device ./libcuda.so.1 ./enough >got 2>err &
     runner=$!
 }
+gpu() { local four; printf -v four '%02x%02x%02x%02x' "'$1" "'$1" "'$1" "'$1"; echo "GPU-$four-${four:4}-${four:4}-${four:4}-$four${four:4}"; } # LETTER: as nvidia-smi names it
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 await() { # PATTERN N: until so many events are there; the job must not end before
     until [ "$(count "$1")" -ge "$2" ]; do
@@ -80,16 +81,35 @@ helper) # nobody knows then what the driver has done: the rank dies, and a spare
     more 1; finish
     grep -q 'signal 9 has ended the process that asked the driver' err || fail "not told"
     [ "$(count run.launch)" = 1 ] || fail "launched again" ;;
-map) # by position, and as the user says
+map) # by position
     export MEND_FAKE_KIND=alike MEND_FAKE_DEVICES=ab
     start --no-online
     await checkpoint.commit 1
     "$MEND" checkpoint --stop job >/dev/null 2>err || fail "it was not stopped"
     wait $runner
     export MEND_FAKE_DEVICES=cd
-    [ "${MEND_TEST_MAP:-}" = "" ] || export MEND_CAPSULE_GPU_MAP=$MEND_TEST_MAP
     "$MEND" restart -q job >got 2>err & runner=$!
     finish ;;
+map_user) # the kinds are the other way round: each to the one at its position would be wrong, and so is a map that is none
+    export MEND_FAKE_KIND=big,small MEND_FAKE_DEVICES=ab MEND_FAKE_MOVED=$PWD/moved
+    start --no-online
+    await checkpoint.commit 1
+    "$MEND" checkpoint --stop job >/dev/null 2>err || fail "it was not stopped"
+    wait $runner
+    export MEND_FAKE_DEVICES=cd MEND_FAKE_KIND=small,big
+    touch enough
+    timeout 60 "$MEND" restart -q job >got 2>err && fail "it goes on, by position"
+    grep -q 'the program used GPUs of another kind: GPU-61616161-.*=big,GPU-62626262-.*=small then, GPU-63636363-.*=small,GPU-64646464-.*=big now' err || fail "by position: not told"
+    MEND_CAPSULE_GPU_MAP=$(gpu a):$(gpu c),GPU-nonsense timeout 60 "$MEND" restart -q job >got 2>err && fail "it goes on, with a map that is none"
+    grep -q "capsule.gpu_map is not a list of GPU-…:GPU-… ($(gpu a):$(gpu c),GPU-nonsense)" err || fail "a map that is none: not told"
+    MEND_CAPSULE_GPU_MAP=$(gpu a):$(gpu e),$(gpu b):$(gpu c) timeout 60 "$MEND" restart -q job >got 2>err && fail "it goes on, on a GPU that is not here"
+    grep -q 'a GPU that the program used, or that capsule.gpu_map names, is not here: GPU-61616161-' err || fail "a GPU that is not here: not told"
+    [ ! -s moved ] || fail "the driver was told to move: $(cat moved)"
+    rm -f enough
+    export MEND_CAPSULE_GPU_MAP=$(gpu a):$(gpu d),$(gpu b):$(gpu c)
+    "$MEND" restart -q job >got 2>err & runner=$!
+    finish
+    [ "$(sort -u moved | tr '\n' ';')" = "a goes to d;b goes to c;" ] || fail "moved: $(cat moved)" ;;
 kinds)
     export MEND_FAKE_KIND=alike MEND_FAKE_DEVICES=ab
     start --no-online

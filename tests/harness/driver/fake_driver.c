@@ -72,9 +72,11 @@ EXPORT int cuDeviceGet(int *device, int ordinal)
 EXPORT int cuDeviceGetName(char *name, int room, int device)
 {
     ENTER(cuDeviceGetName);
-    const char *kind = getenv("MEND_FAKE_KIND");
-    if (kind)
-        snprintf(name, (size_t)room, "%s", kind);
+    const char *kind = getenv("MEND_FAKE_KIND"), *second = kind ? strchr(kind, ',') : NULL;
+    if (second && device)
+        snprintf(name, (size_t)room, "%s", second + 1);
+    else if (kind)
+        snprintf(name, (size_t)room, "%.*s", (int)strcspn(kind, ","), kind);
     else
         snprintf(name, (size_t)room, "Stand-in %d", device);
     LEAVE(0);
