@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # gpu.sh: a program that uses a GPU whose driver does not save it is not checkpointed: it is told so in one sentence a rank, no
 # version is complete, and the program ends as if nothing were; with mend exec, and with mend run. The same if MPS shares the GPU,
-# whatever the driver says.
+# whatever the driver says, and if the driver is too old.
 set -uo pipefail
 mend=$MEND_BUILD/bin/mend
 . "$(dirname "$0")/scratch.sh"
@@ -24,6 +24,12 @@ within 150 "$mend" run -n 2 --spares 1 --dir "$work/run" --every 0.2 -- "${progr
 judge run
 grep -q "note: no checkpoint will hold the state of this program on a GPU ($work/dev/nvidia0): cuCheckpointProcessGetState failed" "$work/run.err" || fail "mend run: nothing is said at the start"
 [ "$(grep -c 'uses a GPU' "$work/run.err")" -le 2 ] || fail "mend run: it is said again and again"
+
+mkdir "$work/old" && cp "$MEND_BUILD/tests/libfake_driver_old.so" "$work/old/libcuda.so.1" || exit 1
+within 150 "$mend" run -n 2 --spares 1 --dir "$work/older" --every 0.2 -- "${program[0]}" "$work/old/libcuda.so.1" "$work/dev/nvidia0" >"$work/older.out" 2>"$work/older.err" ||
+    fail "an old driver: exit code $?"
+judge older 'the driver has no cuCheckpointProcessLock: it is too old (570 or newer is needed)'
+grep -qF "GPU ($work/dev/nvidia0): the driver has no cuCheckpointProcessGetState: it is too old (570 or newer is needed)" "$work/older.err" || fail "an old driver: nothing is said at the start"
 
 mkdir "$work/mps" && : >"$work/mps/control"
 mps="the driver cannot save programs that share a GPU by MPS ($work/mps/control exists)"

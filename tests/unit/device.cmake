@@ -5,6 +5,13 @@ add_library(fake_driver MODULE ${driver}/fake_driver.c ${driver}/fake_engine.c $
 set_target_properties(fake_driver PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests PREFIX "lib")
 target_link_options(fake_driver PRIVATE -Wl,-soname,libcuda.so.1)
 target_link_libraries(fake_driver PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+# the same, older: it has no cuCheckpointProcess…
+add_library(fake_driver_old MODULE ${driver}/fake_driver.c ${driver}/fake_engine.c ${driver}/fake_kinds.c
+    ${driver}/fake_checkpoint.c ${driver}/fake_faults.c)
+set_target_properties(fake_driver_old PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests PREFIX "lib")
+target_compile_definitions(fake_driver_old PRIVATE FAKE_OLD)
+target_link_options(fake_driver_old PRIVATE -Wl,-soname,libcuda.so.1)
+target_link_libraries(fake_driver_old PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 
 mend_unit_test(NAME device SOURCES test_device.c LABELS device)
 set_tests_properties(unit.device PROPERTIES ENVIRONMENT MEND_DEVICE_DRIVER=$<TARGET_FILE:fake_driver>)

@@ -26,7 +26,11 @@
 
 #include "fake_checkpoint.h"
 
+#ifdef FAKE_OLD /* a driver that does not have them */
+#define EXPORT __attribute__((visibility("hidden")))
+#else
 #define EXPORT __attribute__((visibility("default")))
+#endif
 enum { NOT_INITIALIZED = 3, NO_DEVICE = 100, ILLEGAL_STATE = 401, NOT_SUPPORTED = 801, BITS = 22 };
 enum { RUNNING, LOCKED, CHECKPOINTED }; /* a process, as cuda.h has it */
 enum { STATE_IS = 1000 };               /* the answer to 's': this, and the state */
