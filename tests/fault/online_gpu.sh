@@ -2,7 +2,8 @@
 # online_gpu.sh CASE [KILLS [SEED]]: an unmodified program with its state on a GPU (a stand-in of its driver) under `mend run`,
 # hit by real kills. Cases: place (a spare takes over), relaunch (--no-online), exhausted (no spare), kills (many, by seed, at any
 # moment, also while the driver takes the device or gives it back), slow (the driver takes longer than the job's patience),
-# refused (the driver does not save it), helper (the process that asks the driver is killed in the middle of it), map (relaunched on other devices), kinds (which are of another
+# refused (the driver does not save it), early (nor memory that
+# processes share, which is told long before the first checkpoint is due), helper (the process that asks the driver is killed in the middle of it), map (relaunched on other devices), kinds (which are of another
 # kind), map_user (as the user says, not by position). The output must be that of the native run.
 set -uo pipefail
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -14,9 +15,10 @@ runner=
 fail() { echo "FAIL: $*"; tail -n 5 err 2>/dev/null; tail -n 20 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "${KEEP:-}" ] && cp -r . "$KEEP.$$"; kill $runner 2>/dev/null; wait; exit 1; }
 mkdir dev && : >dev/nvidia0 && cp "$MEND_BUILD/tests/libfake_driver.so" libcuda.so.1 && cp "$MEND_BUILD/tests/capsule/on_device" . || exit 1
 export MEND_FAKE_CHECKPOINT=$PWD/dev/nvidia0
+more_arguments=()
 start() { # OPTIONS…
     rm -rf job enough
-    "$MEND" run -n 2 --dir job -q --every 200ms "$@" -- ./on_device ./libcuda.so.1 ./enough >got 2>err &
+    "$MEND" run -n 2 --dir job -q --every 200ms "$@" -- ./on_device ./libcuda.so.1 ./enough ${more_arguments[@]+"${more_arguments[@]}"} >got 2>err &
     runner=$!
 }
 gpu() { local four; printf -v four '%02x%02x%02x%02x' "'$1" "'$1" "'$1" "'$1"; echo "GPU-$four-${four:4}-${four:4}-${four:4}-$four${four:4}"; } # LETTER: as nvidia-smi names it
@@ -68,6 +70,17 @@ refused)
     done
     finish
     [ "$(count checkpoint.commit)" = 0 ] || fail "a version is said to be complete" ;;
+early)
+    more_arguments=(--share)
+    start --spares 1 --every 1h
+    until grep -qs 'rank [01]: no checkpoint: .*cuCheckpointProcessCheckpoint failed with CUDA_ERROR_NOT_SUPPORTED (801).*drivers refuse memory that is shared between processes (CUDA IPC)' err; do
+        kill -0 $runner 2>/dev/null || fail "nobody was told"; sleep 0.05
+    done
+    finish
+    [ "$(count checkpoint.commit)" = 0 ] || fail "a version is said to be complete"
+    more_arguments=() # and one that the driver saves has a version early
+    start --spares 1 --every 1h
+    await checkpoint.commit 1; finish ;;
 helper) # nobody knows then what the driver has done: the rank dies, and a spare takes its place
     mkdir faults
     MEND_FAKE_FAULTS=$PWD/faults start --spares 4
