@@ -15,10 +15,10 @@ runner=
 fail() { echo "FAIL: $*"; tail -n 5 err 2>/dev/null; tail -n 20 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "${KEEP:-}" ] && cp -r . "$KEEP.$$"; kill $runner 2>/dev/null; wait; exit 1; }
 mkdir dev && : >dev/nvidia0 && cp "$MEND_BUILD/tests/libfake_driver.so" libcuda.so.1 && cp "$MEND_BUILD/tests/capsule/on_device" . || exit 1
 export MEND_FAKE_CHECKPOINT=$PWD/dev/nvidia0
-more_arguments=()
+more_arguments=() before=()
 start() { # OPTIONS…
     rm -rf job enough
-    "$MEND" run -n 2 --dir job -q --every 200ms "$@" -- ./on_device ./libcuda.so.1 ./enough ${more_arguments[@]+"${more_arguments[@]}"} >got 2>err &
+    ${before[@]+"${before[@]}"} "$MEND" run -n 2 --dir job -q --every 200ms "$@" -- ./on_device ./libcuda.so.1 ./enough ${more_arguments[@]+"${more_arguments[@]}"} >got 2>err &
     runner=$!
 }
 gpu() { local four; printf -v four '%02x%02x%02x%02x' "'$1" "'$1" "'$1" "'$1"; echo "GPU-$four-${four:4}-${four:4}-${four:4}-$four${four:4}"; } # LETTER: as nvidia-smi names it
@@ -78,9 +78,11 @@ early)
     done
     finish
     [ "$(count checkpoint.commit)" = 0 ] || fail "a version is said to be complete"
-    more_arguments=() # and one that the driver saves has a version early
+    more_arguments=() machine=$(uname -m) # and one that the driver saves has a version early; on a machine where nobody has tried it
+    [ "$machine" != x86_64 ] || before=(setarch i686) machine=i686
     start --spares 1 --every 1h
-    await checkpoint.commit 1; finish ;;
+    await checkpoint.commit 1; finish
+    grep -q "note: this program uses a GPU; checkpoints of such programs were never tried on $machine" err || fail "not told that it was never tried" ;;
 helper) # nobody knows then what the driver has done: the rank dies, and a spare takes its place
     mkdir faults
     MEND_FAKE_FAULTS=$PWD/faults start --spares 4

@@ -84,8 +84,7 @@ static void tell_failure(void *library, int pid, const char *function, int code)
            function, name_of(library, code), code, pid, state_of(library, pid),
            *names ? names : "none",
            code == NOT_SUPPORTED ? "; drivers refuse memory that is shared between processes (CUDA "
-                                   "IPC), older ones managed memory as well, and processors "
-                                   "other than x86_64"
+                                   "IPC), older ones managed memory as well"
                                  : "");
 }
 
