@@ -3,7 +3,8 @@
 # hit by real kills. Cases: place (a spare takes over), relaunch (--no-online), exhausted (no spare), kills (many, by seed, at any
 # moment, also while the driver takes the device or gives it back), slow (the driver takes longer than the job's patience),
 # refused (the driver does not save it), early (nor memory that
-# processes share, which is told long before the first checkpoint is due), helper (the process that asks the driver is killed in the middle of it), map (relaunched on other devices), kinds (which are of another
+# processes share, which is told long before the first checkpoint is due), helper (the process that asks the driver is killed in the middle of it), fails (the driver fails once, at a step of a
+# checkpoint or of a restore), hang (it never answers), map (relaunched on other devices), kinds (which are of another
 # kind), map_user (as the user says, not by position). The output must be that of the native run.
 set -uo pipefail
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -28,6 +29,9 @@ await() { # PATTERN N: until so many events are there; the job must not end befo
         kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"
         sleep 0.02
     done
+}
+told() { # PATTERN: until stderr says it; the job must not end before
+    until grep -qs "$1" err; do kill -0 $runner 2>/dev/null || fail "nobody was told"; sleep 0.05; done
 }
 ranks() { pgrep -f "capsule.openmpi (.* )?./on_device ./libcuda.so.1 " | while read -r p; do [ "$(readlink "/proc/$p/cwd")" = "$PWD" ] && echo "$p"; done; }
 player() { grep "\"rank\":$1,\"event\":\"recover.playing\"" job/events.jsonl | tail -n 1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
@@ -65,17 +69,13 @@ slow) # images hold all of the library as well
     [ "$(count checkpoint.given_up)" = 0 ] || fail "given up" ;;
 refused)
     MEND_FAKE_REFUSES=801 start --spares 1
-    until grep -qs 'rank [01]: no checkpoint: .*cuCheckpointProcessCheckpoint failed with CUDA_ERROR_NOT_SUPPORTED (801).*CUDA IPC' err; do
-        kill -0 $runner 2>/dev/null || fail "nobody was told"; sleep 0.05
-    done
+    told 'rank [01]: no checkpoint: .*cuCheckpointProcessCheckpoint failed with CUDA_ERROR_NOT_SUPPORTED (801).*CUDA IPC'
     finish
     [ "$(count checkpoint.commit)" = 0 ] || fail "a version is said to be complete" ;;
 early)
     more_arguments=(--share)
     start --spares 1 --every 1h
-    until grep -qs 'rank [01]: no checkpoint: .*cuCheckpointProcessCheckpoint failed with CUDA_ERROR_NOT_SUPPORTED (801).*drivers refuse memory that is shared between processes (CUDA IPC)' err; do
-        kill -0 $runner 2>/dev/null || fail "nobody was told"; sleep 0.05
-    done
+    told 'rank [01]: no checkpoint: .*cuCheckpointProcessCheckpoint failed with CUDA_ERROR_NOT_SUPPORTED (801).*drivers refuse memory that is shared between processes (CUDA IPC)'
     finish
     [ "$(count checkpoint.commit)" = 0 ] || fail "a version is said to be complete"
     more_arguments=() machine=$(uname -m) # and one that the driver saves has a version early; on a machine where nobody has tried it
@@ -95,6 +95,38 @@ helper) # nobody knows then what the driver has done: the rank dies, and a spare
     done
     more 1; finish
     grep -q 'signal 9 has ended the process that asked the driver' err || fail "not told"
+    [ "$(count run.launch)" = 1 ] || fail "launched again" ;;
+fails) # at a checkpoint the job goes on without a version, at a restore the rank ends
+    mkdir faults
+    echo 'always owner 719' >faults/checkpoint
+    MEND_FAKE_FAULTS=$PWD/faults start --spares 2
+    told 'rank [01]: no checkpoint: .*cuCheckpointProcessCheckpoint failed with CUDA_ERROR_LAUNCH_FAILED (719) for process'
+    [ "$(count checkpoint.commit)" = 0 ] || fail "a version is said to be complete"
+    rm faults/checkpoint
+    more 2
+    echo 'asker 719' >faults/new && mv faults/new faults/restore
+    told 'cannot restore the program.s state on the GPU: cuCheckpointProcessRestore failed with CUDA_ERROR_LAUNCH_FAILED (719) for process'
+    await '"how":"resumed"' 2
+    more 1; finish
+    [ "$(count run.launch)" = 1 ] || fail "launched again"
+    echo 'always asker 3' >faults/lock # a job tells the first reason only
+    MEND_FAKE_FAULTS=$PWD/faults start --spares 0
+    told 'rank [01]: no checkpoint: .*cuCheckpointProcessLock failed with CUDA_ERROR_NOT_INITIALIZED (3) for process'
+    [ "$(count checkpoint.commit)" = 0 ] || fail "a version is said to be complete"
+    rm faults/lock
+    more 1; finish ;;
+hang) # who does not answer within the limit is as good as dead
+    mkdir faults
+    MEND_CAPSULE_GPU_LIMIT=10 MEND_FAKE_FAULTS=$PWD/faults start --spares 3
+    n=0
+    for fault in "lock:asker hang" "checkpoint:asker hang" "restore:asker hang"; do
+        n=$((n + 2))
+        more 1
+        echo "${fault#*:}" >faults/new && mv faults/new "faults/${fault%%:*}"
+        await '"how":"resumed"' $n
+        [ "$(grep -c 'the state of the program on the GPU is lost: the driver has not answered for 10 s (capsule.gpu_limit)' err)" = $((n / 2)) ] || fail "$fault: not told"
+    done
+    more 1; finish
     [ "$(count run.launch)" = 1 ] || fail "launched again" ;;
 map) # by position
     export MEND_FAKE_KIND=alike MEND_FAKE_DEVICES=ab

@@ -98,8 +98,8 @@ int gpu_held(void)
 
 /* ---- the steps, in a thread of ours ---------------------------------------------------------- */
 
-/* Runs the helper. If somebody kills it (the kernel, for want of memory), the driver may have stopped half-way, and
- * the program's next call could wait for ever. This rank dies instead: the job continues from its newest version. */
+/* Runs the helper. If somebody kills it (the kernel, for want of memory) or the driver never answers, the driver may
+ * have stopped half-way, and the program's next call could wait for ever. This rank dies instead: the job continues from its newest version. */
 static int ask(const char *const *steps)
 {
     int rc = gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why);
