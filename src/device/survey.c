@@ -26,7 +26,9 @@ int mend_device_survey(int *count, int *version)
 
 bool mend_device_holds_processes(void)
 {
-    return driver_has("cuCheckpointProcessLock");
+    return driver_has("cuCheckpointProcessGetState") && driver_has("cuCheckpointProcessLock") &&
+           driver_has("cuCheckpointProcessCheckpoint") &&
+           driver_has("cuCheckpointProcessRestore") && driver_has("cuCheckpointProcessUnlock");
 }
 
 enum { INSIDE, TO_HOST, TO_DEVICE };

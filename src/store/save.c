@@ -125,7 +125,11 @@ static int end_agreement(mend_store *store, int rc, mend_version_t version,
 static int copy_stream(const mend_store_stream *stream, uint8_t *to)
 {
     mend_store_sink sink = {to, to + stream->bytes};
+    mend_fail(0, "%s",
+              ""); /* what is there afterwards is the producer's, such as a device's error */
     int rc = stream->produce(&sink, stream->arg);
+    if (rc && *mend_error_text())
+        return mend_fail_within(MEND_ERR_STREAM, "the producer of stream %d failed", stream->id);
     if (rc)
         return mend_fail(MEND_ERR_STREAM, "the producer of stream %d failed with %d", stream->id,
                          rc);

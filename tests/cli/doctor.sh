@@ -23,7 +23,26 @@ has '^ok  gpu'
 # a GPU, as the stand-in of the driver makes it believe; a driver that fails is told, and no reason to fail
 MEND_DEVICE_DRIVER=$MEND_BUILD/tests/libfake_driver.so "$MEND" doctor --dir "$scratch" >"$scratch/out" 2>&1 || fail "with a GPU"
 has '^ok  gpu *device 1, Stand-in 1: 1.0 of 1.0 GiB free, driver for CUDA 13.0; copied at [0-9.e+]* GB/s inside'
-has '^ok  gpu *the driver can save a program.s state on the GPU into images'
+has '^ok  gpu *the driver has the functions that save an unmodified program on the GPU (mend exec); whether it saves yours, the first checkpoint shows'
+has '^ok  gpu *what was saved can go on on other GPUs of the same kind (capsule.gpu_map)'
+grep -q MPS "$scratch/out" && fail "MPS, out of nothing"
+[ "$(uname -m)" != x86_64 ] || ! grep -q 'was never tried' "$scratch/out" || fail "it was tried on x86_64"
+mkdir "$scratch/mps" && : >"$scratch/mps/control" # what it says of a less fortunate machine
+machine=$(uname -m) as=env
+[ "$machine" != x86_64 ] || machine=i686 as='setarch i686'
+# shellcheck disable=SC2086
+CUDA_MPS_PIPE_DIRECTORY=$scratch/mps MEND_FAKE_CUDA=12080 MEND_DEVICE_DRIVER=$MEND_BUILD/tests/libfake_driver.so $as "$MEND" doctor --dir "$scratch" >"$scratch/out" 2>&1 || fail "with MPS"
+has 'free, driver for CUDA 12.8;'
+has '^ok  gpu *the driver has the functions'
+has '^--  gpu *what was saved goes on on the same GPUs only'
+has "^--  gpu *MPS shares the GPUs here ($scratch/mps/control exists): unmodified programs on them get no checkpoints"
+has "^--  gpu *saving an unmodified program on the GPU was never tried on $machine"
+rm -r "$scratch/mps"
+MEND_FAKE_CUDA=12040 MEND_DEVICE_DRIVER=$MEND_BUILD/tests/libfake_driver_old.so "$MEND" doctor --dir "$scratch" >"$scratch/out" 2>&1 || fail "with an old driver"
+has 'free, driver for CUDA 12.4;'
+has '^--  gpu *the driver is too old for checkpoints of unmodified programs on the GPU; regions and views on it are saved'
+has '570 or newer is needed'
+grep -q 'the driver has the functions' "$scratch/out" && fail "an old driver has them"
 MEND_DEVICE_DRIVER=/nonexistent.so "$MEND" doctor --dir "$scratch" >"$scratch/out" 2>&1 || fail "with a driver that is missing"
 has '^ok  gpu *no GPU: device.driver = /nonexistent.so'
 

@@ -9,7 +9,7 @@ if(TARGET capsule-openmpi)
     # overwrite was too short for a quiet machine; rewrite failed once in some 40 runs, before its undo was mended, with a sentence: here until it has passed 50 times; saving, lent and standard are new: here until they have passed 20 times
     set_tests_properties(online.outside online.rewrite online.overwrite online.saving online.lent online.standard online.kills PROPERTIES LABELS "campaign;online")
     # a program on a GPU, over the stand-in of its driver
-    foreach(case place exhausted relaunch kills slow refused helper map kinds)
+    foreach(case place exhausted relaunch kills slow refused early helper fails hang map map_user kinds)
         mend_limited_test(NAME online.gpu_${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_gpu.sh ${case})
         set_tests_properties(online.gpu_${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77
             LABELS "campaign;online" ENVIRONMENT # new: here until they have passed 50 times

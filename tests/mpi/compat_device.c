@@ -1,8 +1,10 @@
 /* The faces of VeloC and Fenix with data in GPU memory, over the stand-in of the driver: what is on the device comes back bit for
- * bit, is what it was when it was saved, and no call touches it as if it were host memory.
+ * bit, is what it was when it was saved, and no call touches it as if it were host memory. A call of the driver that fails is
+ * an error of the call that needed it, with the driver's reason, and the next one is right again.
  *
  *     compat_device veloc|fenix */
 #include <fenix.h>
+#include <mend/error.h>
 #include <mpi.h>
 #include <veloc.h>
 
@@ -49,6 +51,18 @@ static void wipe(void)
     step = -1;
 }
 
+/* A call of the driver fails, once, on rank 1. */
+static void break_one(const char *function)
+{
+    if (rank == 1)
+        gpu.fake->breaks(function, 1, 719, 0, 0);
+}
+
+static int said(const char *text)
+{
+    return rank != 1 || strstr(mend_error_text(), text);
+}
+
 /* ---- VeloC ----------------------------------------------------------------------------------- */
 
 static void write_config(char *path, size_t room)
@@ -93,6 +107,20 @@ static void veloc(void)
     CHECK(VELOC_Checkpoint_wait() == VELOC_SUCCESS);
     CHECK(VELOC_Restart("heat", 40) == VELOC_SUCCESS);
     CHECK(is_filled(40));
+    fill(50);
+    break_one("cuMemcpyDtoHAsync");
+    CHECK(VELOC_Checkpoint("heat", 50) == VELOC_FAILURE); /* on all ranks */
+    CHECK(said("version 50: the producer of stream 1 failed: cuMemcpyDtoHAsync failed with "
+               "CUDA_ERROR_LAUNCH_FAILED (719)"));
+    wipe();
+    CHECK(VELOC_Restart("heat", 40) == VELOC_SUCCESS);
+    CHECK(is_filled(40));
+    fill(60);
+    CHECK(VELOC_Checkpoint("heat", 60) == VELOC_SUCCESS);
+    wipe();
+    CHECK(VELOC_Checkpoint_wait() == VELOC_SUCCESS);
+    CHECK(VELOC_Restart("heat", 60) == VELOC_SUCCESS);
+    CHECK(is_filled(60));
     CHECK(VELOC_Finalize(1) == VELOC_SUCCESS);
 }
 
@@ -110,6 +138,12 @@ static void fenix(int *argc, char ***argv)
     CHECK(Fenix_Data_member_create(GROUP, CELLS, there, N, MPI_UINT64_T) == FENIX_SUCCESS);
     for (int v = 1, stamp; v <= 3; v++) {
         fill(v);
+        if (v == 2) {
+            break_one("cuMemcpyDtoHAsync");
+            int rc = Fenix_Data_member_store(GROUP, FENIX_DATA_MEMBER_ALL, FENIX_DATA_SUBSET_FULL);
+            CHECK((rc == FENIX_SUCCESS) == (rank != 1));
+            CHECK(said("cuMemcpyDtoHAsync failed with CUDA_ERROR_LAUNCH_FAILED (719)"));
+        }
         CHECK(Fenix_Data_member_store(GROUP, FENIX_DATA_MEMBER_ALL, FENIX_DATA_SUBSET_FULL) ==
               FENIX_SUCCESS);
         wipe(); /* before the commit: the snapshot has what was stored */

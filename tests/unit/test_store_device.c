@@ -248,8 +248,41 @@ static void one_more_device(void **state)
     }
 }
 
-int main(void)
+/* store.device_snapshot: a device whose regions need more gets no snapshot, and is right all the same. */
+static void bounded(void **state)
 {
+    enum { SAVES = 5 };
+    const char *const *arguments = *state;
+    int copies = atoi(arguments[1]); /* of the three regions on devices */
+    size_t before[] = {gpu.fake->in_use(0), gpu.fake->in_use(1)};
+    set_up(state);
+    mend_store_options o = with_memory();
+    o.delta = MEND_DELTA_OFF;
+    mend_store *s = opened(&o);
+    for (int v = 0; v < SAVES; v++) {
+        int inside = gpu.fake->calls("cuMemcpyDtoDAsync");
+        change(2000);
+        assert_int_equal(mend_store_save(s, v), 0);
+        assert_int_equal(gpu.fake->calls("cuMemcpyDtoDAsync") - inside, copies);
+        spoil();
+        assert_int_equal(mend_store_wait(s), 0);
+        assert_int_equal(mend_store_restore(s, v), 0);
+        assert_true(equal(data.is));
+    }
+    assert_int_equal(gpu.fake->in_use(0) > before[0], copies > 1);
+    assert_int_equal(gpu.fake->in_use(1) > before[1], copies > 0);
+    assert_int_equal(mend_store_close(s), 0);
+    assert_int_equal(gpu.fake->in_use(0), before[0]);
+    assert_int_equal(gpu.fake->in_use(1), before[1]);
+    tear_down(state);
+}
+
+/* test_store_device [BOUND N]: with BOUND as store.device_snapshot, N regions have room in snapshots: of the first device's two
+ * (large, managed), and of the second device's one. */
+int main(int argc, char **argv)
+{
+    if (argc == 3)
+        setenv("MEND_STORE_DEVICE_SNAPSHOT", argv[1], 1); /* before anybody has read it */
     if (!gpu_start(0) || !gpu.fake)
         return 1;
     make_data();
@@ -264,5 +297,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_more_device, devices_set_up, devices_tear_down),
         cmocka_unit_test_setup_teardown(to_the_other_side, devices_set_up, devices_tear_down),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest bound[] = {cmocka_unit_test_prestate(bounded, argv + 1)};
+    return argc == 3 ? cmocka_run_group_tests(bound, NULL, NULL)
+                     : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <mend/event.h>
+
 #include "store_device.h"
 
 static bool many; /* every kind of failure, or some */
@@ -103,12 +105,28 @@ static void every_failure(void **state)
     assert_true(failures >= 14);
 }
 
+/* Is there such an event, with such a text in it? */
+static bool was_told(const char *path, const char *event, const char *text)
+{
+    char line[2000];
+    bool found = false;
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f))
+        found |= strstr(line, event) && strstr(line, text);
+    if (f)
+        fclose(f);
+    return found;
+}
+
 /* The device is lost in the middle of it and stays lost: every call fails, the old version stays. */
 static void lost_device(void **state)
 {
     (void)state;
     mend_store_options o = with_memory();
     static uint8_t host[ALL];
+    char events[100];
+    snprintf(events, sizeof events, "%s/events.jsonl", dir);
+    assert_int_equal(mend_event_open(events), 0);
     mend_store *s = opened(&o);
     change(100);
     memcpy(host, data.is, ALL);
@@ -118,12 +136,20 @@ static void lost_device(void **state)
     gpu.fake->breaks("cuMemcpyDtoHAsync", 2, 719, 1, 0);
     assert_int_equal(mend_store_save(s, 1), 0);
     assert_int_equal(mend_store_wait(s), MEND_ERR_NOT_SAVED);
-    assert_non_null(
-        strstr(mend_error_text(), "cuMemcpyDtoHAsync failed with CUDA_ERROR_LAUNCH_FAILED"));
+    const char *why = "copy to the host: region 3 (managed) on rank 0: cuMemcpyDtoHAsync failed "
+                      "with CUDA_ERROR_LAUNCH_FAILED (719)";
+    char text[600];
+    snprintf(text, sizeof text, "version 1 was not saved at any level: %s", why);
+    assert_string_equal(mend_error_text(), text);
+    assert_true(was_told(events, "\"event\":\"store.copy_failed\"", "\"version\":1,"));
+    assert_true(was_told(events, "\"event\":\"store.copy_failed\"", why));
     assert_int_equal(mend_store_save(s, 2), MEND_ERR_DEVICE);
-    assert_non_null(strstr(mend_error_text(), "version 2"));
+    assert_string_equal(mend_error_text(),
+                        "version 2: region 1 (plain) on rank 0: cuPointerGetAttributes failed with "
+                        "CUDA_ERROR_LAUNCH_FAILED (719)");
     assert_int_equal(mend_store_save(s, 3), MEND_ERR_DEVICE);
     mend_store_close(s);
+    assert_int_equal(mend_event_open(NULL), 0);
     gpu.fake->heal();
     s = opened(&o);
     long newest = -1;

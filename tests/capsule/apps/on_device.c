@@ -1,9 +1,9 @@
-/* on_device.c - the program's state is on a GPU, and only there. usage: on_device LIBRARY STEPS|FILE [KERNEL]
+/* on_device.c - the program's state is on a GPU, and only there. usage: on_device LIBRARY STEPS|FILE [KERNEL|--share]
  *                                                                       on_device --expect RANKS STEPS
  *
  * It does so many steps, or goes on until the file is there (until.h). The library is the driver's, or its stand-in. KERNEL is a file that the driver loads (step.cu as PTX or as machine code):
  * then the device does the steps, else the host. Each call of the driver that fails is named on stderr, with its error; the
- * program ends with 5. With --expect it uses neither MPI nor a driver, and prints what so many ranks print after so many steps. */
+ * program ends with 5. With --share other processes may open its memory (CUDA IPC), but none does. With --expect it uses neither MPI nor a driver, and prints what so many ranks print after so many steps. */
 #include "../../fault/apps/until.h"
 
 #include <dlfcn.h>
@@ -83,6 +83,18 @@ static void *kernel_of(const char *path)
     OK(find(&kernel, module, "step"));
     free(text);
     return kernel;
+}
+
+static void share(const char *path, uint64_t at)
+{
+    char handle[64];
+    int (*get)(void *, uint64_t) = NULL;
+    void *library = dlopen(path, RTLD_NOW);
+    if (library)
+        *(void **)&get = dlsym(library, "cuIpcGetMemHandle");
+    if (!get)
+        stop("dlsym", "cuIpcGetMemHandle", 0);
+    ok(get(handle, at), "cuIpcGetMemHandle");
 }
 
 static uint64_t words[WORDS];
@@ -168,7 +180,10 @@ int main(int argc, char **argv)
     OK(push(context));
     OK(alloc(&at, sizeof words));
     OK(make(&stream, 1));
-    kernel = argc > 3 ? kernel_of(argv[3]) : NULL;
+    int shares = argc > 3 && !strcmp(argv[3], "--share");
+    kernel = argc > 3 && !shares ? kernel_of(argv[3]) : NULL;
+    if (shares)
+        share(argv[1], at);
     begin(words, rank);
     OK(in(at, words, sizeof words, stream));
     OK(wait(stream));

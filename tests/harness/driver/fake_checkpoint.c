@@ -6,8 +6,8 @@
  * told us; it could).
  * With MEND_FAKE_CHECKPOINT set, which names a file that is held open as the device. MEND_FAKE_SLOW: ms that the devices' content
  * takes; MEND_FAKE_REFUSES: the error with which it is refused. MEND_FAKE_DEVICES: a letter or digit for each device, of which
- * its number consists; a process goes on only on those that it had, or that it is told by pairs. MEND_FAKE_FAULTS: see
- * fake_faults.c. */
+ * its number consists; a process goes on only on those that it had, or that it is told by pairs. MEND_FAKE_MOVED: a file that
+ * gets a line for each device that went to another, with both letters. MEND_FAKE_FAULTS: see fake_faults.c. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,7 +26,11 @@
 
 #include "fake_checkpoint.h"
 
+#ifdef FAKE_OLD /* a driver that does not have them */
+#define EXPORT __attribute__((visibility("hidden")))
+#else
 #define EXPORT __attribute__((visibility("default")))
+#endif
 enum { NOT_INITIALIZED = 3, NO_DEVICE = 100, ILLEGAL_STATE = 401, NOT_SUPPORTED = 801, BITS = 22 };
 enum { RUNNING, LOCKED, CHECKPOINTED }; /* a process, as cuda.h has it */
 enum { STATE_IS = 1000 };               /* the answer to 's': this, and the state */
@@ -75,6 +79,16 @@ struct where { /* the devices that are there, and pairs */
     } pair[4];
 };
 
+static void note_move(int from, int to)
+{
+    const char *path = getenv("MEND_FAKE_MOVED");
+    FILE *f = path && from != to ? fopen(path, "a") : NULL;
+    if (f) {
+        fprintf(f, "%c goes to %c\n", from, to);
+        fclose(f);
+    }
+}
+
 /* Each device of ours is there, or goes to another that is. */
 static int move_devices(void)
 {
@@ -85,6 +99,7 @@ static int move_devices(void)
         int found = 0;
         for (unsigned k = 0; k < w.count; k++)
             if (!memcmp(w.pair[k].from, here.uuid[i], 16)) {
+                note_move(here.uuid[i][0], w.pair[k].to[0]);
                 memcpy(here.uuid[i], w.pair[k].to, 16);
                 break;
             }

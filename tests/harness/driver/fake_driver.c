@@ -35,7 +35,8 @@ EXPORT int cuInit(unsigned flags)
 
 EXPORT int cuDriverGetVersion(int *version)
 {
-    *version = 13000;
+    const char *text = getenv("MEND_FAKE_CUDA");
+    *version = text ? atoi(text) : 13000;
     return 0;
 }
 
@@ -72,9 +73,11 @@ EXPORT int cuDeviceGet(int *device, int ordinal)
 EXPORT int cuDeviceGetName(char *name, int room, int device)
 {
     ENTER(cuDeviceGetName);
-    const char *kind = getenv("MEND_FAKE_KIND");
-    if (kind)
-        snprintf(name, (size_t)room, "%s", kind);
+    const char *kind = getenv("MEND_FAKE_KIND"), *second = kind ? strchr(kind, ',') : NULL;
+    if (second && device)
+        snprintf(name, (size_t)room, "%s", second + 1);
+    else if (kind)
+        snprintf(name, (size_t)room, "%.*s", (int)strcspn(kind, ","), kind);
     else
         snprintf(name, (size_t)room, "Stand-in %d", device);
     LEAVE(0);

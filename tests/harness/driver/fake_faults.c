@@ -8,7 +8,8 @@
  *     WHO NUMBER    the step fails with this error
  *
  * where WHO is asker (the helper) or owner (the process that uses the driver). It happens once: who removes the file does
- * it. With "always" in front of it the file stays. */
+ * it (an owner that goes back to a version gets the file back that it has removed since). With "always" in front of it the file
+ * stays. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

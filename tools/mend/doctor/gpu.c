@@ -3,6 +3,11 @@
 
 #include <device/device.h>
 #include <mend/error.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #define GIB ((double)((size_t)1 << 30))
 
@@ -25,6 +30,46 @@ static void tell(doctor *d, int number, int version)
     found->unit = "GB/s";
 }
 
+/* As lower/gpu/gpu.c of the capsule does. */
+static void tell_mps(doctor *d)
+{
+    char path[4200];
+    const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
+    snprintf(path, sizeof path, "%.4100s/control", folder && *folder ? folder : "/tmp/nvidia-mps");
+    if (!access(path, F_OK))
+        doctor_find(d, "gpu", DOCTOR_MISSING, "stop MPS: echo quit | nvidia-cuda-mps-control",
+                    "MPS shares the GPUs here (%.300s exists): unmodified programs on them get no "
+                    "checkpoints",
+                    path);
+}
+
+/* Can it save an unmodified program? Here we see what the driver has, not what it does. */
+static void tell_images(doctor *d, int version)
+{
+    enum { CUDA_OF_DRIVER_580 = 13000 };
+    struct utsname machine;
+    if (!mend_device_holds_processes()) {
+        doctor_find(d, "gpu", DOCTOR_MISSING, "570 or newer is needed",
+                    "the driver is too old for checkpoints of unmodified programs on the GPU; "
+                    "regions and views on it are saved");
+        return;
+    }
+    doctor_find(d, "gpu", DOCTOR_GOOD, NULL,
+                "the driver has the functions that save an unmodified program on the GPU (mend "
+                "exec); whether it saves yours, the first checkpoint shows");
+    if (version >= CUDA_OF_DRIVER_580)
+        doctor_find(d, "gpu", DOCTOR_GOOD, NULL,
+                    "what was saved can go on on other GPUs of the same kind (capsule.gpu_map)");
+    else
+        doctor_find(d, "gpu", DOCTOR_MISSING, "driver 580 or newer is needed for others",
+                    "what was saved goes on on the same GPUs only");
+    tell_mps(d);
+    if (!uname(&machine) && strcmp(machine.machine, "x86_64"))
+        doctor_find(d, "gpu", DOCTOR_MISSING, "try it with mend exec, and compare the results",
+                    "saving an unmodified program on the GPU was never tried on %s",
+                    machine.machine);
+}
+
 void doctor_check_gpu(doctor *d)
 {
     int count = 0, version = 0;
@@ -36,11 +81,6 @@ void doctor_check_gpu(doctor *d)
                     rc ? mend_error_text() : "the driver finds no device");
     for (int i = 0; i < count; i++)
         tell(d, i, version);
-    if (count && mend_device_holds_processes())
-        doctor_find(d, "gpu", DOCTOR_GOOD, NULL,
-                    "the driver can save a program's state on the GPU into images (mend exec)");
-    else if (count)
-        doctor_find(d, "gpu", DOCTOR_GOOD, NULL,
-                    "the driver is too old for images of unmodified programs on the GPU (570 or "
-                    "newer is needed); regions and views on the GPU are still saved");
+    if (count)
+        tell_images(d, version);
 }

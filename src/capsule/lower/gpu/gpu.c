@@ -98,8 +98,8 @@ int gpu_held(void)
 
 /* ---- the steps, in a thread of ours ---------------------------------------------------------- */
 
-/* Runs the helper. If somebody kills it (the kernel, for want of memory), the driver may have stopped half-way, and
- * the program's next call could wait for ever. This rank dies instead: the job continues from its newest version. */
+/* Runs the helper. If somebody kills it (the kernel, for want of memory) or the driver never answers, the driver may
+ * have stopped half-way, and the program's next call could wait for ever. This rank dies instead: the job continues from its newest version. */
 static int ask(const char *const *steps)
 {
     int rc = gpu_ask(gpu.library, steps, gpu.why, sizeof gpu.why);
@@ -137,6 +137,19 @@ static void *give_back(void *unused)
     return unused;
 }
 
+/* As tools/mend/doctor/gpu.c does. */
+static int is_shared_by_mps(char *why, size_t room)
+{
+    char path[4200];
+    const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
+    snprintf(path, sizeof path, "%.4100s/control", folder && *folder ? folder : "/tmp/nvidia-mps");
+    if (access(path, F_OK))
+        return 0;
+    snprintf(why, room, "the driver cannot save programs that share a GPU by MPS (%.300s exists)",
+             path);
+    return 1;
+}
+
 static void begin(void *(*steps)(void *))
 {
     pthread_t thread;
@@ -150,18 +163,6 @@ static void begin(void *(*steps)(void *))
         steps(NULL);
     else
         pthread_detach(thread);
-}
-
-static int is_shared_by_mps(char *why, size_t room)
-{
-    char path[4200];
-    const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
-    snprintf(path, sizeof path, "%.4100s/control", folder && *folder ? folder : "/tmp/nvidia-mps");
-    if (access(path, F_OK))
-        return 0;
-    snprintf(why, room, "the driver cannot save programs that share a GPU by MPS (%.300s exists)",
-             path);
-    return 1;
 }
 
 /* Does the driver know the process, and does it have the functions that we need? One failure is not enough:
@@ -196,8 +197,8 @@ void gpu_take(void (*done)(void))
     char path[4200];
     gpu.why[0] = 0;
     gpu.done = done;
-    if (!gpu.held && gpu_used(path, sizeof path))
-        begin(take);
+    if (!gpu.held && gpu_used(path, sizeof path) && !is_shared_by_mps(gpu.why, sizeof gpu.why))
+        begin(take); /* else snapshot_refused() finds the device open, and tells why */
 }
 
 void gpu_give_back(void)

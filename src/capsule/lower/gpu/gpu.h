@@ -49,7 +49,7 @@ void gpu_abandon(void); /* the upper half will be replaced; returns when nothing
 /* The helper: `capsule --gpu PID LIBRARY [from=DEVICES] [map=MAP] STEP…`; ends the process. */
 void gpu_help(int argc, char **argv);
 /* Runs it for this process. 0; -1: failed, the driver is as before; -2: failed, and it is not; -3: the helper was
- * killed, and nobody knows. `text` gets what the helper said: why it failed, or the devices of a program that was
+ * killed, by us if the driver does not answer within capsule.gpu_limit (getState: 60 s), and nobody knows. `text` gets what the helper said: why it failed, or the devices of a program that was
  * taken. */
 int gpu_ask(const char *library, const char *const *steps, char *text, size_t room);
 void gpu_stop_asking(void); /* from another thread: kills the running helper, if any */

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,9 +20,11 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LOCK_MS = 60000, STEPS = 4, NOT_SUPPORTED = 801 };
+static const double look_limit = 60; /* s, for getState */
 
 /* ---- in the helper --------------------------------------------------------------------------- */
 
@@ -84,8 +87,7 @@ static void tell_failure(void *library, int pid, const char *function, int code)
            function, name_of(library, code), code, pid, state_of(library, pid),
            *names ? names : "none",
            code == NOT_SUPPORTED ? "; drivers refuse memory that is shared between processes (CUDA "
-                                   "IPC), older ones managed memory as well, and processors "
-                                   "other than x86_64"
+                                   "IPC), older ones managed memory as well"
                                  : "");
 }
 
@@ -215,11 +217,38 @@ static int become_helper(void *p)
     _exit(127);
 }
 
-/* What it says, up to its end. */
-static void listen_to(int fd, char *text, size_t room)
+/* The driver may never answer. */
+static double limit_of(const char *step)
+{
+    double limit = mend_setting_seconds(MEND_KEY_CAPSULE_GPU_LIMIT);
+    return !strcmp(step, "getState") && (limit <= 0 || limit > look_limit) ? look_limit : limit;
+}
+
+/* Waits until something can be read. 0: nothing came until then (0: wait forever). */
+static int is_heard(int fd, double until)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    for (;;) {
+        double left = until > 0 ? until - seconds_now() : 1;
+        int rc = poll(&p, 1, left <= 0 ? 0 : left < 1 ? (int)(1e3 * left) + 1 : 1000);
+        if (rc > 0 || (rc < 0 && errno != EINTR))
+            return 1;
+        if (left <= 0)
+            return 0;
+    }
+}
+
+/* What it says, up to its end. -1: it has not ended within the limit (0: none). */
+static int listen_to(int fd, double limit, char *text, size_t room)
 {
     size_t n = 0;
+    double until = limit > 0 ? seconds_now() + limit : 0;
+    int rc = 0;
     for (;;) {
+        if (!is_heard(fd, until)) {
+            rc = -1;
+            break;
+        }
         ssize_t got = read(fd, text + n, room - 1 - n);
         if (got < 0 && errno == EINTR)
             continue;
@@ -231,6 +260,20 @@ static void listen_to(int fd, char *text, size_t room)
     }
     text[n] = 0;
     text[strcspn(text, "\n")] = 0;
+    return rc;
+}
+
+/* One that was killed inside the kernel's driver may stay there: then it is left behind. */
+static void wait_for_end(int pid, int killed, int *status)
+{
+    const struct timespec pause = {0, 5000000};
+    for (int tries = 0; !killed || tries < 1000; tries++) {
+        int rc = waitpid(pid, status, __WALL | (killed ? WNOHANG : 0));
+        if (rc == pid || (rc < 0 && errno != EINTR))
+            return;
+        if (!rc)
+            nanosleep(&pause, NULL);
+    }
 }
 
 /* The application waits for its own children and never meets this one: no signal reports its end. */
@@ -265,17 +308,23 @@ int gpu_ask(const char *library, const char *const *steps, char *text, size_t ro
         return -1;
     }
     c.out = two[1];
-    int pid = start(&c);
+    double limit = limit_of(steps[0]);
+    int pid = start(&c), late = 0;
     close(two[1]);
     text[0] = 0;
     if (pid > 0) {
         note_running(pid);
-        listen_to(two[0], text, room);
+        late = listen_to(two[0], limit, text, room) < 0;
+        if (late)
+            gpu_stop_asking();
         note_running(0);
-        while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
-            ;
+        wait_for_end(pid, late, &status);
     }
     close(two[0]);
+    if (late) {
+        snprintf(text, room, "the driver has not answered for %g s (capsule.gpu_limit)", limit);
+        return -3;
+    }
     if (pid > 0 && WIFSIGNALED(status)) { /* perhaps in the middle of a step */
         snprintf(text, room, "signal %d has ended the process that asked the driver",
                  WTERMSIG(status));

@@ -39,6 +39,7 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 struct agent agent = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -175,6 +176,17 @@ static void tell_no_image(const char *device, const char *why)
             device, why);
 }
 
+/* The user should not take for granted what nobody has seen. */
+static void tell_untried(void)
+{
+    struct utsname machine;
+    if (!uname(&machine) && strcmp(machine.machine, "x86_64"))
+        fprintf(stderr,
+                "mend: note: this program uses a GPU; checkpoints of such programs were never "
+                "tried on %s\n",
+                machine.machine);
+}
+
 /* Some obstacles, such as memory that processes share, show only when the driver saves the program. The user should
  * not learn of them at the first checkpoint, if that is an hour away: it is made early. */
 static int try_early(void)
@@ -205,6 +217,8 @@ static int look_for_gpu(void)
         return left > 0 ? (int)(1e3 * left) + 1 : 100;
     int seen = gpu_look(tell_no_image);
     agent.gpu_known = seen > 0;
+    if (seen > 0)
+        tell_untried();
     agent.gpu_wait = seen ? 2 * last : 2 * agent.gpu_wait;
     return 0;
 }

@@ -114,8 +114,8 @@ typedef struct mend_device_facts {
 /* Load and initialise the driver, if there is one. *count: devices; *version: 13000 is 13.0. MEND_ERR_NOT_FOUND: no
  * driver library. Not for use in libraries: a program that does not use a GPU must not open it. */
 int mend_device_survey(int *count, int *version);
-/* Can the driver move a process's device state into host memory, so that an image can hold it? Call
- * mend_device_survey() first. */
+/* Does the driver have the functions that move a process's device state into host memory, so that an image can hold it?
+ * Call mend_device_survey() first. */
 bool mend_device_holds_processes(void);
 /* Call mend_device_survey() first. speed: measure copies, which takes 128 MiB on the device. */
 int mend_device_describe(int number, bool speed, mend_device_facts *facts);
