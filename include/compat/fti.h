@@ -157,6 +157,18 @@ typedef struct FTIT_allConfiguration {
         int ioMode;
     } configuration;
 } FTIT_allConfiguration;
+typedef int FTIT_attributeFlag;
+typedef struct FTIT_attribute {
+    char name[FTI_BUFS];
+    struct {
+        int ndims;
+        int count[FTI_BUFS];
+    } dim;
+} FTIT_attribute;
+enum { FTI_ATTRIBUTE_NAME = 1, FTI_ATTRIBUTE_DIM = 2 };
+enum { FTI_SI_NINI, FTI_SI_PEND, FTI_SI_ACTV, FTI_SI_SCES, FTI_SI_FAIL }; /* for GetStageStatus */
+int FTI_SetAttribute(int id, FTIT_attribute attribute, FTIT_attributeFlag flag)
+    MEND_FTI_REFUSED("FTI_SetAttribute");
 int FTI_BitFlip(int id) MEND_FTI_REFUSED("FTI_BitFlip");
 int FTI_SendFile(const char *local, const char *remote) MEND_FTI_REFUSED("FTI_SendFile");
 int FTI_GetStageDir(char *folder, int size) MEND_FTI_REFUSED("FTI_GetStageDir");

@@ -43,8 +43,11 @@ refused() { # what, text, command…
     within 60 "$@" >"$work/r" 2>&1; local rc=$?
     [ $rc != 0 ] && [ $rc -lt 124 ] && grep -q "$text" "$work/r"; ok $? "refused: $what ($(grep -m1 mend: "$work/r" | cut -c1-110))"
 }
-printf 'int main(void){return 0;}' >"$work/s.c"; gcc -static "$work/s.c" -o "$work/static" 2>/dev/null &&
-    refused "a static program" "statically linked" "$mend" exec "$work/static"
+printf 'int main(void){return 0;}' >"$work/s.c"
+for static in -static -static-pie; do
+    PATH=/usr/bin:/bin gcc $static "$work/s.c" -o "$work/program$static" 2>/dev/null &&
+        refused "a program linked with $static" "statically linked" "$mend" exec "$work/program$static"
+done
 cp "$tests/moments" "$work/suid"; chmod u+s "$work/suid"; refused "a setuid program" "setuid" "$mend" exec "$work/suid"
 refused "a file that is no program" "not an ELF" "$mend" exec "$work/native"
 refused "an empty folder" "no complete version" "$mend" restart "$work"

@@ -5,6 +5,7 @@ scratch=$(mktemp -d) || exit 1 # (cd to an empty name would stay here, and here 
 cd "$scratch" || exit 1
 trap 'rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; exit 1; }
+. "$MEND_SOURCE/tests/harness/events"
 
 # Ranks without MPI: a launcher is whoever has children with a rank in their environment.
 cat >launcher <<'E'
@@ -71,4 +72,5 @@ chaos --mtbf 1s 2>/dev/null; [ $? = 2 ] || fail "no command"
 chaos --schedule "1s boom" -- true 2>/dev/null; [ $? = 2 ] || fail "unknown kind"
 chaos --mtbf 1s --kinds kill=x -- true 2>/dev/null; [ $? = 2 ] || fail "bad weight"
 grep -q Usage < <(chaos --help) || fail "help"
+events_right job/events.jsonl again/events.jsonl
 echo PASS

@@ -16,6 +16,15 @@ find "$MEND_SOURCE/src" "$MEND_SOURCE/tools" -name '*.c' -exec cat {} + | tr '\n
     grep -oE 'mend_event\(([^",]*\? *)?"[a-z_.]+"( *: *"[a-z_.]+")?' | grep -oE '"[a-z_.]+"' | tr -d '"' | sort -u >source
 "$check" "$schema" --names | sort >schema || fail "the schema cannot be read"
 diff source schema || fail "the source (<) and the schema (>) have other events"
+if command -v python3 >/dev/null; then # and every field
+    fields() { python3 -B "$MEND_SOURCE/tests/cli/events_source.py" "$1" "$MEND_SOURCE/src" "$MEND_SOURCE/tools"; }
+    fields "$schema" || fail "the source and the schema have other fields"
+    for damage in '/"\$ref": "#\/\$defs\/run.end"/d' 's/"at": {"type": "integer"/"at": {"type": "string"/' '0,/"signal", "at"\]/s//"signal", "at", "why"]/' \
+        '0,/"signal": {"type"/s//"signals": {"type"/'; do
+        sed "$damage" "$schema" >damaged; cmp -s damaged "$schema" && fail "nothing was changed: $damage"
+        fields damaged >/dev/null && fail "not seen: $damage"
+    done
+fi
 
 # 2. the page
 "$check" "$schema" --page >tables

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Programs of another C library than Mend's: one that the system's own compiler made, which knows nothing of a private
 # prefix, runs and survives a kill; one that needs a newer C library than its loader has is refused in a sentence, once,
-# and so is nothing else.
+# and so is one whose
+# loader is too old for Mend itself, and nothing else.
 set -uo pipefail
 scratch=$(mktemp -d)
 runner=
@@ -40,6 +41,23 @@ for command in "run -n 2 --dir refused --" exec; do
     system "$MEND" $command "./a new one" >out 2>err && fail "mend $command of a program that needs a newer C library ends well"
     [ "$(wc -l <err)" = 1 ] && [ ! -s out ] || fail "mend $command says more than a sentence"
     for word in "./a new one" GLIBC_2.99 ld-linux '`mend cc`'; do grep -qF -- "$word" err || fail "mend $command does not say: $word"; done
+done
+[ ! -e refused ] || fail "a folder was made for a job that cannot run"
+
+# a loader that is older than Mend's own face needs; one that is asked says so as the real ones do
+cat >"an old loader" <<'LOADER'
+#!/bin/sh
+[ "$1 $3" = "--preload --list" ] || exit 127
+echo "$4: /lib/libc.so.6: version \`GLIBC_2.38' not found (required by $2)" >&2
+exit 1
+LOADER
+chmod 755 "an old loader"
+system gcc -O2 -Wl,--dynamic-linker="$PWD/an old loader" "${headers[@]}" -o old "$MEND_SOURCE/tests/fault/apps/steady.c" "$MEND_BUILD/lib/mend/openmpi/libmpi.so.40" -lm || exit 1
+for command in "run -n 2 --dir refused --" exec; do
+    # shellcheck disable=SC2086
+    system "$MEND" $command ./old >out 2>err && fail "mend $command with an old loader ends well"
+    [ "$(wc -l <err)" = 1 ] && [ ! -s out ] || fail "mend $command says more than a sentence"
+    grep -qF "./old uses the C library of $PWD/an old loader, which is too old: Mend needs GLIBC_2.38; compile the program with \`mend cc\`" err || fail "mend $command does not name the loader"
 done
 [ ! -e refused ] || fail "a folder was made for a job that cannot run"
 

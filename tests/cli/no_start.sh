@@ -50,7 +50,6 @@ cp crash plain; chmod -x plain
 cp crash other; chmod +x other # of a machine that is neither of ours: EM_S390
 printf '\x16\x00' | dd of=other bs=1 seek=18 conv=notrunc 2>/dev/null
 echo 'a text' >text; chmod +x text
-cc -static -x c -o static - <<<'int main(void){return 0;}' 2>/dev/null || cp empty static
 head -c 40 crash >headless; head -c $(($(stat -c %s crash) / 3)) crash >cut; chmod +x headless cut
 mkdir folder
 refused 'there is no program ./missing$' ./missing
@@ -63,7 +62,9 @@ refused 'is not a program (no ELF file)' ./text
 refused 'is not a program, but a folder' ./folder
 refused './headless is cut short$' ./headless
 refused './cut is cut short$' ./cut
-[ -s static ] && refused 'is statically linked' ./static
+for how in static static-pie; do
+    PATH=/usr/bin:/bin cc -$how -x c -o $how - <<<'int main(void){return 0;}' 2>/dev/null && refused 'is statically linked' ./$how
+done
 mkdir -p mine/output mine/undo; echo data >mine/output/data # a folder of the user's
 "$MEND" run -n 2 --dir mine -- ./crash never >got 2>err && fail "a folder of the user's: exit code 0"
 [ "$(wc -l <err)" = 1 ] && grep -q "mine/output does not come from a job" err || fail "a folder of the user's: not one sentence"

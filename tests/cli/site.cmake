@@ -1,4 +1,5 @@
 mend_cli_test(NAME site SCRIPT site.sh)
+mend_cli_test(NAME site_look SCRIPT site_look.sh TIMEOUT 300)
 mend_quick(cli.site)
 mend_cli_test(NAME guide_commands SCRIPT guide_commands.sh)
 if(MEND_INNER_BUILDS AND TARGET capsule-openmpi AND TARGET capsule-mpich) # else not all tests are there

@@ -77,7 +77,7 @@ for ((turn = first * times; turn < (last + 1) * times; turn++)); do
     jobs=$((jobs + 1)) kills=$((kills + marks))
     verdict=ok
     if [ $code = 124 ]; then verdict=HUNG hung=$((hung + 1))
-    elif [ "$got" != "${expected[$program.$np]}" ]; then verdict=WRONG bad=$((bad + 1)); fi
+    elif [ $code = 125 ] || [ "$got" != "${expected[$program.$np]}" ]; then verdict=WRONG bad=$((bad + 1)); fi
     # both holders of a rank's data in memory may die at once: then the job must say so and stop, or start over
     echo "seed $seed $program np $np spares $spares every $every learn $learn how $how ${args[*]:4} ${fault:-} kills $marks: $verdict $got"
     [ $verdict = ok ] || { tail -20 "$work/err"; cat "$work/out"; [ -z "${FLOW_CAMPAIGN_STOP:-}" ] || break; }

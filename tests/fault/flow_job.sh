@@ -4,6 +4,7 @@
 # A job that hangs does nothing any more. So it is not its duration that has a limit but the time without a new byte of
 # events or output: QUIET seconds of a quiet machine. A job that has come to that limit leaves the stacks of all its processes and its events, and counts as hung.
 . "$MEND_SOURCE/tests/harness/yardstick"
+. "$MEND_SOURCE/tests/harness/events"
 quiet_limit=${FLOW_CAMPAIGN_LIMIT:-120}
 
 job_processes() { # TAG: all processes of the job, the launcher and its daemons too
@@ -26,7 +27,7 @@ job_is_stuck() { # TAG EVENTS OUT ERR
     cat "$3" "$4"
     echo "---"
 }
-# run_watched TAG RANKS EVENTS OUT ERR COMMAND…: the command's code, or 124 if it hung.
+# run_watched TAG RANKS EVENTS OUT ERR COMMAND…: the command's code, 124 if it hung, or 125 if its events are not those of the schema.
 run_watched() {
     local tag=$1 events=$3 out=$4 err=$5 pid news seen='' since=0 code
     shift 5
@@ -48,5 +49,6 @@ run_watched() {
     done
     wait "$pid"
     code=$?
+    events_valid "$events" || code=125
     return $code
 }

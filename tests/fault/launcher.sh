@@ -31,9 +31,10 @@ trap 'rm -rf "$scratch"' EXIT
 runner=
 fail() { echo "FAIL: $*"; tail -20 err 2>/dev/null; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
 . "$here/programs.sh"
+. "$MEND_SOURCE/tests/harness/events"
 programs odd steady
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 "$@"; }
-start() { rm -rf job; "$MEND" run --launcher mend --dir job "$@" >got 2>err & runner=$!; }
+start() { events_right job/events.jsonl; rm -rf job; "$MEND" run --launcher mend --dir job "$@" >got 2>err & runner=$!; }
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
 gone() { for _ in $(seq 100); do pgrep -f "$PWD/job" >/dev/null || return 0; sleep 0.1; done; pgrep -af "$PWD/job"; return 1; }
@@ -323,4 +324,5 @@ left)
     runner= ;;
 *) echo "no case $1"; exit 2 ;;
 esac
+events_right job*/events.jsonl
 echo PASS

@@ -11,6 +11,7 @@ case=$1
 scratch=$(mktemp -d) || exit 1 # (cd to an empty name would stay here, and here would be removed)
 cd "$scratch" || exit 1
 . "$here/told.sh"
+. "$MEND_SOURCE/tests/harness/events"
 trap 'rm -rf "$scratch"' EXIT
 fail() { echo "FAIL: $*"; cat err 2>/dev/null | tail -5; tail -20 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "${KEEP:-}" ] && cp -r . "$KEEP.$$"; kill "$runner" 2>/dev/null; wait; exit 1; }
 . "$here/programs.sh"
@@ -19,6 +20,7 @@ native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca
 
 runner=
 start() { # OPTIONS… -- PROGRAM…
+    events_right job/events.jsonl
     rm -rf job; untold "$@"
     "$MEND" run -n 4 --dir job -q "$@" >got 2>err &
     runner=$!
@@ -227,4 +229,5 @@ init) # a death inside MPI_Init, where Open MPI waits for ever: launched again
 *) echo "no case $case"; exit 2 ;;
 esac
 case $case in rank | rows | files | rewrite | back | outside | overwrite) [ "$(resumed)" -gt 0 ] || fail "nothing was survived in place" ;; esac
+events_right job*/events.jsonl
 echo PASS

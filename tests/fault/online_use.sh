@@ -12,11 +12,12 @@ trap 'rm -rf "$scratch"' EXIT
 runner=
 fail() { echo "FAIL: $*"; tail -5 err 2>/dev/null; tail -5 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
 . "$here/programs.sh"
+. "$MEND_SOURCE/tests/harness/events"
 . "$here/told.sh"
 programs odd steady windows groups makers collectives
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 "$@"; }
-run() { rm -rf job; "$MEND" run --dir job "$@" >got 2>err; }
-start() { rm -rf job; exec 3<&0; "$MEND" run --dir job "$@" >got 2>err <&3 & runner=$!; }
+run() { events_right job/events.jsonl; rm -rf job; "$MEND" run --dir job "$@" >got 2>err; }
+start() { events_right job/events.jsonl; rm -rf job; exec 3<&0; "$MEND" run --dir job "$@" >got 2>err <&3 & runner=$!; }
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 await() { until [ "$(count "$1")" -ge "$2" ]; do kill -0 $runner 2>/dev/null || fail "the job ended before $2 x $1"; sleep 0.02; done; }
 gone() {
@@ -394,4 +395,5 @@ mpich) # no ULFM: by relaunch, said in one line; the launcher's banner is not ou
     [ "$(count run.launch)" -ge 2 ] || fail "not launched again" ;;
 *) echo "no case $1"; exit 2 ;;
 esac
+events_right job*/events.jsonl
 echo PASS

@@ -17,9 +17,10 @@ trap 'rm -rf "$scratch"' EXIT
 runner=
 fail() { echo "FAIL: $*"; tail -5 err 2>/dev/null; tail -12 job/events.jsonl 2>/dev/null | cut -c1-300; [ -n "$runner" ] && kill "$runner" 2>/dev/null; wait; exit 1; }
 . "$here/programs.sh"
+. "$MEND_SOURCE/tests/harness/events"
 programs steady append rewrite outside overwrite odd
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n $ranks "$@"; }
-start() { rm -rf job; untold "$@"; exec 3<&0; "$MEND" run -n $ranks --no-online --mpi "$mpi" --retries 9 --dir job -q "$@" >got 2>err <&3 & runner=$!; }
+start() { events_right job/events.jsonl; rm -rf job; untold "$@"; exec 3<&0; "$MEND" run -n $ranks --no-online --mpi "$mpi" --retries 9 --dir job -q "$@" >got 2>err <&3 & runner=$!; }
 count() { local n; n=$(grep -c "$1" job/events.jsonl 2>/dev/null); echo "${n:-0}"; }
 alive() { kill -0 $runner 2>/dev/null || fail "the job ended before $*"; }
 await() { until [ "$(count "$1")" -ge "$2" ]; do alive "$2 x $1"; sleep 0.02; done; }
@@ -107,4 +108,5 @@ stop) # by mend checkpoint; the run has not ended well, and goes on later from t
     [ "$(count '"restart"')" = 2 ] || fail "not resumed twice" ;;
 *) echo "no case $case"; exit 2 ;;
 esac
+events_right job*/events.jsonl
 echo PASS

@@ -11,6 +11,7 @@
 #include "../mpi/store_common.h"
 
 #include <fcntl.h>
+#include <mend/event.h>
 #include <sys/stat.h>
 #include <ulfm/hall.h>
 #include <ulfm/ulfm.h>
@@ -21,6 +22,14 @@ static int np, me = -1;                     /* my logical rank; -1: spare */
 static int failures;                        /* this process was a spare and took a place */
 static struct mend_hall *hall;              /* from the first meeting on */
 static const double agreement_timeout = 30;
+
+/* The store's events: mpitest checks them against the schema. */
+static void note_events(void)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/events.jsonl", getenv("MEND_TEST_DIR"));
+    mend_event_open(path);
+}
 
 /* Have all that live in `world` said yes? The answer is the same for all, or no for those who left the agreement.
  *   1. A reduction: a wait that a revoke ends. Whoever says no, or sees it fail, revokes.

@@ -113,6 +113,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &total);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    note_events();
     CHECK(argc > 1);
     np = total - atoi(getenv("MEND_TEST_SPARES"));
     OK(mend_store_defaults(&options));

@@ -2,6 +2,7 @@
 # slurm.sh CASE: `mend run` under a real slurmctld, slurmd and munge on emulated nodes. In each case the output must
 # equal that of a native run, nothing may be printed twice, and nothing may be left on any node.
 #   knows       without options: ranks, nodes, folder from the allocation; a rank on another node is killed
+#   salloc      the same inside salloc, by hand: mend run is on a machine that is no node of the job
 #   time_limit  the limit is near: checkpoint, stop, requeue, resume
 #   warning     sbatch --signal: the same
 #   preempt     a job of another partition takes the nodes: the same
@@ -61,8 +62,14 @@ clean() { local left; left=$(slurm_left "$@"); [ -z "$left" ] || fail "left on t
 play=(-q --every 300ms --levels memory,partner,global:1)
 
 case $case in
-knows)
-    job=$(submit -N3 --ntasks-per-node=1 "$script" "${play[@]}")
+knows | salloc)
+    if [ "$case" = knows ]; then job=$(submit -N3 --ntasks-per-node=1 "$script" "${play[@]}")
+    else
+        salloc -N3 --ntasks-per-node=1 --no-kill -J job "$MEND" run "${play[@]}" -- "${program[@]}" >job.out 2>salloc.out </dev/null & salloc=$!
+        until job=$(sed -n 's/^salloc: Granted job allocation \([0-9]*\)$/\1/p' salloc.out) && [ -n "$job" ]; do
+            kill -0 $salloc 2>/dev/null || fail "salloc ended with nothing"; sleep 0.05
+        done
+    fi
     await '"level":"partner"' 6 "$job"
     ls -d "mend-steady-slurm-$job" >/dev/null || fail "the folder is another one"
     hosts=$(cat mend-*/events.jsonl | grep recover.born | grep -o '"host":"[^"]*"' | sort -u | tr -d '\n')
@@ -70,6 +77,7 @@ knows)
     victim=$("$MEND_SOURCE/tests/harness/node" list 3 capsule.openmpi | head -1)
     kill -9 "$victim" || fail "no rank on node3"
     await '"how":"resumed"' 1 "$job"; enough
+    [ "$case" = knows ] || wait $salloc || fail "salloc: code $?"
     ended "$job"
     right job.out
     [ "$(count run.launch)" = 1 ] && [ "$(count '"how":"resumed"')" -ge 1 ] || fail "not repaired in place"

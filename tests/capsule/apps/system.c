@@ -1,5 +1,6 @@
 /* system.c - what a program may hold of the system when an image is taken: recursive locks, files with and without a name,
- * copies of standard output, open folders, threads that sleep, alternate stacks, timers, mapped files, broken pipes, children. Each is used before and
+ * copies of standard output, open folders, threads that sleep, alternate stacks, timers, mapped files, broken pipes, children (also static
+ * ones, which no loader prepares: child.c; SYSTEM_CHILDREN names them). Each is used before and
  * after; every word printed must be the same whether or not the program was stopped in between.
  */
 #define _GNU_SOURCE
@@ -144,6 +145,30 @@ static void run_programs(void)
     CHECK("waitpid", waitpid(child, &status, 0) == child && status == 5 << 8);
 }
 
+/* Programs without a loader. */
+static void run_static(void)
+{
+    char names[1024], *rest = names, line[64], command[1200];
+    snprintf(names, sizeof names, "%s", getenv("SYSTEM_CHILDREN") ? getenv("SYSTEM_CHILDREN") : "");
+    for (char *name; (name = strtok_r(rest, ":", &rest));) {
+        snprintf(command, sizeof command, "echo words | exec '%s' some", name);
+        memset(line, 0, sizeof line);
+        FILE *from = popen(command, "r");
+        CHECK("a static child",
+              from && fgets(line, sizeof line, from) && !strcmp(line, "some words\n"));
+        CHECK("its end", from && pclose(from) == 6 << 8);
+        pid_t child = fork();
+        int status, end[2];
+        if (child == 0) {
+            if (pipe(end) == 0 && write(end[1], "x\n", 2) == 2 && dup2(end[0], 0) == 0 &&
+                dup2(open("/dev/null", O_WRONLY), 1) == 1)
+                execl(name, name, "more", (char *)NULL);
+            _exit(127);
+        }
+        CHECK("a static child by exec", waitpid(child, &status, 0) == child && status == 6 << 8);
+    }
+}
+
 /* More at a time than fit into the first table of them. */
 static void run_many(void)
 {
@@ -267,6 +292,7 @@ int main(int argc, char **argv)
         CHECK("a signal to a thread", kicked > before);
         break_a_pipe();
         run_programs();
+        run_static();
         if (i % 10 == 1)
             run_many();
         int next = open("log", O_RDONLY);
