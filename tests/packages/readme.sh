@@ -4,7 +4,8 @@
 # says, and gets the output of a native run. All of that, the build included, takes less than 15 minutes of a quiet
 # machine. Needs root and a package mirror. The system is kept in the build folder.
 set -uo pipefail
-. "$MEND_SOURCE/tests/packages/system"
+base=$MEND_BUILD/debian
+. "$MEND_SOURCE/tests/packages/common.sh"
 . "$MEND_SOURCE/tests/harness/yardstick"
 git -C "$MEND_SOURCE" rev-parse -q --verify HEAD >/dev/null 2>&1 || skip "the source is no git repository"
 mirror=${MEND_ENV_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep -v security | sort -u | head -1)}
