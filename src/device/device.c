@@ -110,10 +110,12 @@ int mend_device_alloc(mend_device *device, size_t bytes, uint64_t *at)
     return rc;
 }
 
+/* A call that failed may have left copies in the stream. */
 void mend_device_free(mend_device *device, uint64_t at)
 {
     if (!at || device->driver->cuCtxPushCurrent(device->context) != 0)
         return;
+    device->driver->cuStreamSynchronize(device->stream);
     device->driver->cuMemFree(at);
     device_leave(device);
 }
@@ -211,6 +213,7 @@ void mend_device_unpin(mend_device *device, void *memory)
 {
     if (device->driver->cuCtxPushCurrent(device->context) != 0)
         return;
+    device->driver->cuStreamSynchronize(device->stream);
     device->driver->cuMemHostUnregister(memory);
     device_leave(device);
 }
