@@ -22,6 +22,7 @@ static struct {
     int (*plain_abort)(handle_t comm, int code);
     struct sigaction before[65];  /* the handlers that we found */
     struct sigaction library[65]; /* the MPI library's */
+    volatile int crashing;        /* the signal that the library's handler has got */
 } ended;
 
 /* If the end follows an error that the death of another rank may have caused, it is not the program's own
@@ -116,24 +117,23 @@ void ended_watch_crashes(void)
 
 /* The library's handler takes memory. If the crash was inside malloc(), it waits for ever: end by the signal all the same. */
 enum { HANDLER_SECONDS = 10 };
-static volatile int crashing;
 static void on_handler_hung(int alarm_signal)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
     sigset_t set;
     (void)alarm_signal;
-    sigaction(crashing, &plain, NULL);
+    sigaction(ended.crashing, &plain, NULL);
     sigemptyset(&set);
-    sigaddset(&set, crashing);
+    sigaddset(&set, ended.crashing);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
-    raw_syscall(SYS_kill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), crashing, 0, 0, 0, 0);
+    raw_syscall(SYS_kill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), ended.crashing, 0, 0, 0, 0);
 }
 
 static void limit_handler(int signal)
 {
     struct sigaction action = {.sa_handler = on_handler_hung, .sa_flags = SA_ONSTACK};
     sigset_t set;
-    crashing = signal;
+    ended.crashing = signal;
     sigaction(SIGALRM, &action, NULL);
     sigemptyset(&set);
     sigaddset(&set, SIGALRM);
