@@ -16,23 +16,23 @@ if [ "$program" = lammps ] && [ -z "${MEND_ENTERED_ROOT:-}" ]; then
 fi
 build=$MEND_BUILD mend=$MEND_BUILD/bin/mend tests=$MEND_BUILD/tests/capsule
 . "$(dirname "$0")/scratch.sh"
-trap 'cat "$MEND_TEST_STACKS"; rm -f "$MEND_TEST_STACKS"' EXIT # $work is kept after a failure
+trap 'cat "$work.stacks"; rm -f "$work.stacks"' EXIT # $work is kept after a failure
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1 OMP_NUM_THREADS=3 OMP_WAIT_POLICY=passive
 mpis=(openmpi) abis=(""); [ -x "$build/lib/mend/capsule.mpich" ] && mpis+=(mpich) && abis+=(.mpich)
 chapters=()
 for c in rma io comms p2p coll topo types env; do for m in "${abis[@]}"; do chapters+=("chapter-$c$m"); done; done
 export OMPI_MCA_osc=^ucx CHAPTER_FILE=$work/chapter
 launch() { # MPI ranks words…
-    local mpi=$1 np=$2; shift 2
+    local mpi=$1 np=$2 stacks=${stacks:-$work.stacks}; shift 2
     case $mpi in
-        openmpi) within "${limit:-200}" mpirun.openmpi --oversubscribe -n "$np" "$@" ;;
-        mpich) within "${limit:-200}" mpirun.mpich -n "$np" "$@" ;;
+        openmpi) MEND_TEST_STACKS=$stacks within "${limit:-200}" mpirun.openmpi --oversubscribe -n "$np" "$@" ;;
+        mpich) MEND_TEST_STACKS=$stacks within "${limit:-200}" mpirun.mpich -n "$np" "$@" ;;
     esac
 }
 other() { # MPI: the reference from the other one
     local other=$tests/anything mpi=openmpi
     [ "$1" = mpich ] || { other+=.mpich mpi=mpich; }
-    MEND_TEST_STACKS=/dev/null limit=60 launch $mpi "$np" "$other" "${words[@]:1}" >"$key.all" 2>/dev/null
+    stacks=$work/reference.stacks limit=60 launch $mpi "$np" "$other" "${words[@]:1}" >"$key.all" 2>/dev/null
     shown "$key.all" >"$key"
     is_whole && return
     echo "neither library gets through ${words[*]##*/} at $np ranks: compared with an undisturbed run in the capsule"
@@ -78,7 +78,7 @@ for ((t = 1; t <= trials; t++)); do
         [ -s "$key" ] || cp "$CAMPAIGN_CACHE/${key##*/}" "$key"
     else
         case $key in *anything*) longest=60 ;; *) longest=600 ;; esac
-        MEND_TEST_STACKS=/dev/null limit=$longest launch $native "$np" "${words[@]}" >"$key.all" 2>/dev/null </dev/null # what hangs is not ours
+        stacks=$work/reference.stacks limit=$longest launch $native "$np" "${words[@]}" >"$key.all" 2>/dev/null </dev/null # what hangs is not ours
         shown "$key.all" >"$key"
     fi
     # some seeds are too much for one of the libraries itself, it hangs; the other prints the same
