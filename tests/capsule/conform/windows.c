@@ -1,5 +1,6 @@
 /* windows.c - windows of each kind: what is asked of them, wrong synchronisation, atomics of all types. */
 #include "conform.h"
+#include <unistd.h>
 
 static void kinds(void)
 {
@@ -64,6 +65,42 @@ static void kinds(void)
     MPI_Info_free(&out);
     MPI_Info_free(&in);
     MPI_Win_free(&w);
+}
+
+/* While rank 0 waits for its own window, others that hold it access it, which may need rank 0's library. */
+static void waiting_target(void)
+{
+    for (int dynamic = 0; dynamic < 2; dynamic++) {
+        MPI_Win w;
+        int *memory = calloc(1, sizeof *memory), one = 1, old;
+        MPI_Aint there = 0;
+        if (dynamic) {
+            MPI_Win_create_dynamic(MPI_INFO_NULL, world, &w);
+            MPI_Win_attach(w, memory, sizeof *memory);
+            MPI_Get_address(memory, &there);
+            MPI_Bcast(&there, 1, MPI_AINT, 0, world);
+        } else
+            MPI_Win_create(memory, sizeof *memory, 1, MPI_INFO_NULL, world, &w);
+        MPI_Win_set_errhandler(w, MPI_ERRORS_RETURN);
+        if (me)
+            CALL(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w));
+        MPI_Barrier(world);
+        if (me) {
+            usleep(30000);
+            CALL(MPI_Get_accumulate(&one, 1, MPI_INT, &old, 1, MPI_INT, 0, there, 1, MPI_INT,
+                                    MPI_SUM, w));
+        } else
+            CALL(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w));
+        CALL(MPI_Win_unlock(0, w));
+        MPI_Barrier(world);
+        MPI_Win_lock(MPI_LOCK_SHARED, me, 0, w);
+        say("counted %d", *memory);
+        MPI_Win_unlock(me, w);
+        if (dynamic)
+            MPI_Win_detach(w, memory);
+        MPI_Win_free(&w);
+        free(memory);
+    }
 }
 
 static void synchronisation(void)
@@ -296,6 +333,7 @@ void part_windows(void)
     attributes();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     kinds();
+    waiting_target();
     synchronisation();
     atomics();
 }

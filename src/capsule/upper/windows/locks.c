@@ -28,6 +28,14 @@ static int try_lock(struct window *w, int type, int target, int *got)
     }
     return rc;
 }
+void window_turn(struct window *w, int target)
+{
+    struct status s;
+    int flag = 0;
+    LOWER(Iprobe, NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, w->comm->real, &flag, &s);
+    wait_turn(w->comm, target);
+    sched_yield(); /* the holder may be waiting for this core */
+}
 static int take_lock(object *win, int type, int target)
 {
     struct window *w = win->win.w;
@@ -36,8 +44,7 @@ static int take_lock(object *win, int type, int target)
         rc = try_lock(w, type, target, &got);
         if (rc || got)
             break;
-        wait_turn(w->comm, target);
-        sched_yield(); /* the holder may be waiting for this core */
+        window_turn(w, target);
     }
     if (!rc)
         w->held[target] = type;
@@ -49,13 +56,13 @@ static int give_lock(object *win, int target)
     long back = w->held[target] == LOCK_EXCLUSIVE ? 1 : -1, old;
     int rc = LOWER(win_flush, target, win->real);
     LOWER(win_sync, win->real);
-    if (!rc)
-        rc = LOWER(Fetch_and_op, &back, &old, predef[PRE_MPI_LONG]->real, target, 0,
-                   predef[PRE_MPI_SUM]->real, w->locks_real);
-    if (!rc)
-        rc = LOWER(win_flush, target, w->locks_real);
+    /* also after an error: others wait for this lock */
+    int given = LOWER(Fetch_and_op, &back, &old, predef[PRE_MPI_LONG]->real, target, 0,
+                      predef[PRE_MPI_SUM]->real, w->locks_real);
+    if (!given)
+        given = LOWER(win_flush, target, w->locks_real);
     w->held[target] = 0;
-    return rc;
+    return rc ? rc : given;
 }
 static int holds_any(const struct window *w)
 {

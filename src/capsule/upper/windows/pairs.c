@@ -5,7 +5,6 @@
  */
 #include "messages/messages.h"
 #include "windows/windows.h"
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +25,7 @@ static int mutex(struct window *w, int target, long from, long to)
             rc = LOWER(win_flush, target, w->locks_real);
         if (rc || old == from)
             return rc;
-        wait_turn(w->comm, target);
-        sched_yield();
+        window_turn(w, target);
     }
 }
 
