@@ -57,6 +57,60 @@ static void goes_away(void)
     say("it is %sthere", access(name, F_OK) ? "not " : "");
 }
 
+/* A file that is read and written in order only. The libraries do not agree on what this forbids. */
+static void sequential(void)
+{
+    static const int modes[] = {MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_MODE_RDONLY};
+    MPI_File f;
+    MPI_Status s;
+    MPI_Request r;
+    MPI_Offset at;
+    int b[4] = {me, 1, 2, 3}, amode = 0;
+    CALL(MPI_File_open(world, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_SEQUENTIAL,
+                       MPI_INFO_NULL, &f));
+    for (int reads = 0; reads < 2; reads++) {
+        CALL(MPI_File_open(world, name, modes[reads] | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL, &f));
+        MPI_File_get_amode(f, &amode);
+        say("sequential %d", (amode & MPI_MODE_SEQUENTIAL) != 0);
+        if (reads) {
+            CALL(MPI_File_read_ordered(f, b, 4, MPI_INT, &s));
+            say("%d read", b[0]);
+            CALL(MPI_File_read_ordered_begin(f, b, 1, MPI_INT));
+            CALL(MPI_File_read_ordered_end(f, b, &s));
+            CALL(MPI_File_read_shared(f, b, 1, MPI_INT, &s));
+            CALL(MPI_File_read(f, b, 1, MPI_INT, &s));
+            CALL(MPI_File_read_all(f, b, 1, MPI_INT, &s));
+            CALL(MPI_File_read_at(f, 0, b, 1, MPI_INT, &s));
+            CALL(MPI_File_read_at_all(f, 0, b, 1, MPI_INT, &s));
+            CALL(MPI_File_iread_shared(f, b, 1, MPI_INT, &r));
+        } else {
+            CALL(MPI_File_write_ordered(f, b, 4, MPI_INT, &s));
+            CALL(MPI_File_write_ordered_begin(f, b, 1, MPI_INT));
+            CALL(MPI_File_write_ordered_end(f, b, &s));
+            CALL(MPI_File_write_shared(f, b, 1, MPI_INT, &s));
+            CALL(MPI_File_write(f, b, 1, MPI_INT, &s));
+            CALL(MPI_File_write_all(f, b, 1, MPI_INT, &s));
+            CALL(MPI_File_write_at(f, 0, b, 1, MPI_INT, &s));
+            CALL(MPI_File_write_at_all(f, 0, b, 1, MPI_INT, &s));
+            CALL(MPI_File_set_size(f, 400));
+            CALL(MPI_File_iwrite_shared(f, b, 1, MPI_INT, &r));
+        }
+        CALL(MPI_Wait(&r, &s));
+        CALL(MPI_File_seek(f, 0, MPI_SEEK_SET));
+        CALL(MPI_File_get_position(f, &at));
+        CALL(MPI_File_get_position_shared(f, &at));
+        CALL(MPI_File_seek_shared(f, 0, MPI_SEEK_SET));
+        CALL(MPI_File_get_byte_offset(f, 4, &at));
+        CALL(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+        CALL(MPI_File_set_view(f, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native",
+                               MPI_INFO_NULL));
+        CALL(MPI_File_close(&f));
+    }
+    CALL(MPI_File_open(world, name, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &f));
+    CALL(MPI_File_set_view(f, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    CALL(MPI_File_close(&f));
+}
+
 static void errors(void)
 {
     MPI_File f = MPI_FILE_NULL;
@@ -86,5 +140,6 @@ void part_files(void)
     snprintf(name, sizeof name, "%s", getenv("CONFORM_FILE"));
     at_once();
     goes_away();
+    sequential();
     errors();
 }

@@ -178,6 +178,8 @@ int lower_file_open(handle_t comm, const char *name, int amode, int n, char *con
     MPI_Comm_rank(COMM(comm), &rank);
     undo_file_opening(name, amode, rank == 0);
     amode &= ~MPI_MODE_DELETE_ON_CLOSE;
+    if (!(amode & MPI_MODE_RDWR)) /* with both, the library has to say that this is an error */
+        amode &= ~MPI_MODE_SEQUENTIAL;
     int rc = FILE_CALL("File_open", MPI_File_open(COMM(comm), name, amode, info, &f));
     if (n)
         MPI_Info_free(&info);
@@ -204,26 +206,6 @@ int lower_file_set_view(handle_t file, long disp, handle_t etype, handle_t filet
     return error_out(
         FILE_CALL("File_set_view", MPI_File_set_view(FILE_(file), disp, TYPE(etype), TYPE(filetype),
                                                      datarep, MPI_INFO_NULL)));
-}
-static void free_unless_named(MPI_Datatype *t)
-{
-    int ni, na, nt, combiner = MPI_COMBINER_NAMED;
-    if (!MPI_Type_get_envelope(*t, &ni, &na, &nt, &combiner) && combiner != MPI_COMBINER_NAMED)
-        MPI_Type_free(t);
-}
-int lower_file_displacement(handle_t file, long *disp)
-{
-    MPI_Datatype etype, filetype;
-    MPI_Offset at = 0;
-    char datarep[MPI_MAX_DATAREP_STRING];
-    int rc =
-        FILE_CALL("File_get_view", MPI_File_get_view(FILE_(file), &at, &etype, &filetype, datarep));
-    if (rc)
-        return error_out(rc);
-    *disp = at;
-    free_unless_named(&etype);
-    free_unless_named(&filetype);
-    return 0;
 }
 
 /* --- hints, as the library has them --- */

@@ -67,12 +67,16 @@
 #define CORE_FILE_FORWARD(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
     { \
         if (!file->file.f) { return NEUTRAL_MPI_ERR_FILE; } \
+        int refused_ = file_refuses(file, #Name); \
+        if (refused_) { return refused_; } \
         __attribute__((unused)) object *comm = file->file.f->comm; \
         CALL(Name, __VA_ARGS__) \
     }
 #define CORE_FILE_NONBLOCKING(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
     { \
         if (!file->file.f) { return NEUTRAL_MPI_ERR_FILE; } \
+        int refused_ = file_refuses(file, #Name); \
+        if (refused_) { return refused_; } \
         object *comm = file->file.f->comm; \
         collective_enter(comm); \
         CALL(Name, __VA_ARGS__) \
@@ -80,6 +84,8 @@
 #define CORE_FILE_COLLECTIVE(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
     { \
         if (!file->file.f) { return NEUTRAL_MPI_ERR_FILE; } \
+        int refused_ = file_refuses(file, #Name); \
+        if (refused_) { return refused_; } \
         object *comm = file->file.f->comm; \
         struct gate gate_; \
         int rc = exclusive_enter(comm, &gate_); \

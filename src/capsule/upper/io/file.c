@@ -1,6 +1,10 @@
 /* file.c - MPI-IO: the lower half opens files; this half keeps what it takes to open them again: name,
  * mode, view, positions.
  *
+ * No file is open below with MPI_MODE_SEQUENTIAL. In this mode MPICH (4.3) neither tells where the shared pointer is nor sets it,
+ * so a resumed program would read from the beginning again; and Open MPI (5.0.7) takes the pointer, which counts elements, for
+ * bytes. This half refuses what the program's library refuses.
+ *
  * The first half of a split collective does all the work; the second returns the result. Draining
  * completes all requests before an image is taken, so no file operation is in progress then.
  */
@@ -117,9 +121,37 @@ int core_File_get_amode(object *file, int *amode)
     *amode = file->file.f->amode;
     return 0;
 }
-/* MPI_DISPLACEMENT_CURRENT is where the shared pointer is: it moves on, the displacement must not. We find it ourselves
- * where the library lets us: Open MPI 5.0.7 takes the pointer's position, a number of elements, for bytes.
- */
+int file_refuses(const object *file, const char *function)
+{
+#ifdef MPICH_ABI
+    static const char *const accepted[] = {"File_read_shared",
+                                           "File_read_ordered",
+                                           "File_iread_shared",
+                                           "File_write_shared",
+                                           "File_write_ordered",
+                                           "File_iwrite_shared",
+                                           "File_preallocate",
+                                           "File_get_size",
+                                           "File_get_position",
+                                           "File_get_byte_offset",
+                                           "File_get_type_extent",
+                                           "File_set_atomicity",
+                                           "File_get_atomicity",
+                                           "File_sync",
+                                           NULL};
+    if (__builtin_expect(file->file.f->amode & MODE_SEQUENTIAL, 0)) {
+        int i = 0;
+        while (accepted[i] && strcmp(accepted[i], function) != 0)
+            i++;
+        return accepted[i] ? 0 : NEUTRAL_MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+#else /* Open MPI refuses nothing */
+    (void)file, (void)function;
+#endif
+    return 0;
+}
+/* MPI_DISPLACEMENT_CURRENT is where the shared pointer is: it moves on, the displacement must not. All ranks have looked before
+ * the first of them sets its view, which sets the pointer to zero. */
 static int displacement_is_current(const object *file, long *disp)
 {
     long position = 0, byte = 0;
@@ -128,22 +160,34 @@ static int displacement_is_current(const object *file, long *disp)
     int rc = LOWER(File_get_position_shared, file->real, &position);
     if (!rc)
         rc = LOWER(File_get_byte_offset, file->real, position, &byte);
-    if (!rc)
-        *disp = byte;
-    return file->file.f->loosened ? rc : 0;
+    int met = LOWER(Barrier, file->file.f->comm->real);
+    *disp = byte;
+    return rc ? rc : met;
+}
+/* Only a sequential file knows MPI_DISPLACEMENT_CURRENT, and for MPICH it knows nothing else. */
+static int displacement_is_wrong(const object *file, long disp)
+{
+    int current = disp == NEUTRAL_DISPLACEMENT_CURRENT,
+        sequential = (file->file.f->amode & MODE_SEQUENTIAL) != 0;
+#ifdef MPICH_ABI
+    return current != sequential ? NEUTRAL_MPI_ERR_ARG : 0;
+#else
+    return current && !sequential ? NEUTRAL_MPI_ERR_DISP : 0;
+#endif
 }
 int core_File_set_view(object *file, long disp, object *etype, object *filetype,
                        const char *datarep, object *info)
 {
     struct open_file *f = file->file.f;
     struct gate g;
-    int rc = exclusive_enter(f->comm, &g);
+    int rc = displacement_is_wrong(file, disp);
+    if (rc)
+        return rc;
+    rc = exclusive_enter(f->comm, &g);
     if (!rc)
         rc = displacement_is_current(file, &disp);
     if (!rc)
         rc = LOWER(file_set_view, file->real, disp, etype->real, filetype->real, datarep);
-    if (!rc && disp == NEUTRAL_DISPLACEMENT_CURRENT)
-        rc = LOWER(file_displacement, file->real, &disp);
     exclusive_leave(&g);
     if (rc)
         return rc;
@@ -224,10 +268,8 @@ void rebind_files(void)
     EACH_LIVE (o, KIND_FILE) {
         struct open_file *f = o->file.f;
         object *info = o->extra ? o->extra->info : NULL;
-        int amode = f->amode & ~(MODE_EXCL | MODE_SEQUENTIAL);
-        f->loosened = (f->amode & MODE_SEQUENTIAL) != 0;
-        int rc = LOWER(file_open, f->comm->real, f->name, amode, info ? info->info.n : 0,
-                       info ? info->info.words : NULL, &o->real);
+        int rc = LOWER(file_open, f->comm->real, f->name, f->amode & ~MODE_EXCL,
+                       info ? info->info.n : 0, info ? info->info.words : NULL, &o->real);
         if (rc) { /* not by stdio: the program may be inside it */
             file_say("MPI_File_open cannot open it again", f->name);
             o->real = upper.lower->predef[PRE_MPI_FILE_NULL];

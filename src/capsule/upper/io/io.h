@@ -9,7 +9,6 @@ struct open_file {
     object *comm;
     char *name;
     int amode, atomic;
-    int loosened; /* open below without MPI_MODE_SEQUENTIAL, which forbids to go back to a position */
     long disp;
     object *etype, *filetype;
     char *datarep;
@@ -17,6 +16,8 @@ struct open_file {
     struct status split_status;           /* its status */
     long position, shared_position, size; /* as of the latest checkpoint */
 };
+/* Whether the program's library refuses MPI_`function` on this file: MPI_ERR_UNSUPPORTED_OPERATION, or 0. */
+int file_refuses(const object *file, const char *function);
 void files_before_image(void);
 void rebind_files(void);
 
