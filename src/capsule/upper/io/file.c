@@ -9,6 +9,7 @@
  * completes all requests before an image is taken, so no file operation is in progress then.
  */
 #include "io/io.h"
+#include "os/os.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,7 @@ int core_File_open(object *comm, const char *name, int amode, object *info, obje
         sprintf(f->name, "%s/%s", here, name);
     } else
         f->name = need(strdup(name));
+    file_of_lower_half(f->name);
     f->amode = amode;
     f->etype = f->filetype = TYPE_BYTE;
     f->datarep = need(strdup("native"));

@@ -30,7 +30,9 @@ int file_numbers(void);              /* the upper half's first file descriptor *
 int file_moved(int fd, int cloexec); /* moves fd to such a number, and returns that */
 int file_in_passing(void);           /* libc has a file open for a moment, unknown to an image */
 void files_of_lower_half(void);      /* MPI has begun: what is open below now stays open */
-int files_resumed(void);             /* how often this process was resumed from an image */
+/* MPI has opened this one: no image waits until it is closed. */
+void file_of_lower_half(const char *name);
+int files_resumed(void); /* how often this process was resumed from an image */
 struct _IO_FILE;
 void stream_moved(struct _IO_FILE *f);           /* like file_moved */
 void file_link(int fd, char *link, size_t room); /* its name in /proc */

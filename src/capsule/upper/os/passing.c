@@ -97,3 +97,26 @@ void files_of_lower_half(void)
 {
     look_at_passing(0, 1);
 }
+
+struct named {
+    dev_t device;
+    ino_t inode;
+};
+static void note_lower(int fd, void *with)
+{
+    const struct named *n = with;
+    struct stat st;
+    if (fd >= 3 && fd < file_numbers() && fd < UPPER_FILES && !fstat(fd, &st) &&
+        st.st_dev == n->device && st.st_ino == n->inode)
+        passing.file[fd] = (struct passing){st.st_ino, 0};
+}
+void file_of_lower_half(const char *name)
+{
+    struct stat st;
+    if (stat(name, &st))
+        return;
+    struct named n = {st.st_dev, st.st_ino};
+    if (!each_open_file(note_lower, &n))
+        for (int fd = 3; fd < UPPER_FILES; fd++)
+            note_lower(fd, &n);
+}
