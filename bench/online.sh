@@ -13,7 +13,11 @@ row() { # name value unit baseline ratio target ok
 median() { sort -g | awk '{v[NR]=$1} END{print NR ? v[int((NR+1)/2)] : "null"}'; }
 le() { awk -v a="$1" -v b="$2" 'BEGIN{print (a != "null" && a <= b) ? "true" : "false"}'; }
 t() { sed -E 's/.*"t":([0-9.]+).*/\1/'; }
-wait_for() { for _ in $(seq 3000); do n=$(grep -c "$1" "$2" 2>/dev/null); [ "${n:-0}" -ge "$3" ] && return 0; sleep 0.02; done; return 1; }
+wait_for() { # PATTERN FILE N: until it is there so many times; 1: the job ended before
+    local n
+    while kill -0 "$runner" 2>/dev/null; do n=$(grep -c "$1" "$2" 2>/dev/null); [ "${n:-0}" -ge "$3" ] && return 0; sleep 0.02; done
+    return 1
+}
 
 # what a rank holds for all versions: its own images and those of the rank whose partner it is
 players() { grep '"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
@@ -70,7 +74,10 @@ row online.undisturbed "$calm" s "$plain" "$(awk -v a="$calm" -v b="$plain" 'BEG
 
 # The same with images that are full: heat is zero wherever no heat has come to yet, and zero pages are in no image.
 mpicc.openmpi -O2 -o steady "$MEND_SOURCE/tests/fault/apps/steady.c" || exit 1
-program=(./steady 80 $((mib << 16)) 0); native; rm -f in_place relaunch
+# As many steps as take 10 s here: four versions fit in, however fast the machine is.
+a=$(now); program=(./steady 20 $((mib << 16)) 0); native; b=$(now)
+program=(./steady "$(awk -v a="$a" -v b="$b" 'BEGIN { n = int(200 / (b - a)); print n < 80 ? 80 : n }')" $((mib << 16)) 0)
+native; rm -f in_place relaunch
 for ((i = 0; i < (times + 1) / 2; i++)); do
     rm -rf job; "$mend" run -n 4 --spares 1 --every 1s --levels memory,partner --dir job -q -- "${program[@]}" >got & runner=$!
     wait_for '"checkpoint.commit"' job/events.jsonl 16 || break
