@@ -89,14 +89,9 @@ static void note_result(mend_store *store, struct job *job, mend_level level, in
 
 /* Before the first heavy work of a job, wait until all ranks have made their copies: on a node with few cores the
  * engine of one rank would slow down the copy of another. The memory level starts with messages of its own. */
-static int before_files(mend_store *store, struct job *job)
+static int before_files(mend_store *store, const struct job *job)
 {
-    int rc = 0;
-    if (!(job->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY)))
-        rc = agree(store, 0);
-    if (rc == 0 && !job->rebuild)
-        delta_note(store, job);
-    return rc;
+    return job->levels & MEND_LEVEL_BIT(MEND_LEVEL_MEMORY) ? 0 : agree(store, 0);
 }
 
 /* A copy made in the background must be complete, on every rank. */
@@ -153,7 +148,9 @@ static void run_job(mend_store *store, struct job *job)
         int rc = copied;
         if (rc == 0 && level != MEND_LEVEL_MEMORY && !noted) {
             rc = before_files(store, job);
-            noted = true;
+            noted = rc == 0;
+            if (noted && !job->rebuild)
+                delta_note(store, job);
         }
         if (rc == 0 && !job->rebuild && (LEVELS_OWN_FILE & MEND_LEVEL_BIT(level)))
             prune_due(store, (mend_level)level);
@@ -165,9 +162,9 @@ static void run_job(mend_store *store, struct job *job)
         if (rc == 0)
             prune_level(store, (mend_level)level);
     }
-    /* Do not forget the changes that the kernel saw. Hashes and copies stay those of the last save that they were
-     * made for. */
-    if (!noted && !job->rebuild && job->changed)
+    /* Do not forget the changes that the kernel saw, nor that it did not look: then everything may have changed. Hashes
+     * and copies stay those of the last save that they were made for. */
+    if (!noted && !job->rebuild && (job->changed || store->options.delta == MEND_DELTA_PAGES))
         delta_note(store, job);
     unsigned own = job->reached & LEVELS_OWN_FILE;
     unsigned global = job->reached & MEND_LEVEL_BIT(MEND_LEVEL_GLOBAL);
