@@ -103,6 +103,35 @@ static void waiting_target(void)
     }
 }
 
+/* Two ranks count alone, others look at it together: none gets in between. */
+static void locks_exclude(void)
+{
+    enum { TIMES = 100 };
+    MPI_Win w;
+    int *count, got = 0, wrong = 0;
+    MPI_Win_allocate(2 * sizeof *count, sizeof *count, MPI_INFO_NULL, world, &count, &w);
+    count[0] = count[1] = 0;
+    MPI_Barrier(world);
+    for (int i = 0; i < TIMES; i++) {
+        int two[2];
+        MPI_Win_lock(me < 2 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, 0, 0, w);
+        MPI_Get(two, 2, MPI_INT, 0, 0, 2, MPI_INT, w);
+        MPI_Win_flush(0, w);
+        wrong += two[0] != two[1];
+        for (int k = 0; k < 2 && me < 2; k++) {
+            got = two[0] + 1;
+            MPI_Put(&got, 1, MPI_INT, 0, k, 1, MPI_INT, w);
+            MPI_Win_flush(0, w);
+        }
+        MPI_Win_unlock(0, w);
+    }
+    MPI_Barrier(world);
+    MPI_Win_lock(MPI_LOCK_SHARED, me, 0, w);
+    say("counted %d, %d wrong", count[0], wrong);
+    MPI_Win_unlock(me, w);
+    MPI_Win_free(&w);
+}
+
 static void synchronisation(void)
 {
     MPI_Win w;
@@ -334,6 +363,7 @@ void part_windows(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     kinds();
     waiting_target();
+    locks_exclude();
     synchronisation();
     atomics();
 }

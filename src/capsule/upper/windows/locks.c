@@ -3,13 +3,16 @@
 #include "core/face.h"
 #include <sched.h>
 
+/* The word of a target: how many hold it shared, or try to; plus EXCLUSIVE, far below zero, if one holds it alone. */
+#define EXCLUSIVE (-(1L << 40))
+
 static int try_lock(struct window *w, int type, int target, int *got)
 {
-    long zero = 0, minus = -1, one = 1, old = 0;
+    long zero = 0, alone = EXCLUSIVE, minus = -1, one = 1, old = 0;
     object *t = predef[PRE_MPI_LONG];
     int rc;
     if (type == LOCK_EXCLUSIVE) {
-        rc = LOWER(Compare_and_swap, &minus, &zero, &old, t->real, target, 0, w->locks_real);
+        rc = LOWER(Compare_and_swap, &alone, &zero, &old, t->real, target, 0, w->locks_real);
         if (!rc)
             rc = LOWER(win_flush, target, w->locks_real);
         *got = old == 0;
@@ -28,13 +31,13 @@ static int try_lock(struct window *w, int type, int target, int *got)
     }
     return rc;
 }
-void window_turn(struct window *w, int target)
+void window_turn(const struct window *w)
 {
     struct status s;
     int flag = 0;
     LOWER(Iprobe, NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, w->comm->real, &flag, &s);
-    wait_turn(w->comm, target);
-    sched_yield(); /* the holder may be waiting for this core */
+    wait_turn(w->comm, NEUTRAL_ANY_SOURCE); /* nobody knows who holds it */
+    sched_yield();                          /* the holder may be waiting for this core */
 }
 static int take_lock(object *win, int type, int target)
 {
@@ -44,7 +47,7 @@ static int take_lock(object *win, int type, int target)
         rc = try_lock(w, type, target, &got);
         if (rc || got)
             break;
-        window_turn(w, target);
+        window_turn(w);
     }
     if (!rc)
         w->held[target] = type;
@@ -53,7 +56,7 @@ static int take_lock(object *win, int type, int target)
 static int give_lock(object *win, int target)
 {
     struct window *w = win->win.w;
-    long back = w->held[target] == LOCK_EXCLUSIVE ? 1 : -1, old;
+    long back = w->held[target] == LOCK_EXCLUSIVE ? -EXCLUSIVE : -1, old;
     int rc = LOWER(win_flush, target, win->real);
     LOWER(win_sync, win->real);
     /* also after an error: others wait for this lock */

@@ -25,7 +25,7 @@ static int mutex(struct window *w, int target, long from, long to)
             rc = LOWER(win_flush, target, w->locks_real);
         if (rc || old == from)
             return rc;
-        window_turn(w, target);
+        window_turn(w);
     }
 }
 

@@ -26,7 +26,7 @@ struct window {
     struct segment *segment;
     /* locks */
     handle_t locks_real; /* the lower half's window over the words of all ranks */
-    long *lock_word;     /* ours: 0 free, -1 exclusive, n > 0: n shared; valid in an image */
+    long *lock_word;     /* ours: see locks.c; valid in an image */
     long *lock_live;     /* the lower half's copy, valid at all other times */
     unsigned char *held; /* per target: the lock that we hold */
     int lock_all;
@@ -49,10 +49,10 @@ int window_lock_words_below(struct window *w);
 /* --- locks.c --- */
 int window_access(object *win, int target);
 int holds_locks(const struct window *w);
-/* One turn of a loop that waits for a word of `target`. It lets the library below make progress, for whoever holds that word may
+/* One turn of a loop that waits for the word of a rank. It lets the library below make progress, for whoever holds that word may
  * need an answer from this process before it can go on. Open MPI's atomics on memory of this node do not do that, nor do
  * flushes that find nothing to complete. */
-void window_turn(struct window *w, int target);
+void window_turn(const struct window *w);
 int in_epoch(const struct window *w); /* of locks, or of MPI_Win_post and MPI_Win_start */
 /* --- pairs.c: pairs_Name() for each row of class ATOMIC --- */
 int pairs_are_ours(const object *type, const object *win);
