@@ -43,9 +43,13 @@ void rebind_requests(void)
     sort_by_order(open, n);
     for (at = 0; at < n; at++) {
         object *r = open[at];
-        LOWER(Irecv, r->req.buf, r->req.n, r->req.type->real,
-              r->req.comm->comm.released ? NEUTRAL_ANY_SOURCE : r->req.peer, r->req.tag,
-              r->req.comm->real, &r->real);
+        int rc = LOWER(Irecv, r->req.buf, r->req.n, r->req.type->real,
+                       r->req.comm->comm.released ? NEUTRAL_ANY_SOURCE : r->req.peer, r->req.tag,
+                       r->req.comm->real, &r->real);
+        if (rc) { /* another library may not have its type, or not allow its tag */
+            r->req.error = rc;
+            r->req.done = 1;
+        }
     }
     keep_free(open);
 }

@@ -164,8 +164,11 @@ int special_free(object **h)
         return rc;
     }
     for (int i = 0; i < s->n; i++)
-        if (s->inner[i] != predef[PRE_MPI_REQUEST_NULL])
+        if (s->inner[i] != predef[PRE_MPI_REQUEST_NULL]) {
+            if (!request_poll(s->inner[i]))
+                s->keep = NULL; /* a send still reads from it: it stays until the program ends */
             rc = core_Request_free(&s->inner[i]);
+        }
     dismantle(h);
     return rc;
 }

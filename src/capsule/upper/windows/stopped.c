@@ -12,6 +12,10 @@ void windows_flush(void)
 }
 void windows_before_image(void)
 {
+    EACH_LIVE (o, KIND_WIN)
+        if (o->win.w
+                ->segment) /* threads of other ranks may write into our part: all are parked from here on */
+            LOWER(Barrier, o->win.w->comm->real);
     EACH_LIVE (o, KIND_WIN) {
         LOWER(win_flush_all, o->real);
         LOWER(win_flush_all, o->win.w->locks_real);
@@ -61,7 +65,9 @@ void rebind_windows(void)
             rc = window_lock_words_below(w);
         if (rc)
             cannot_be_made_again(rc);
-        for (struct attached *a = w->attached; a; a = a->next)
-            LOWER(win_attach, o->real, a->base, a->size);
+        for (struct attached *a = w->attached; a && !rc; a = a->next)
+            rc = LOWER(win_attach, o->real, a->base, a->size);
+        if (rc)
+            cannot_be_made_again(rc);
     }
 }
