@@ -9,6 +9,8 @@
  */
 #include "undo/undo.h"
 
+#include "border/prefix.h"
+
 #include <base/event.h>
 
 #include <mpi.h>
@@ -30,17 +32,10 @@ static struct {
     int told_count;
 } opened;
 
-/* A prefix like "ufs:" is for the MPI library. */
-static const char *plain_name(const char *name)
-{
-    const char *colon = strchr(name, ':');
-    return colon && !memchr(name, '/', (size_t)(colon - name)) ? colon + 1 : name;
-}
-
 static int absolute(const char *name, char *path)
 {
     char here[PATH_MAX];
-    name = plain_name(name);
+    name = after_prefix(name);
     if (name[0] == '/')
         return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
     return getcwd(here, sizeof here) &&

@@ -9,6 +9,7 @@
  * completes all requests before an image is taken, so no file operation is in progress then.
  */
 #include "io/io.h"
+#include "border/prefix.h"
 #include "os/os.h"
 #include <limits.h>
 #include <stdio.h>
@@ -17,11 +18,26 @@
 #include <unistd.h>
 
 enum {
+    MODE_APPEND = NEUTRAL_MODE_APPEND,
+    MODE_CREATE = NEUTRAL_MODE_CREATE,
     MODE_DELETE_ON_CLOSE = NEUTRAL_MODE_DELETE_ON_CLOSE,
     MODE_EXCL = NEUTRAL_MODE_EXCL,
     MODE_SEQUENTIAL = NEUTRAL_MODE_SEQUENTIAL
 };
 enum { WHENCE_SET = 600 };
+
+/* The working directory may change later. */
+static char *absolute(const char *name)
+{
+    const char *path = after_prefix(name);
+    char here[PATH_MAX] = "";
+    if (path[0] == '/' || !getcwd(here, sizeof here))
+        return need(strdup(name));
+    size_t bytes = strlen(here) + strlen(name) + 2;
+    char *whole = need(malloc(bytes));
+    snprintf(whole, bytes, "%.*s%s/%s", (int)(path - name), name, here, path);
+    return whole;
+}
 
 int core_File_open(object *comm, const char *name, int amode, object *info, object **out)
 {
@@ -45,15 +61,8 @@ int core_File_open(object *comm, const char *name, int amode, object *info, obje
         error_holder = predef[PRE_MPI_FILE_NULL];
         return rc;
     }
-    /* The working directory may change later. A name with a colon may have a prefix such as "ufs:" and
-     * stays as it is. */
-    char here[PATH_MAX] = "";
-    if (name[0] != '/' && !strchr(name, ':') && getcwd(here, sizeof here)) {
-        f->name = need(malloc(strlen(here) + strlen(name) + 2));
-        sprintf(f->name, "%s/%s", here, name);
-    } else
-        f->name = need(strdup(name));
-    file_of_lower_half(f->name);
+    f->name = absolute(name);
+    file_of_lower_half(after_prefix(f->name));
     f->amode = amode;
     f->etype = f->filetype = TYPE_BYTE;
     f->datarep = need(strdup("native"));
@@ -89,7 +98,7 @@ int core_File_close(object **h)
         return NEUTRAL_MPI_ERR_FILE;
     struct gate g;
     int rc = exclusive_enter(f->comm, &g);
-    if (!rc)
+    if (!rc && !f->lost)
         rc = LOWER(file_close, o->real);
     if (!rc && f->amode & MODE_DELETE_ON_CLOSE)
         rc = delete_closed(f);
@@ -123,8 +132,17 @@ int core_File_get_amode(object *file, int *amode)
     *amode = file->file.f->amode;
     return 0;
 }
+/* Files report errors to nobody by default, so a program might go on without its data. */
+static void stop_if_lost(const struct open_file *f)
+{
+    if (!f->lost)
+        return;
+    file_say(f->lost, f->name);
+    abort();
+}
 int file_refuses(const object *file, const char *function)
 {
+    stop_if_lost(file->file.f);
 #ifdef MPICH_ABI
     static const char *const accepted[] = {"File_read_shared",
                                            "File_read_ordered",
@@ -148,7 +166,7 @@ int file_refuses(const object *file, const char *function)
         return accepted[i] ? 0 : NEUTRAL_MPI_ERR_UNSUPPORTED_OPERATION;
     }
 #else /* Open MPI refuses nothing */
-    (void)file, (void)function;
+    (void)function;
 #endif
     return 0;
 }
@@ -183,6 +201,7 @@ int core_File_set_view(object *file, long disp, object *etype, object *filetype,
     struct open_file *f = file->file.f;
     struct gate g;
     int rc = displacement_is_wrong(file, disp);
+    stop_if_lost(f);
     if (rc)
         return rc;
     rc = exclusive_enter(f->comm, &g);
@@ -265,23 +284,45 @@ void files_before_image(void)
         LOWER(File_get_atomicity, o->real, &f->atomic);
     }
 }
+/* Rank by rank, libraries and file systems may say different things. */
+static int failed_somewhere(const struct open_file *f, int failed)
+{
+    int any = failed != 0, all = 1;
+    LOWER(Allreduce, &any, &all, 1, predef[PRE_MPI_INT]->real, predef[PRE_MPI_MAX]->real,
+          f->comm->real);
+    return all;
+}
+/* Open it again. A file that held anything when the image was taken must be there and hold as much. Returns what is wrong, on
+ * all ranks. */
+static const char *open_again(object *o)
+{
+    struct open_file *f = o->file.f;
+    object *info = o->extra ? o->extra->info : NULL;
+    long size = 0;
+    int amode = f->amode & ~(f->size ? MODE_EXCL | MODE_CREATE : MODE_EXCL);
+    int rc = LOWER(file_open, f->comm->real, f->name, amode, info ? info->info.n : 0,
+                   info ? info->info.words : NULL, &o->real);
+    if (failed_somewhere(f, rc))
+        return "MPI_File_open cannot open it again";
+    rc = LOWER(file_set_view, o->real, f->disp, f->etype->real, f->filetype->real, f->datarep);
+    if (failed_somewhere(f, rc))
+        return "MPI_File_set_view cannot set its view again";
+    rc = LOWER(File_get_size, o->real, &size);
+    return failed_somewhere(f, !rc && size < f->size) ? "is shorter than when the image was taken"
+                                                      : NULL;
+}
 void rebind_files(void)
 {
     EACH_LIVE (o, KIND_FILE) {
         struct open_file *f = o->file.f;
-        object *info = o->extra ? o->extra->info : NULL;
-        int rc = LOWER(file_open, f->comm->real, f->name, f->amode & ~MODE_EXCL,
-                       info ? info->info.n : 0, info ? info->info.words : NULL, &o->real);
-        if (rc) { /* not by stdio: the program may be inside it */
-            file_say("MPI_File_open cannot open it again", f->name);
+        f->lost = open_again(o);
+        if (f->lost) { /* not by stdio: the program may be inside it */
+            file_say(f->lost, f->name);
             o->real = upper.lower->predef[PRE_MPI_FILE_NULL];
             continue;
         }
-        rc = LOWER(file_set_view, o->real, f->disp, f->etype->real, f->filetype->real, f->datarep);
-        if (rc)
-            file_say("MPI_File_set_view cannot set its view again", f->name);
         LOWER(File_seek, o->real, f->position, WHENCE_SET);
-        if (f->shared_position > 0)
+        if (f->shared_position > 0 || f->amode & MODE_APPEND)
             LOWER(File_seek_shared, o->real, f->shared_position, WHENCE_SET);
         if (f->atomic)
             LOWER(File_set_atomicity, o->real, 1);

@@ -9,6 +9,7 @@ struct open_file {
     object *comm;
     char *name;
     int amode, atomic;
+    const char *lost; /* why it could not be opened again: to use it ends the job */
     long disp;
     object *etype, *filetype;
     char *datarep;
