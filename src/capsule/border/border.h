@@ -234,6 +234,7 @@ struct comm_card {
         door_turns; /* threads that wait at its door, and how long (lower/round/application.c) */
     int freed;      /* this rank has freed it; others may be behind */
     int released;   /* freed, but requests of this rank still hold it: nobody rebuilds it */
+    int replaced;   /* since a restart a communicator of this rank alone stands in for it */
     int size, rank;
     const int *ranks; /* members as world ranks */
     int remote_size;  /* inter-communicators; else 0 */

@@ -132,6 +132,7 @@ int lower_comms_rebuild(struct upper *upper)
         } else if (c->released && !c->freed) { /* a place for receives that nobody will match */
             MPI_Comm_dup(MPI_COMM_SELF, &alone);
             *c->real = (handle_t)alone;
+            c->replaced = 1;
         }
     }
     qsort(card, n, sizeof *card, by_id);

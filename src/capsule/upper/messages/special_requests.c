@@ -165,7 +165,7 @@ int special_free(object **h)
     }
     for (int i = 0; i < s->n; i++)
         if (s->inner[i] != predef[PRE_MPI_REQUEST_NULL]) {
-            if (!request_poll(s->inner[i]))
+            if (s->what == SPECIAL_COMPOSITE && !request_poll(s->inner[i]))
                 s->keep = NULL; /* a send still reads from it: it stays until the program ends */
             rc = core_Request_free(&s->inner[i]);
         }
@@ -242,8 +242,22 @@ static int is_persistent(const object *r)
 {
     return r && r->kind == KIND_REQ && r->req.special && is_started(r->req.special);
 }
+/* No rank knows whether others still hold a communicator that is free, so a restart does not make it again. */
+static void stop_if_replaced(const struct special_request *s)
+{
+    for (int i = 0; i < s->n_held && !s->channel; i++)
+        if (s->held[i]->kind == KIND_COMM && s->held[i]->comm.released &&
+            s->held[i]->comm.card->replaced) {
+            file_say("a persistent request cannot start again after a restart: its communicator "
+                     "was freed",
+                     "MPI_Start");
+            abort();
+        }
+}
 int core_Start(object **h)
 {
+    if (is_persistent(*h))
+        stop_if_replaced((*h)->req.special);
     return is_persistent(*h) && !(*h)->req.special->n ? (*h)->req.special->start(*h)
                                                       : NEUTRAL_MPI_ERR_REQUEST;
 }
