@@ -253,12 +253,15 @@ static int commit(int group_id, int *time_stamp, int failure)
         agreed = mend_fenix_all(group, whole, &whole);
     if (agreed || !all)
         code = agreed ? agreed : MEND_ERR_NO_MEMORY;
-    if (!code)
-        code = mend_fenix_save(group);
+    if (code)
+        return mend_fenix_data_result(code, failure);
+    int stamp = group->next_stamp;
+    code = mend_fenix_save(group);
+    group->next_stamp++; /* the store takes the number even if it then keeps nothing of it */
     if (code)
         return mend_fenix_data_result(code, failure);
     group->newest_is_whole = whole;
-    group->stamps[group->stamp_count++] = group->next_stamp;
+    group->stamps[group->stamp_count++] = stamp;
     int keep = group->depth < 0 ? INT_MAX : group->depth + 1;
     if (group->stamp_count > keep) {
         int gone = group->stamp_count - keep;
@@ -267,8 +270,7 @@ static int commit(int group_id, int *time_stamp, int failure)
     }
     mend_fenix_unstage(group);
     if (time_stamp)
-        *time_stamp = group->next_stamp;
-    group->next_stamp++;
+        *time_stamp = stamp;
     return FENIX_SUCCESS;
 }
 

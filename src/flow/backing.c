@@ -19,6 +19,7 @@ struct backing {
     char *name;
     int *ids;
     int id_room;
+    mend_version_t saved; /* the last one whose outcome nobody has asked for, -1: none */
     mend_store_options options;
 };
 
@@ -58,7 +59,9 @@ static int store_save(void *arg, mend_version_t version, const mend_flow_part *p
     if (rc)
         return rc;
     mend_save_options o = {.levels = levels, .ids = b->ids, .id_count = count};
-    return mend_store_save_with(b->store, version, &o);
+    rc = mend_store_save_with(b->store, version, &o);
+    b->saved = rc ? -1 : version;
+    return rc;
 }
 
 static int store_newest(void *arg, mend_version_t at_most, mend_version_t *version)
@@ -124,6 +127,7 @@ static int make_store(const char *name, const char *suffix, mend_flow_store *mad
         free(b);
         return mend_fail(MEND_ERR_NO_MEMORY, "no memory for a store");
     }
+    b->saved = -1;
     int rc = mend_store_defaults(&b->options);
     if (rc) {
         free(b->name);
@@ -150,6 +154,20 @@ int backing_store(mend_flow *f)
 {
     int rc = make_store(f->name, "", &f->store);
     f->own_store = rc == 0;
+    return rc;
+}
+
+int backing_outcome(mend_flow *f, mend_version_t *version)
+{
+    struct backing *b = f->own_store ? f->store.arg : NULL;
+    int done = 0;
+    if (!b || !b->store || b->saved < 0)
+        return 0;
+    int rc = mend_store_test(b->store, &done);
+    if (!done)
+        return 0;
+    *version = b->saved;
+    b->saved = -1;
     return rc;
 }
 

@@ -120,8 +120,9 @@ void context_close(mend_flow *f)
 {
     recover_end(f);
     constants_free(f);
-    if (f->store_open)
-        f->store.close(f->store.arg);
+    int rc = f->store_open ? f->store.close(f->store.arg) : 0;
+    if (rc && rc != MEND_ERR_PEER_FAILED)
+        mend_log(MEND_LOG_WARNING, "%s: %s", f->name ? f->name : "flow", mend_error_text());
     plan_free(f);
     learn_free(f);
     origin_free(f);

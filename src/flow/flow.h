@@ -261,6 +261,8 @@ int backing_store(mend_flow *f);                             /* Mend's store int
 int backing_side_store(mend_flow *f, mend_flow_store *side); /* another one, synchronous */
 /* The levels that it was opened with; implied: also those that are on by default. */
 unsigned backing_levels(const mend_flow *f, bool implied);
+/* What became of the last save, if it is over and nobody has asked; 0: well, or not known. */
+int backing_outcome(mend_flow *f, mend_version_t *version);
 /* Seconds of computing time that saves have taken from this rank in the background so far. */
 double backing_background(const mend_flow *f);
 int backing_process(mend_flow *f, int spares, bool required,

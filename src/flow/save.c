@@ -7,7 +7,8 @@
  *
  * If a process dies before or in 3, there is no such version, and all go back to the previous one. If it dies after
  * 3, the store says after the repair whether the version is complete everywhere; if not, all go back to the previous
- * one. A save that the store could not do (disk full, still busy) is an event, not the end of the job. */
+ * one. A save that the store could not do (disk full, still busy) is an event, not the end of the job. The disk is written
+ * in the background: what failed there is told at the next save. */
 #include <base/event.h>
 #include <base/fail.h>
 #include <base/fault.h>
@@ -33,6 +34,20 @@ static void remember(mend_flow *f, const safe_point *at)
         }
 }
 
+static void look_back(mend_flow *f)
+{
+    mend_version_t version;
+    int rc = backing_outcome(f, &version);
+    if (!rc || rc == MEND_ERR_PEER_FAILED) /* the recovery sees to that */
+        return;
+    mend_log(MEND_LOG_WARNING, "%s", mend_error_text());
+    if (rc == MEND_ERR_DEGRADED)
+        return;
+    f->saves--;
+    f->save_errors++;
+    mend_event("flow.save_failed", ev_int("version", version), ev_int("code", rc));
+}
+
 int save_version(mend_flow *f, const safe_point *at, int level, int finished)
 {
     double begin = mend_now();
@@ -40,6 +55,7 @@ int save_version(mend_flow *f, const safe_point *at, int level, int finished)
     int count = 0;
     mend_version_t version = f->base + f->points + (finished ? 1 : 0);
     MEND_FAULT_POINT(flow_save_before);
+    look_back(f);
     int rc = views_arrange(&f->views);
     if (!rc)
         rc = auto_on(f) && !finished ? auto_parts(f, &count) : views_parts(f, &count);

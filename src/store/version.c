@@ -166,23 +166,39 @@ static bool wanted(mend_store *store, const mend_file *f)
     return !abandoned;
 }
 
+/* Does the file remain useless when it is read again later? */
+static bool is_useless(int code)
+{
+    return code != MEND_ERR_IO && code != MEND_ERR_NO_MEMORY && code != MEND_ERR_PERMISSION;
+}
+
+/* Keep the base of list[i]. If we cannot learn which one that is, any that is older may be. */
+static void keep_base(const char *folder, struct listed *list, int i)
+{
+    mend_image *image = NULL;
+    char path[PATH_ROOM];
+    const mend_file *f = &list[i].file;
+    int rc = file_path(folder, f, path);
+    if (rc == 0)
+        rc = mend_image_open_file(path, &image);
+    if (rc && is_useless(rc))
+        return;
+    const mend_image_head *head = image ? mend_image_info(image) : NULL;
+    for (int b = 0; (!head || head->base_version >= 0) && b < i; b++)
+        if (list[b].file.kind == f->kind && list[b].file.rank == f->rank &&
+            (!head ||
+             (list[b].file.version == head->base_version && list[b].file.save_id == head->base_id)))
+            list[b].keep = true;
+    mend_image_close(image);
+}
+
 /* Keep the bases of what we keep. */
 static void keep_bases(const char *folder, struct listed *list, int count)
 {
-    for (int i = count - 1; i >= 0; i--) { /* newest first: a base is older than its deltas */
-        mend_image *image = NULL;
-        char path[PATH_ROOM];
-        const mend_file *f = &list[i].file;
-        if (!list[i].keep || f->kind == MEND_FILE_PARITY || f->kind == MEND_FILE_BUNDLE ||
-            file_path(folder, f, path) || mend_image_open_file(path, &image))
-            continue;
-        const mend_image_head *head = mend_image_info(image);
-        for (int b = 0; head->base_version >= 0 && b < i; b++)
-            if (list[b].file.kind == f->kind && list[b].file.rank == f->rank &&
-                list[b].file.version == head->base_version && list[b].file.save_id == head->base_id)
-                list[b].keep = true;
-        mend_image_close(image);
-    }
+    for (int i = count - 1; i >= 0; i--) /* newest first: a base is older than its deltas */
+        if (list[i].keep && list[i].file.kind != MEND_FILE_PARITY &&
+            list[i].file.kind != MEND_FILE_BUNDLE)
+            keep_base(folder, list, i);
 }
 
 static void prune_folder(mend_store *store, const char *folder)

@@ -59,5 +59,11 @@ wrong "constant view has other content" 2 constant 99
 again save
 MEND_FLOW_ON_ERROR=return job 2 right 50
 grep -q survived "$MEND_TEST_DIR/out" || { echo "with on_error=return the program should go on to its end"; cat "$MEND_TEST_DIR/err"; bad=$((bad + 1)); }
+# not a misuse: a disk that fails in the background, for one version and for the last
+rm -rf "$MEND_TEST_DIR/local"
+late() { MEND_STORE_MEMORY_EVERY=0 MEND_STORE_SYNC=no MEND_FLOW_PROCESS=off MEND_FLOW_REPORT=- MEND_FAULT=$1 job 2 right; }
+late store.local_write:hit=2:eio,flow.save.before:hit=3:delay=1500
+grep -q survived "$MEND_TEST_DIR/out" && grep -q 'version [0-9]* was not saved at any level' "$MEND_TEST_DIR/err" && grep -q ' saves in .*, 1 failed;' "$MEND_TEST_DIR/err" ||
+    { echo "a version that failed in the background is not told"; cat "$MEND_TEST_DIR/out" "$MEND_TEST_DIR/err"; bad=$((bad + 1)); }
 echo "$n kinds of misuse, $bad bad"
 [ $bad = 0 ] && echo PASS >"$MEND_TEST_MARKER"

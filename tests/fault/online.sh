@@ -116,7 +116,13 @@ exhausted) # more deaths than spares: what is in memory goes to disk, then a rel
     more 2; kill_ranks 1; await '"how":"resumed"' 4
     more 1; kill_ranks 2
     finish
-    [ "$(count run.launch)" -ge 2 ] || fail "not launched again" ;;
+    [ "$(count run.launch)" -ge 2 ] || fail "not launched again"
+    # The last spare takes rank 1's image from process 2, which dies then: only the spare has it, and has never played
+    MEND_FAULT=recover.load:rank=2:hit=2:kill start --spares 1 --every 200ms -- "${steady[@]}"
+    more 2; kill_ranks 1; await '"recover.gave_up"' 1
+    finish
+    grep -q '"recover.gave_up".*"saved":1' job/events.jsonl || fail "what was in memory was not saved"
+    [ "$(count '"recover.fetched","version":[1-9]')" = 4 ] || fail "what the spare had saved was not restored" ;;
 spare) # the last spare dies: nobody stops for it. Then a rank: what is in memory goes to disk, and a relaunch
     start --spares 1 --every 200ms -- "${steady[@]}"
     more 1

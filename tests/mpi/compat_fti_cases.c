@@ -4,7 +4,10 @@
  *
  * The first launch makes a checkpoint and ends without FTI_Finalize, as a crash does; the second finds status 1 and
  * checks what it recovers. PASS goes to the marker. */
-#include <fti.h> /* alone: it has to bring the headers of the C library that FTI's brings */
+#include <fti.h> /* first: it has to bring the headers of the C library that FTI's brings */
+
+#include <signal.h>
+#include <sys/resource.h>
 
 #define CHECK(condition)                                                                         \
     do {                                                                                         \
@@ -182,13 +185,35 @@ static void levels(int status)
     }
 }
 
+/* Rank 1 cannot write its file twice; the next checkpoint is made. */
+static void failed(int status)
+{
+    int data[5000];
+    struct rlimit all, none;
+    CHECK(FTI_Protect(1, data, 5000, FTI_INTG) == FTI_SCES);
+    if (status) {
+        CHECK(FTI_Recover() == FTI_SCES && is(data, 5000, 4 + rank));
+        return;
+    }
+    fill(data, 5000, 1 + rank);
+    CHECK(FTI_Checkpoint(1, 1) == FTI_DONE);
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(!getrlimit(RLIMIT_FSIZE, &all));
+    none = (struct rlimit){rank == 1 ? 4096 : all.rlim_cur, all.rlim_max};
+    CHECK(!setrlimit(RLIMIT_FSIZE, &none));
+    CHECK(FTI_Checkpoint(2, 1) == FTI_NSCS && FTI_Checkpoint(3, 1) == FTI_NSCS);
+    CHECK(!setrlimit(RLIMIT_FSIZE, &all));
+    fill(data, 5000, 4 + rank);
+    CHECK(FTI_Checkpoint(4, 1) == FTI_DONE);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(int status);
-    } cases[] = {{"names", names}, {"parts", parts}, {"mixed", mixed},
-                 {"again", again}, {"types", types}, {"levels", levels}};
+    } cases[] = {{"names", names}, {"parts", parts},   {"mixed", mixed},  {"again", again},
+                 {"types", types}, {"levels", levels}, {"failed", failed}};
     int given;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &given);
     CHECK(argc == 3);

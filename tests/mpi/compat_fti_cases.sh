@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# compat_fti_cases.sh PROGRAM [FORTRAN]: names, parts, mixed recoveries, a second FTI_Init, structures, levels; what is lost is
+# compat_fti_cases.sh PROGRAM [FORTRAN]: names, parts, mixed recoveries, a second FTI_Init, structures, levels, a failed checkpoint; what is lost is
 # said; FTI's way to write a configuration; the Fortran module. One machine plays four nodes.
 set -uo pipefail
 program=$1 fortran=${2:-} dir=$MEND_TEST_DIR/fti
@@ -13,7 +13,7 @@ config() { # KEY=VALUE… : with capitals, as iniparser allows them
         "meta_dir = $dir/meta" 'group_size = 4' 'ckpt_L1 = 3' "$@" '' '[Restart]' 'Failure = 0' 'exec_id = none' '' \
         '[Advanced]' 'local_test = 1' >"$dir/config"
 }
-for case in names parts mixed again types levels; do
+for case in names parts mixed again types levels failed; do
     config
     run $case || fail "$case: the first start"
     passed "$case: the first start"

@@ -4,13 +4,14 @@
  *
  * A checkpoint of two files a rank in every step, an output every fifth; all ranks die after step DIE. Rank 1 takes
  * the checkpoint REFUSE for invalid when it restarts from it. "from STEP" is printed, and at the end PASS goes to the
- * marker if the data is what STEPS steps give. */
+ * marker if the data is what STEPS steps give. Rank 1 cannot write the dataset $FAIL. */
 #include <scr.h>
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define CHECK(condition)                                                                         \
@@ -53,6 +54,18 @@ static int read_file(const char *path, void *to, size_t bytes)
     return file && !fclose(file) && good;
 }
 
+static int complete_without_room(int valid)
+{
+    struct rlimit all;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(!getrlimit(RLIMIT_FSIZE, &all));
+    struct rlimit none = {rank == 1 ? 4096 : all.rlim_cur, all.rlim_max};
+    CHECK(!setrlimit(RLIMIT_FSIZE, &none));
+    int code = SCR_Complete_output(valid);
+    CHECK(!setrlimit(RLIMIT_FSIZE, &all));
+    return code;
+}
+
 static void write_dataset(const char *name, int flags)
 {
     char data[SCR_MAX_FILENAME], state[SCR_MAX_FILENAME], path[SCR_MAX_FILENAME];
@@ -66,7 +79,10 @@ static void write_dataset(const char *name, int flags)
     CHECK(strncmp(path, getenv("SCR_PREFIX"), strlen(getenv("SCR_PREFIX"))) != 0);
     CHECK(SCR_Route_file(state, path) == SCR_SUCCESS);
     valid = valid && write_file(path, &step, sizeof step);
-    CHECK(SCR_Complete_output(valid) == SCR_SUCCESS);
+    if (getenv("FAIL") && strcmp(name, getenv("FAIL")) == 0)
+        CHECK(complete_without_room(valid) == SCR_FAILURE);
+    else
+        CHECK(SCR_Complete_output(valid) == SCR_SUCCESS);
 }
 
 static void restart(const char *refuse)

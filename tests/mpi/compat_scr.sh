@@ -71,6 +71,27 @@ SCR_CURRENT=timestep.5 run 8 || fail "current: the second run"
 from 5 "SCR_CURRENT"
 passed "current: another result"
 
+# a checkpoint that fails is missing, and the next one is made
+FAIL=timestep.10 run 11 || fail "failed: the first run"
+passed failed
+run 12 || fail "failed: the second run"
+from 11 failed
+passed "failed: another result"
+
+# one that cannot be flushed is in the cache, and flushed at the end
+for end in 12 6; do
+    new
+    rm -f "$MEND_TEST_MARKER"
+    [ $end = 6 ] && die=-1 || die=6
+    MEND_FAULT=store.global_write:hit=3:eio SCR_FLUSH=2 run $end $die
+    grep -q 'dataset timestep.6: version .* was not saved at all its levels' "$dir/err" || fail "unflushed: not said"
+    [ $end = 12 ] || rm -rf "$dir/cache"
+    rm -f "$MEND_TEST_MARKER"
+    SCR_FLUSH=2 run 12 || fail "unflushed: the second run"
+    from 6 unflushed
+    passed "unflushed: another result"
+done
+
 # by a file and by the clock; asked to end
 new
 printf '%s\n' '# kept' 'SCR_CHECKPOINT_INTERVAL = 4' 'SCR_DEBUG=1' >"$dir/conf"

@@ -225,6 +225,14 @@ static void redistribute(int bundles)
         OK(mend_store_region_global(s, 3, "half", half, sizeof half, 0, sizeof half));
         CHECK(mend_store_restore_regions(s, 5, (int[]){3}, 1) == MEND_ERR_REGION);
         OK(mend_store_region_remove(s, 3));
+        const uint64_t before = part[0];
+        for (size_t other = total - 1; other <= total + 1; other += 2) { /* it is another array */
+            size_t mine = from + n > other ? other - from : n;
+            OK(mend_store_region_global(s, 1, "array", part, mine * 8, from * 8, other * 8));
+            CHECK(mend_store_restore(s, 5) == MEND_ERR_SIZE && part[0] == before);
+            CHECK(strstr(mend_error_text(), "800024 in the version"));
+            OK(mend_store_region_remove(s, 1));
+        }
         OK(mend_store_region_global(s, 1, "array", part, n * 8, from * 8, total * 8));
         OK(mend_store_restore(s, 5));
         for (size_t i = 0; i < n; i++)

@@ -216,6 +216,58 @@ static void without_room_for_a_record(void **state)
     signal(SIGXFSZ, SIG_DFL);
 }
 
+/* The exit code of a process that goes back, with `files` files open at most. */
+static int goes_back(mend_version_t version, rlim_t files)
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit limit;
+        if (getrlimit(RLIMIT_NOFILE, &limit))
+            _exit(99);
+        limit.rlim_cur = files < limit.rlim_cur ? files : limit.rlim_cur;
+        if (setrlimit(RLIMIT_NOFILE, &limit))
+            _exit(99);
+        go_back(version);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WEXITSTATUS(status);
+}
+
+/* Neither the logs nor a file that cannot be opened are taken for absent. */
+static void what_cannot_be_opened_is_not_absent(void **state)
+{
+    (void)state;
+    char command[600];
+    put_file(in_scratch("unread"), "old");
+    undo_begin(0, 70);
+    write_by_call(in_scratch("unread"), O_WRONLY, "new", 0);
+    assert_int_equal(goes_back(70, 0), 1);
+    assert_content("unread", "new");
+    assert_int_equal(goes_back(70, RLIM_INFINITY), 0);
+    assert_content("unread", "old");
+
+    snprintf(command, sizeof command, "cp /bin/sleep '%s'", in_scratch("program"));
+    assert_int_equal(system(command), 0);
+    undo_begin(0, 71);
+    write_by_call(in_scratch("program"), O_WRONLY, "new", 10); /* padding of its head */
+    pid_t running = fork();
+    if (running == 0)
+        execl(in_scratch("program"), "sleep", "60", (char *)NULL);
+    for (int i = 0; i < 500 && access(in_scratch("program"), F_OK) == 0; i++) {
+        int fd = open(in_scratch("program"), O_WRONLY);
+        if (fd < 0)
+            break; /* it runs */
+        close(fd);
+        usleep(10000);
+    }
+    assert_int_equal(goes_back(71, RLIM_INFINITY), 1);
+    kill(running, SIGKILL);
+    waitpid(running, NULL, 0);
+    assert_int_equal(goes_back(71, RLIM_INFINITY), 0);
+}
+
 static void nobody_goes_behind_what_is_forgotten(void **state)
 {
     (void)state;
@@ -366,6 +418,7 @@ int main(void)
         cmocka_unit_test(a_record_that_is_cut_short),
         cmocka_unit_test(what_was_not_kept_is_refused),
         cmocka_unit_test(without_room_for_a_record),
+        cmocka_unit_test(what_cannot_be_opened_is_not_absent),
         cmocka_unit_test(nobody_goes_behind_what_is_forgotten),
         cmocka_unit_test(numbers_beyond_32_bits),
         cmocka_unit_test(many_files),

@@ -489,6 +489,42 @@ static void folder_is_swapped(void **state)
     assert_int_equal(mend_store_close(s), 0);
 }
 
+/* A delta that cannot be opened for a moment does not cost it its base. */
+static void bases_of_what_cannot_be_opened(void **state)
+{
+    static char names[64][512], away[600];
+    (void)state;
+    mend_store_options o = plain();
+    o.delta = MEND_DELTA_CMP;
+    o.delta_chain = 8;
+    o.level[MEND_LEVEL_LOCAL].keep = 1;
+    uint8_t *data = calloc(1, REGION);
+    mend_store *s = open_plain(&o);
+    assert_int_equal(mend_store_region(s, 1, "data", data, REGION), 0);
+    for (int v = 1; v <= 2; v++) {
+        data[0] = (uint8_t)v;
+        assert_int_equal(mend_store_save(s, v), 0);
+        assert_int_equal(mend_store_wait(s), 0);
+    }
+    assert_int_equal(list_files("local", names, 64), 2);
+    int delta = strstr(names[0], "-v2-") ? 0 : 1;
+    snprintf(away, sizeof away, "%s.away", names[delta]);
+    assert_int_equal(rename(names[delta], away), 0);
+    assert_int_equal(symlink(away, names[delta]), 0); /* is not followed */
+    data[0] = 3;
+    assert_int_equal(mend_store_save(s, 3), 0);
+    assert_int_equal(mend_store_wait(s), 0);
+    assert_int_equal(rename(away, names[delta]), 0);
+    assert_int_equal(mend_store_close(s), 0);
+    s = open_plain(&o); /* without its copies in memory */
+    assert_int_equal(mend_store_region(s, 1, "data", data, REGION), 0);
+    data[0] = 0;
+    assert_int_equal(mend_store_restore(s, 3), 0);
+    assert_int_equal(data[0], 3);
+    assert_int_equal(mend_store_close(s), 0);
+    free(data);
+}
+
 static void kept_and_pruned(void **state)
 {
     static char names[64][512];
@@ -626,6 +662,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_use, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_are_private, set_up, tear_down),
         cmocka_unit_test_setup_teardown(folder_is_swapped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bases_of_what_cannot_be_opened, set_up, tear_down),
         cmocka_unit_test_setup_teardown(kept_and_pruned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(slow_disk, set_up, tear_down),
         cmocka_unit_test_setup_teardown(full_disk, set_up, tear_down),

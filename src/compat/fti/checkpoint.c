@@ -50,6 +50,17 @@ static int tell(struct fti_client *client)
     return code;
 }
 
+/* The store takes a number even if it then keeps nothing of the version. */
+int mend_fti_store(struct fti_client *client, const mend_save_options *options)
+{
+    mend_version_t version = client->version + client->failed + 1;
+    int code = mend_store_save_with(client->store, version, options);
+    client->failed = code ? client->failed + 1 : 0;
+    if (!code)
+        client->version = version;
+    return code;
+}
+
 /* The program's number is kept beside its variables; versions only ever grow. */
 int mend_fti_save(struct fti_client *client, int id, int level)
 {
@@ -65,10 +76,9 @@ int mend_fti_save(struct fti_client *client, int id, int level)
         code = mend_fti_names_put(client);
     code = mend_fti_agree(client, code);
     if (!code)
-        code = mend_store_save_with(client->store, client->version + 1, &options);
+        code = mend_fti_store(client, &options);
     if (code)
         return mend_fail_within(code, "FTI checkpoint %d at level %d", id, level);
-    client->version++;
     client->last_level = plain(level);
     client->status = 0;
     for (int i = 0; i < client->variable_count; i++)

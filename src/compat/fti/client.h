@@ -68,6 +68,7 @@ struct fti_client {
     bool told;              /* the configuration says that a checkpoint exists */
     int32_t last_id;        /* of a checkpoint, by the program */
     mend_version_t version; /* of the last one, -1: none */
+    int failed;             /* saves since then, each with a number of its own */
     int last_level;
     struct fti_clock clock;
 };
@@ -84,6 +85,8 @@ struct fti_variable *mend_fti_find(struct fti_client *client, int id);
 
 /* checkpoint.c: all variables as checkpoint `id`. Collective, agreed. */
 int mend_fti_save(struct fti_client *client, int id, int level);
+/* Give it to the store as the next version. Collective, agreed. */
+int mend_fti_store(struct fti_client *client, const mend_save_options *options);
 /* The last checkpoint to level 4, from where it is: the program may have freed its variables. Collective, agreed. */
 int mend_fti_lift_last(struct fti_client *client);
 /* Is there such a level? */

@@ -66,11 +66,10 @@ int mend_fti_lift_last(struct fti_client *client)
                                  .ids = c.ids,
                                  .id_count = c.count};
     if (!code)
-        code = mend_store_save_with(client->store, client->version + 1, &options);
+        code = mend_fti_store(client, &options);
     free_copies(&c);
     if (code)
         return mend_fail_within(code, "the last FTI checkpoint to level 4");
-    client->version++;
     client->last_level = FTI_L4;
     return MEND_OK;
 }

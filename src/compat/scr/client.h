@@ -49,6 +49,7 @@ struct scr_client {
     struct scr_file *files;
     int file_count;
     mend_version_t version;  /* the last, -1: none */
+    int failed;              /* saves since then, each with a number of its own */
     mend_version_t flushed;  /* the last at the global level, -1: none */
     mend_version_t limit;    /* SCR_Have_restart offers none above it */
     mend_version_t offered;  /* by SCR_Have_restart, -1: none */

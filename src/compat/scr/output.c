@@ -100,6 +100,28 @@ unsigned mend_scr_cache_level(const struct scr_client *client)
     return MEND_LEVEL_BIT(client->domains > 1 ? levels[client->config.copy] : MEND_LEVEL_LOCAL);
 }
 
+/* The store takes a number even if it then keeps nothing of the version. One that lacks a level is a checkpoint: it can be
+ * restored from the others, and the end of the job tries to flush it again. */
+static int save_next(struct scr_client *client, const mend_save_options *options)
+{
+    unsigned reached = options->levels;
+    mend_version_t version = client->version + client->failed + 1;
+    int code = mend_store_save_with(client->store, version, options);
+    if (code == MEND_ERR_DEGRADED) {
+        if (client->rank == 0)
+            mend_log(MEND_LOG_WARNING, "dataset %s: %s", client->name, mend_error_text());
+        code = mend_store_reached(client->store, version, &reached);
+    }
+    client->failed = code ? client->failed + 1 : 0;
+    if (code)
+        return code;
+    client->version = version;
+    client->limit = LONG_MAX;
+    if (reached & MEND_LEVEL_BIT(MEND_LEVEL_GLOBAL))
+        client->flushed = version;
+    return MEND_OK;
+}
+
 int mend_scr_save(struct scr_client *client, unsigned levels)
 {
     struct record record = {0};
@@ -125,17 +147,11 @@ int mend_scr_save(struct scr_client *client, unsigned levels)
                                      .ids = (const int[]){0},
                                      .streams = streams,
                                      .stream_count = client->file_count + 1};
-        code = mend_store_save_with(client->store, client->version + 1, &options);
+        code = save_next(client, &options);
     }
     free(record.text);
     free(streams);
-    if (code)
-        return code;
-    client->version++;
-    client->limit = LONG_MAX;
-    if (levels & MEND_LEVEL_BIT(MEND_LEVEL_GLOBAL))
-        client->flushed = client->version;
-    return mend_scr_dropped_change(client, -1, client->version);
+    return code ? code : mend_scr_dropped_change(client, -1, client->version);
 }
 
 static int checkpoint(struct scr_client *client)

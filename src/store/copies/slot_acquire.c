@@ -41,7 +41,7 @@ int slot_acquire(mend_store *store, size_t bytes, struct slot **out)
     end.tv_sec = (time_t)until;
     end.tv_nsec = (long)((until - (double)end.tv_sec) * 1e9);
     pthread_mutex_lock(&store->lock);
-    while (!(*out = free_slot(store)) && rc == 0) {
+    while (rc == 0 && !(*out = free_slot(store))) {
         if (store->own.count < slot_limit(store)) {
             rc = slot_add(store, &store->own, out);
             break;
@@ -64,6 +64,8 @@ int slot_acquire(mend_store *store, size_t bytes, struct slot **out)
         if (rc)
             (*out)->users--;
     }
+    if (rc)
+        *out = NULL; /* the caller has nothing to release */
     pthread_mutex_unlock(&store->lock);
     return rc;
 }

@@ -89,7 +89,10 @@ struct round {
     bool poisoned;      /* a message may still write to the slice */
     struct span *spans; /* which the parts have of my regions */
     int span_count, span_room;
-    bool write; /* false: only note the spans */
+    bool write;   /* false: only note the spans */
+    bool differs; /* array `resized` has `saved` bytes in the version, not `now` */
+    int resized;
+    uint64_t now, saved;
     int failed; /* a device did not take its bytes, and why */
     char why[600];
 };
@@ -185,6 +188,22 @@ static int move_extent(struct round *r, int giver, int taker, int id, uint64_t f
     return rc;
 }
 
+/* Positions in an array of another length mean other elements. All ranks have the same lists, so all find the same. */
+static void compare_totals(struct round *r)
+{
+    int n = r->store->size;
+    for (int w = 0; !r->differs && w < r->wish_ends[n - 1]; w++)
+        for (int g = 0; !r->differs && g < r->gift_ends[n - 1]; g++) {
+            const struct extent *wish = &r->wishes[w], *gift = &r->gifts[g];
+            if (wish->id != gift->id || wish->total == gift->total)
+                continue;
+            r->resized = wish->id;
+            r->now = wish->total;
+            r->saved = gift->total;
+            r->differs = true;
+        }
+}
+
 /* Go through every pair of a wish and a gift, in the same order on every rank; the two concerned move bytes. */
 static int move_round(struct round *r)
 {
@@ -226,6 +245,10 @@ static uint64_t covered(const struct round *r, int region)
 
 static int check_filled(struct round *r, const int *ids, int count)
 {
+    if (r->differs)
+        return mend_fail(MEND_ERR_SIZE,
+                         "global array %d has %llu bytes on all ranks, %llu in the version",
+                         r->resized, (unsigned long long)r->now, (unsigned long long)r->saved);
     if (r->span_count)
         qsort(r->spans, (size_t)r->span_count, sizeof *r->spans, compare_spans);
     for (int i = 0; i < r->store->region_count; i++) {
@@ -249,6 +272,8 @@ static int all_rounds(struct round *r, const struct inventory *inv, const struct
         if (rc == 0)
             rc = gather_gifts(r);
         if (rc == 0)
+            compare_totals(r);
+        if (rc == 0)
             rc = move_round(r);
         part_close(r->store, r->part);
         r->part = NULL;
@@ -258,7 +283,8 @@ static int all_rounds(struct round *r, const struct inventory *inv, const struct
 
 /* Protocol:
  *   1. All learn all wishes; a region without a global layout fails all.
- *   2. Obtain and verify all saved parts, round by round, and check whether they cover the wishes. Write nothing yet.
+ *   2. Obtain and verify all saved parts, round by round, and check whether they cover the wishes and
+ *      are of arrays of the same length. Write nothing yet.
  *   3. Go through all rounds again, and now move the bytes. A rank whose device does not take them continues to give
  *      and to take, because the others wait for it. All learn of it at the end. */
 int redistribute(mend_store *store, const struct inventory *inv, const struct attempt *a,

@@ -66,7 +66,7 @@ static const uint8_t *fetch(void *context, uint64_t at, size_t count)
     return paged_read(&f->image->pages, at, f->block, count) ? NULL : f->block;
 }
 
-static int write_image(const struct held_image *image, const mend_file *file, int fd,
+static int write_image(const struct held_image *image, const mend_file *file, int ranks, int fd,
                        const char *path, struct fetching *from)
 {
     mend_image_region region = {.id = LEVELS_REGION, .bytes = image->size, .label = "capsule"};
@@ -75,7 +75,7 @@ static int write_image(const struct held_image *image, const mend_file *file, in
                             .version = file->version,
                             .save_id = file->save_id,
                             .rank = file->rank,
-                            .ranks = global.ranks,
+                            .ranks = ranks,
                             .base_version = -1,
                             .block = BLOCK,
                             .region_count = 1,
@@ -87,7 +87,7 @@ static int write_image(const struct held_image *image, const mend_file *file, in
     return mend_image_write(&head, NULL, &options, (mend_sink){sink_write, &sink}, &written);
 }
 
-static int write_file(const struct held_image *image, uint64_t save_id)
+static int write_file(const struct held_image *image, int ranks, uint64_t save_id)
 {
     char path[PATH_MAX];
     mend_file file = {MEND_FILE_GLOBAL, image->rank, image->version, save_id};
@@ -99,7 +99,7 @@ static int write_file(const struct held_image *image, uint64_t save_id)
     if (!rc)
         rc = mend_io_replace_begin(&r, path);
     if (!rc) {
-        rc = write_image(image, &file, r.fd, path, from);
+        rc = write_image(image, &file, ranks, r.fd, path, from);
         if (!rc)
             rc = mend_io_replace_commit(&r);
         mend_io_replace_abort(&r);
@@ -168,9 +168,10 @@ static void *background(void *none)
             pthread_cond_wait(&global.changed, &global.lock);
         struct held_image copy = global.copy;
         uint64_t begun_in = global.id;
+        int ranks = global.ranks;
         pthread_mutex_unlock(&global.lock);
         double begun = mend_now();
-        int ok = write_file(&copy, begun_in);
+        int ok = write_file(&copy, ranks, begun_in);
         double seconds = mend_now() - begun;
         pthread_mutex_lock(&global.lock);
         if (ok && begun_in != global.id) { /* it belongs to a past that was given up meanwhile */
@@ -238,15 +239,15 @@ int global_save_now(const struct held_image *image)
 {
     double begun = mend_now();
     global_flush();
-    int ok = write_file(image, global.id);
+    int ok = write_file(image, global.ranks, global.id);
     if (ok)
         committed(image, mend_now() - begun);
     return ok;
 }
 
-int global_write(const struct held_image *image)
+int global_write(const struct held_image *image, int ranks, uint64_t id)
 {
-    return image && write_file(image, global.id);
+    return image && write_file(image, ranks, id);
 }
 
 void global_flush(void)

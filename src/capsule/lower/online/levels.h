@@ -30,7 +30,8 @@ void global_begin(int ranks, mend_version_t version, uint64_t id);
 void global_offer(struct held_image *image, uint64_t order);
 void global_flush(void);           /* wait for the background */
 mend_version_t global_floor(void); /* files will not be put back beyond this version */
-int global_write(const struct held_image *image); /* now; 0: failed */
+/* Now, also by a process that has never played, in a meeting with that id; 0: failed. */
+int global_write(const struct held_image *image, int ranks, uint64_t id);
 int global_save_now(
     const struct held_image *image); /* the same for a version that others write, too */
 #endif

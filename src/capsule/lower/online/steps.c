@@ -122,7 +122,7 @@ void job_give_up(const struct plan *plan, MPI_Comm base)
     output_last();
     for (int r = 0; r < plan->ranks && plan->version; r++)
         if (plan_holder(plan, r, plan->version) == plan->me)
-            saved &= global_write(held_find(r, plan->version));
+            saved &= global_write(held_find(r, plan->version), plan->ranks, plan->id);
     flag = saved;
     agree_to_end(base, &flag);
     if (plan->me == 0) {

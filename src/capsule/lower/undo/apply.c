@@ -66,11 +66,15 @@ static int copies_open(int flags)
 static int is_copy(const struct stat *st, uint64_t of)
 {
     struct copied c;
+    ssize_t n = 0;
     int found = 0, fd = copies_open(O_RDONLY);
-    while (fd >= 0 && !found && read(fd, &c, sizeof c) == sizeof c)
+    if (fd < 0 && is_absent(errno))
+        return 0;
+    while (fd >= 0 && !found && (n = read(fd, &c, sizeof c)) == sizeof c)
         found = c.device == st->st_dev && c.inode == st->st_ino && (!of || c.of == of);
-    if (fd >= 0)
-        close(fd);
+    if (fd < 0 || n < 0)
+        die("cannot read %s/copies: %s", undo_log.folder, strerror(errno));
+    close(fd);
     return found;
 }
 
@@ -96,8 +100,11 @@ void undo_copies_done(void)
 static void remove_made(const char *path)
 {
     struct stat st;
-    if (lstat(path, &st))
+    if (lstat(path, &st)) {
+        if (!is_absent(errno))
+            die("cannot look at %s: %s", path, strerror(errno));
         return;
+    }
     int own = st.st_nlink < 2 && !is_copy(&st, 0);
     for (int i = 0; i < back.brought_count; i++)
         own |= back.brought_back[i] == st.st_ino;
@@ -132,8 +139,11 @@ static void copy_back(const char *kept, const char *path, const struct undo_reco
 static void bring_back(const char *kept, const char *path, const struct undo_record *r)
 {
     struct stat st;
-    if (access(kept, F_OK))
+    if (lstat(kept, &st)) {
+        if (!is_absent(errno))
+            die("cannot restore %s from %s: %s", path, kept, strerror(errno));
         return;
+    }
     unlink(path);
     if (link(kept, path))
         copy_back(kept, path, r);
@@ -145,13 +155,34 @@ static void bring_back(const char *kept, const char *path, const struct undo_rec
         back.brought_back[back.brought_count++] = st.st_ino;
 }
 
-static void put_bytes(const char *path, const char *bytes, const struct undo_record *r)
+/* A directory, a symbolic link or a pipe has the name. */
+static int is_another_kind(int error)
+{
+    return error == EISDIR || error == ELOOP || error == ENXIO;
+}
+
+/* The file that the record is of. -1: it was made and removed since the version, or another record brings it back. */
+static int open_recorded(const char *path, const struct undo_record *r)
 {
     struct stat st;
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW), error = errno;
+    if (fd < 0 && (is_absent(error) || is_another_kind(error)))
+        return -1;
+    if (fd < 0 ? lstat(path, &st) : fstat(fd, &st))
+        die("cannot restore the content of %s: %s", path, strerror(fd < 0 ? error : errno));
+    int another = st.st_ino != r->inode && !is_copy(&st, r->inode);
+    if (fd < 0 && !another)
+        die("cannot restore the content of %s: %s", path, strerror(error));
+    if (fd >= 0 && another)
+        close(fd);
+    return another ? -1 : fd;
+}
+
+static void put_bytes(const char *path, const char *bytes, const struct undo_record *r)
+{
     uint64_t count = r->bytes, at = r->offset;
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0 || fstat(fd, &st) || (st.st_ino != r->inode && !is_copy(&st, r->inode))) {
-        /* the file was made and removed since the version, or another record brings it back */
+    int fd = open_recorded(path, r);
+    if (fd < 0) {
         back.missed++;
         count = 0;
     }
@@ -219,7 +250,10 @@ static void cut_to_lengths(void)
     struct stat st;
     for (int i = 0; i < back.length_count; i++) {
         const struct length *l = &back.lengths[i];
-        if (!stat(l->path, &st) && S_ISREG(st.st_mode) && st.st_ino == l->inode &&
+        int there = !stat(l->path, &st);
+        if (!there && !is_absent(errno) && errno != ELOOP)
+            die("cannot look at %s: %s", l->path, strerror(errno));
+        if (there && S_ISREG(st.st_mode) && st.st_ino == l->inode &&
             (uint64_t)st.st_size > l->size && truncate(l->path, (off_t)l->size))
             die("cannot truncate %s: %s", l->path, strerror(errno));
         free(l->path);

@@ -79,28 +79,50 @@ static int read_log(int rank, mend_version_t version, struct log *log)
     return 1;
 }
 
-static mend_version_t newest_below(int rank, mend_version_t limit)
+/* The next entry; NULL: the end, or *error is set. */
+static struct dirent *next_entry(DIR *d, int *error)
+{
+    errno = 0;
+    struct dirent *e = readdir(d);
+    if (!e)
+        *error = errno;
+    return e;
+}
+
+/* 0, or an errno. *newest: -1 if there is none. */
+static int newest_below(int rank, mend_version_t limit, mend_version_t *newest)
 {
     char folder[PATH_MAX + 32], rest;
     struct stat st;
-    mend_version_t newest = -1;
+    int error = 0;
+    *newest = -1;
+    if (!undo_log.folder[0])
+        return 0;
     snprintf(folder, sizeof folder, "%s/%d", undo_log.folder, rank);
-    DIR *d = undo_log.folder[0] ? opendir(folder) : NULL;
-    for (struct dirent *e; d && (e = readdir(d));) {
+    DIR *d = opendir(folder);
+    if (!d)
+        return is_absent(errno) ? 0 : errno;
+    for (struct dirent *e; !error && (e = next_entry(d, &error));) {
         long long v;
-        if (sscanf(e->d_name, "%lld%c", &v, &rest) == 1 && v > newest && v < limit &&
-            !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-            (st.st_size || st.st_mode & UNDO_MARKED_LOST))
-            newest = v;
+        if (sscanf(e->d_name, "%lld%c", &v, &rest) != 1 || v <= *newest || v >= limit)
+            continue;
+        if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+            error = is_absent(errno) ? 0 : errno;
+        else if (st.st_size || st.st_mode & UNDO_MARKED_LOST)
+            *newest = v;
     }
-    if (d)
-        closedir(d);
-    return newest;
+    closedir(d);
+    return error;
 }
 
 mend_version_t undo_newest(int rank)
 {
-    return newest_below(rank, INT64_MAX);
+    mend_version_t newest;
+    int error = newest_below(rank, INT64_MAX, &newest);
+    if (error)
+        die("cannot read the changes of files in %s/%d: %s", undo_log.folder, rank,
+            strerror(error));
+    return newest;
 }
 
 void log_backwards(int rank, mend_version_t version, undo_visit *visit)
@@ -168,7 +190,11 @@ static int is_marked_lost(int rank, mend_version_t version)
     char path[PATH_MAX + 64];
     struct stat st;
     snprintf(path, sizeof path, "%s/%d/%lld", undo_log.folder, rank, (long long)version);
-    return !lstat(path, &st) && st.st_mode & UNDO_MARKED_LOST;
+    if (!lstat(path, &st))
+        return (st.st_mode & UNDO_MARKED_LOST) != 0;
+    if (!is_absent(errno))
+        die("cannot look at %s: %s", path, strerror(errno));
+    return 0;
 }
 
 /* The file that cannot be put back as it was at the version; NULL: all can. */
@@ -187,46 +213,63 @@ const char *undo_impossible(int rank, mend_version_t version)
     return lost.path[0] ? lost.path : NULL;
 }
 
+/* Remove the newest log of versions from..*to-1, which becomes *to; -1: there was none. 0, or an errno. */
+static int remove_newest(DIR *d, mend_version_t from, mend_version_t *to)
+{
+    char name[32], rest;
+    mend_version_t newest = -1;
+    int error = 0;
+    rewinddir(d);
+    for (struct dirent *e; (e = next_entry(d, &error));) {
+        long long v;
+        if (sscanf(e->d_name, "%lld%c", &v, &rest) == 1 && v >= from && v < *to && v > newest)
+            newest = v;
+    }
+    snprintf(name, sizeof name, "%lld", (long long)newest);
+    if (!error && newest >= 0 && unlinkat(dirfd(d), name, 0) && !is_absent(errno))
+        error = errno;
+    *to = newest;
+    return error;
+}
+
 /* Remove the logs of versions from..to-1, newest first, then the files that they kept. If this process dies
  * in between, the rest can still be undone once more: a log that remains has no newer one, and still has all
- * files that it kept. */
-static void remove_logs(int rank, mend_version_t from, mend_version_t to)
+ * files that it kept. 0, or an errno: some log remains. */
+static int remove_logs(int rank, mend_version_t from, mend_version_t to)
 {
-    char folder[PATH_MAX + 32], path[PATH_MAX + 300], rest;
+    char folder[PATH_MAX + 32];
+    int error = 0, unread = 0;
     snprintf(folder, sizeof folder, "%s/%d", undo_log.folder, rank);
     DIR *d = opendir(folder);
-    for (mend_version_t newest = 0; d && newest >= 0;) {
-        newest = -1;
-        for (struct dirent *e; (e = readdir(d));) {
-            long long v;
-            if (sscanf(e->d_name, "%lld%c", &v, &rest) == 1 && v >= from && v < to && v > newest)
-                newest = v;
-        }
-        snprintf(path, sizeof path, "%s/%lld", folder, (long long)newest);
-        if (newest >= 0 && unlink(path))
-            break;
-        rewinddir(d);
-    }
-    for (struct dirent *e; d && (e = readdir(d));) {
+    if (!d)
+        return is_absent(errno) ? 0 : errno;
+    for (mend_version_t below = to; !error && below >= 0;)
+        error = remove_newest(d, from, &below);
+    rewinddir(d);
+    for (struct dirent *e; !error && (e = next_entry(d, &unread));) {
         long long v;
-        if (sscanf(e->d_name, "%lld", &v) != 1 || v < from || v >= to)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        unlink(path);
+        if (sscanf(e->d_name, "%lld", &v) == 1 && v >= from && v < to)
+            unlinkat(dirfd(d), e->d_name, 0);
     }
-    if (d)
-        closedir(d);
+    closedir(d);
+    return error;
 }
 
+/* A log that remains would be undone again by a later rollback, over what the program writes from now on. */
 void undo_remove(int rank, mend_version_t version)
 {
-    if (undo_log.folder[0])
-        remove_logs(rank, version, INT64_MAX);
+    int error = undo_log.folder[0] ? remove_logs(rank, version, INT64_MAX) : 0;
+    if (error)
+        die("cannot remove the changes of files in %s/%d: %s", undo_log.folder, rank,
+            strerror(error));
 }
 
+/* If that fails, the logs take room, and nothing else. */
 void undo_forget(int rank, mend_version_t version)
 {
-    mend_version_t newest = newest_below(rank, version);
+    mend_version_t newest;
+    if (newest_below(rank, version, &newest))
+        return;
     if (undo_log.folder[0] && (newest < 0 || raise_floor(rank, newest + 1)))
         remove_logs(rank, 0, version);
 }

@@ -3,6 +3,8 @@
 #define CAPSULE_UNDO_STORED_H
 #include "undo/undo.h"
 
+#include <errno.h>
+
 struct log {
     mend_version_t version;
     char *bytes;
@@ -11,6 +13,13 @@ struct log {
     int count;
     int foreign; /* a record belongs to another job */
 };
+
+/* errno after a call with a path: the file is not there. Any other error tells nothing of the file: who takes it for
+ * absent leaves its content newer than the program's memory. */
+static inline int is_absent(int error)
+{
+    return error == ENOENT || error == ENOTDIR;
+}
 
 typedef void undo_visit(const struct log *log, int rank, const struct undo_record *r,
                         const char *path);
