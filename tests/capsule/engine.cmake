@@ -60,7 +60,7 @@ set(mpis openmpi)
 if(TARGET capsule-mpich)
     list(APPEND mpis mpich)
 endif()
-foreach(name heat2d inflight omp features odd moments leak system churn deep appender timers hammer args twins border border_mpi groups registers many freed objects gpu several listens on_device alone)
+foreach(name heat2d inflight omp features odd moments leak system churn deep appender timers hammer args twins border border_mpi groups registers many freed objects gpu several listens on_device alone rendezvous)
     capsule_program(${name} openmpi ${apps}/${name}.c)
 endforeach()
 capsule_program(capped openmpi ${apps}/capped.c)
@@ -154,6 +154,8 @@ foreach(first IN LISTS mpis)
     capsule_roundtrip(on_device ${first} 2 20 on_device ARGS ${fake}/libcuda.so.1 60
         ENV MEND_FAKE_CHECKPOINT=${fake}/dev/nvidia0)
     capsule_roundtrip(moments ${first} 4 60 moments ARGS 200 3)
+    # rank 0 asks in its fourth collective call and is then inside a send whose receiver stands at a door
+    capsule_roundtrip(rendezvous ${first} 4 4 rendezvous ENV LIMIT=60)
     # rank 0 is held inside the making of a communicator, and rank 1 hears late that a checkpoint is wanted
     capsule_roundtrip(twins ${first} 2 7 twins ENV LIMIT=60
         MEND_FAULT=capsule.comm_made:rank=0:hit=1+:delay=3,capsule.round:rank=1:hit=1+:delay=1)
