@@ -6,6 +6,7 @@
 #include "round/inside.h"
 #include "versions/versions.h"
 
+#include <base/fault.h>
 #include <sched.h>
 #include <time.h>
 
@@ -116,6 +117,7 @@ int agent_stop_begin(void)
                                         : STOP_ROLE_SPEAKER;
     if (role == STOP_ROLE_SPEAKER) {
         agent.stopped = 1;
+        agent.stop_round = agent.round;
         agent.polls = 0;
         agent.command = STOP_COMMAND_NONE;
         agent_wake();
@@ -178,6 +180,7 @@ int agent_save(struct upper *upper)
 
 void agent_stop_end(void)
 {
+    MEND_FAULT_POINT(capsule_go_on);
     pthread_mutex_lock(&agent.lock);
     agent.stopped = 0;
     pthread_mutex_unlock(&agent.lock);
