@@ -6,6 +6,7 @@
 #include "round/inside.h"
 #include "versions/versions.h"
 
+#include <base/fault.h>
 #include <sched.h>
 #include <time.h>
 
@@ -21,11 +22,17 @@ static void wait_for_change(long microseconds)
     pthread_cond_timedwait(&agent.changed, &agent.lock, &until);
 }
 
-/* The coordinator may be on a node that has lost its power: then nobody ends the round. May not come back. */
-static void look_for_deaths(void)
+/* Others may be inside calls that need this rank's library, and nobody else calls it. The coordinator may be on a node
+ * that has lost its power: then nobody ends the round. May not come back. */
+static void look_around(void)
 {
+    struct status s;
+    int flag;
     pthread_mutex_unlock(&agent.lock);
-    recover_look();
+    recover_look(); /* in a job that recovers from deaths, this drives the library as well */
+    if (!ground.recovering)
+        lower.Iprobe(NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, lower.predef[PRE_MPI_COMM_WORLD], &flag,
+                     &s);
     pthread_mutex_lock(&agent.lock);
 }
 
@@ -64,7 +71,7 @@ static int door_of_several(struct comm_card *card)
     }
     if (card->begun - 1 < card->target || (is_behind(card) && ++card->door_turns > TURNS_AT_DOOR))
         return card->door_turns = 0, DOOR_IN;
-    look_for_deaths();
+    look_around();
     card->begun--;
     __atomic_fetch_add(&card->at_door, 1, __ATOMIC_SEQ_CST);
     agent_wake();
@@ -93,8 +100,8 @@ int agent_door(struct comm_card *card)
             card->begun--;
             card->at_door = 1;
             agent_wake();
-            wait_for_change(10000);
-            look_for_deaths();
+            wait_for_change(1000);
+            look_around();
             card->at_door = 0;
             card->begun++;
         }
@@ -110,6 +117,7 @@ int agent_stop_begin(void)
                                         : STOP_ROLE_SPEAKER;
     if (role == STOP_ROLE_SPEAKER) {
         agent.stopped = 1;
+        agent.stop_round = agent.round;
         agent.polls = 0;
         agent.command = STOP_COMMAND_NONE;
         agent_wake();
@@ -172,6 +180,7 @@ int agent_save(struct upper *upper)
 
 void agent_stop_end(void)
 {
+    MEND_FAULT_POINT(capsule_go_on);
     pthread_mutex_lock(&agent.lock);
     agent.stopped = 0;
     pthread_mutex_unlock(&agent.lock);

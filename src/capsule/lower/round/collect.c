@@ -113,6 +113,23 @@ static void judge_all(void)
     stop_if_even();
 }
 
+/* Returns 1 if a target was raised. */
+static int open_doors_of(const struct member *m)
+{
+    const struct control_clocks *c = m->clocks;
+    int opened = 0;
+    if (!c || is_behind(m))
+        return 0;
+    for (uint64_t k = 0; k < c->count; k++) {
+        struct target *t = c->clock[k].at_door ? target_of(c->clock[k].id) : NULL;
+        if (t && t->count <= c->clock[k].begun) {
+            t->count = c->clock[k].begun + 1;
+            opened = 1;
+        }
+    }
+    return opened;
+}
+
 /* Nothing has moved for a while. For whom does a rank that is behind wait, directly or through others that
  * wait for a message? If such a rank stands at a door, open the door. */
 void open_doors(void)
@@ -137,22 +154,37 @@ void open_doors(void)
                     needed[j] = 1, grew = 1;
         }
     }
-    for (int i = 0; i < the.ranks; i++) {
-        const struct control_clocks *c = the.member[i].clocks;
-        if (!needed[i] || !c || is_behind(&the.member[i]))
-            continue;
-        for (uint64_t k = 0; k < c->count; k++)
-            if (c->clock[k].at_door) {
-                struct target *t = target_of(c->clock[k].id);
-                if (t->count <= c->clock[k].begun) {
-                    t->count = c->clock[k].begun + 1;
-                    opened = 1;
-                }
-            }
-    }
+    for (int i = 0; i < the.ranks; i++)
+        if (needed[i])
+            opened |= open_doors_of(&the.member[i]);
     free(needed);
     if (opened)
         judge_all();
+}
+
+/* Nothing has moved for long, and somebody is behind. It may be inside a call of the library that waits (a send, a
+ * flush): nobody knows for whom. A target may be raised at any time, as if that collective had begun earlier. The
+ * patience doubles each time: a rank that is behind may just compute for long, and others must not run on in turns
+ * for ever. */
+void open_all_doors(void)
+{
+    int opened = 0;
+    if (!(the.behind || the.creating) || seconds_now() - the.moved_at < the.patience_at_doors)
+        return;
+    for (int i = 0; i < the.ranks; i++)
+        opened |= open_doors_of(&the.member[i]);
+    if (!opened)
+        return;
+    the.moved_at = seconds_now();
+    the.patience_at_doors *= 2;
+    judge_all();
+}
+
+/* Does a report say more than what its rank waits for? */
+static int has_moved(const struct control_clocks *old, const struct control_clocks *new)
+{
+    return !old || old->count != new->count ||
+           memcmp(old->clock, new->clock, new->count * sizeof new->clock[0]);
 }
 
 void take_clocks(struct member *m, void *payload, size_t bytes)
@@ -161,6 +193,8 @@ void take_clocks(struct member *m, void *payload, size_t bytes)
     if (bytes < sizeof *c || c->count > bytes / sizeof c->clock[0] ||
         bytes != sizeof *c + c->count * sizeof c->clock[0])
         return;
+    if (has_moved(m->clocks, c))
+        the.moved_at = seconds_now();
     free(m->clocks);
     m->clocks = malloc(bytes);
     if (!m->clocks)

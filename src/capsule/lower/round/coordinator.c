@@ -11,7 +11,8 @@
  *                  somewhere, so only the causal past of collectives that had begun is completed.
  *                  A rank that is behind may wait for an even one (for a message that it would send
  *                  after its door): when nothing moves, such doors are opened by raising their
- *                  target (open_doors).
+ *                  target (open_doors). A rank inside a blocking call of the library does not tell
+ *                  for whom it waits: when nothing moves for longer, all doors open.
  *   2. STOPPING    All are even, nobody is inside a collective for long. Ranks stop at once; each
  *                  reports how many messages it has sent, and hears how many were sent to it (counts.c);
  *                  they drain until all these have arrived.
@@ -79,7 +80,8 @@ void begin_round(void)
     the.code = 0;
     the.bytes = the.slowest = 0;
     memset(&the.traffic, 0, sizeof the.traffic);
-    the.round_began = the.last_change = seconds_now();
+    the.round_began = the.last_change = the.moved_at = seconds_now();
+    the.patience_at_doors = 0.5;
     the.went_on = 0; /* else a rank that ends during this round would seem to end after it */
     for (int i = 0; i < the.ranks; i++) {
         struct member *m = &the.member[i];

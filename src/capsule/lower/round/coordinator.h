@@ -48,7 +48,9 @@ struct coordinator {
     char token[64];                                            /* of the request file, "" */
     double started, round_began, stop_began, drained_at, went_on, last_change, not_before,
         last_done, patient_since;
-    double pulse_at; /* when silence.c last looked at the members */
+    double moved_at, /* when a rank last began a collective or came to a door, in this round */
+        patience_at_doors; /* how long after that all doors open */
+    double pulse_at;       /* when silence.c last looked at the members */
     int attempts;
     struct target *target;
     size_t targets, target_room;
@@ -105,5 +107,6 @@ void silence_end(void);
 
 /* --- round/collect.c --- */
 void take_clocks(struct member *m, void *payload, size_t bytes);
-void open_doors(void);
+void open_doors(void);     /* for the ranks that others wait for, as far as we know that */
+void open_all_doors(void); /* if nothing has moved for too long */
 #endif

@@ -19,9 +19,10 @@ extern struct agent {
     double gpu_since, gpu_wait; /* for the next look whether the program uses one */
     int gpu_known,
         gpu_tried; /* rank 0: it does, and the driver can save it; an early checkpoint was requested */
-    double gpu_told; /* when we told the coordinator that the GPU keeps this rank busy */
-    int stopped;     /* the rank is in stop_now(), in this round */
-    int polls;       /* since then */
+    double gpu_told;     /* when we told the coordinator that the GPU keeps this rank busy */
+    int stopped;         /* the rank is in stop_now() */
+    uint32_t stop_round; /* the round for which it came there */
+    int polls;           /* since then */
     int counts_sent, drained, drained_sent, saved, saved_sent, captured, captured_sent;
     int64_t save_code;
     uint64_t save_bytes, save_microseconds;

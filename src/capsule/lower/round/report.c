@@ -66,19 +66,37 @@ static void report_counts(void)
     free(list);
 }
 
+/* The phase is STOP_HERE. A thread that gets no core for a while may still be on its way out of stop_now(), where it was for
+ * the last round; the call in which it stopped may be one that sends. What can happen after GO_ON of round n:
+ *
+ *   1. The thread takes it and leaves (agent_stop_end) before round n + 1 stops the ranks: `stopped` is 0.
+ *   2. Round n + 1 comes to STOP_HERE before the thread takes GO_ON, which still waits in `command`: `stopped` is 1, but
+ *      stop_round is n. The thread's next poll takes GO_ON before it looks at anything else. Nothing overwrites it: SAVE
+ *      follows our STOPPED, and a new stop begins after the end of this one.
+ *   3. The same after the thread has taken GO_ON and before agent_stop_end(): stop_round is n. Another thread that comes to
+ *      agent_stop_begin() listens.
+ *   4. In each case the thread counts what it sends, and stops in its next call (or we interrupt it): agent_stop_begin()
+ *      sets stop_round to n + 1, and the counts are final.
+ *   5. After a restart the rounds begin at 1 again, and agent_start() has cleared `stopped`.
+ */
+static int has_stopped(void)
+{
+    return agent.stopped && agent.stop_round == agent.round;
+}
+
 static void report_stop(void)
 {
     struct upper *u = agent.upper;
     int sending = __atomic_load_n(&u->activity, __ATOMIC_ACQUIRE) == ACTIVITY_SENDING;
     if (!agent.counts_sent) {
-        if (agent.stopped || sending) {
+        if (has_stopped() || sending) {
             /* a send is counted before it is marked; we saw the mark, so we will see the count */
             syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
             report_counts();
             agent.counts_sent = 1;
         }
     }
-    if (!agent.stopped && !sending)
+    if (!has_stopped() && !sending)
         interrupt_application();
     if (agent.drained && !agent.drained_sent) {
         control_send(agent.socket, CONTROL_DRAINED, agent.round, NULL, 0);

@@ -150,6 +150,8 @@ static void pass_time(void)
         if (ALL(reported))
             open_doors();
     }
+    if (the.state == COLLECTING)
+        open_all_doors();
     if (the.state == STOPPING && now - the.patient_since > settings.patience)
         give_up_stopping();
     if (the.state != IDLE || the.present < the.ranks)
