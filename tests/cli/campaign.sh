@@ -44,6 +44,9 @@ export CAMPAIGN_SELF='for i in $(seq 90); do echo said $i; done; exit 3'
 together 1 '^self: 0 of 2 promised: NOT REACHED' 2 0.0004 1
 grep -qx 'said 90' "$scratch/results/summary.txt" && ! grep -qx 'said 40' "$scratch/results/summary.txt" || fail "not the end of the log"
 grep -q '^before: .* descriptors' "$scratch/results/summary.txt" && grep -q '^after: .* descriptors' "$scratch/results/summary.txt" || fail "no counts of the machine"
+export CAMPAIGN_SELF='exit 3'
+together 1 '^self: given up, nothing came back from its first 20 trials$' 5 1 1
+[ "$(grep -c '^[0-9]*|self|.*|FAILED(3)|' "$scratch/results/table")" -lt 24 ] || fail "a hopeless layer is tried on"
 ! pgrep -f "campaign/[t]rial [123]\$" >/dev/null || fail "a hung trial was left"
 together 1 'self: 0 of 1' 1 0 1
 CAMPAIGN_SELF='exit 77' together 1 'self: 0 of 5' 5 0.05 1
