@@ -260,20 +260,18 @@ int lower_Cancel(handle_t *r, struct status *s)
 }
 
 /* Delivers drained bytes into a buffer of any datatype: lets MPI do it, on a communicator that the
- * application does not know. */
+ * application does not know. The send comes first: Open MPI does not tell a receive that was there before that the message
+ * from its own rank is too long.
+ */
 int lower_self_copy(const void *from, size_t bytes, void *to, int n, handle_t t)
 {
     static MPI_Comm private_self = MPI_COMM_NULL;
-    MPI_Request q;
-    struct status s;
+    MPI_Request send, receive;
     if (private_self == MPI_COMM_NULL)
         MPI_Comm_dup(MPI_COMM_SELF, &private_self);
-    int rc = MPI_Irecv(to, n, TYPE(t), 0, 0, private_self, &q);
-    if (rc)
-        return rc;
-    (void)s;
+    int rc;
     if (bytes <= 0x7fffffff) {
-        rc = MPI_Send(from, (int)bytes, MPI_BYTE, 0, 0, private_self);
+        rc = MPI_Isend(from, (int)bytes, MPI_BYTE, 0, 0, private_self, &send);
     } else {
         enum { PIECE = 1 << 20 };
         MPI_Datatype piece, whole, part[2];
@@ -284,10 +282,16 @@ int lower_self_copy(const void *from, size_t bytes, void *to, int n, handle_t t)
         part[1] = MPI_BYTE;
         MPI_Type_create_struct(2, length, at, part, &whole);
         MPI_Type_commit(&whole);
-        rc = MPI_Send(from, 1, whole, 0, 0, private_self);
+        rc = MPI_Isend(from, 1, whole, 0, 0, private_self, &send);
         MPI_Type_free(&whole);
         MPI_Type_free(&piece);
     }
-    int error = MPI_Wait(&q, MPI_STATUS_IGNORE);
-    return error_out(error ? error : rc);
+    if (rc)
+        return error_out(rc);
+    rc = MPI_Irecv(to, n, TYPE(t), 0, 0, private_self, &receive);
+    if (rc) /* nobody takes the message away: take it into nothing */
+        MPI_Irecv(NULL, 0, MPI_BYTE, 0, 0, private_self, &receive);
+    int error = MPI_Wait(&receive, MPI_STATUS_IGNORE);
+    MPI_Wait(&send, MPI_STATUS_IGNORE);
+    return error_out(rc ? rc : error);
 }
