@@ -33,8 +33,9 @@ else
 	@$(IN_SCRATCH) $(RUN) ctest --test-dir build --output-on-failure -L campaign
 endif
 
+# PARTS="capsule_calls store_1 …": some of it (bench/run build --list names the parts); the results of the others stay
 bench: all
-	@$(RUN) bench/run build bench/results.json
+	@$(RUN) bench/run build bench/results.json $(PARTS)
 
 # how times grow with ranks: make bench-scale [RANKS="2 4 8"]
 bench-scale: all
@@ -79,7 +80,7 @@ help:
 	@echo "make demo       see an unmodified MPI program survive a kill"
 	@echo "make check      all tests"
 	@echo "make check-quick  one test of every kind, in minutes"
-	@echo "make bench      speeds as ratios, into bench/results.json"
+	@echo "make bench      speeds as ratios, into bench/results.json [PARTS="…"]"
 	@echo "make bench-scale  how times grow with ranks: curves, into bench/scale/results"
 	@echo "make bench-real   what mend run costs heat, LAMMPS and GROMACS, into bench/real/results.json"
 	@echo "make campaign   the long fault campaigns; HOURS=2: trials by seed for so long; COUNTS=promised: exact numbers"

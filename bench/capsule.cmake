@@ -1,3 +1,7 @@
-mend_bench(NAME capsule SCRIPT capsule.sh)
+mend_bench(NAME capsule_calls SCRIPT capsule.sh calls)
+mend_bench(NAME capsule_image SCRIPT capsule.sh image)
 mend_bench(NAME capsule_parts SCRIPT capsule_parts.sh)
 mend_bench(NAME capsule_lammps SCRIPT capsule_lammps.sh)
+mend_bench_program(calls capsule_calls.c)
+mend_bench_program(image capsule_image.c)
+mend_bench_program(parts capsule_parts.c)

@@ -2,19 +2,18 @@
 # What a call through the capsule costs by itself, in ns: one rank natively and in the capsule, in turns, the lowest of all.
 # No targets: the rows account for those of capsule.sh.
 set -uo pipefail
-work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-mpicc.openmpi -O2 "$MEND_SOURCE/bench/capsule_parts.c" -o "$work/parts" || exit 1
+program=$MEND_BUILD/bench/programs/parts work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
 run() { timeout -k 5 120 mpirun.openmpi -n 1 "$@" 2>/dev/null; }
 row() { # name value baseline
     awk -v n="$1" -v v="$2" -v b="$3" 'BEGIN {
-        printf "%-34s %10.1f ns  native %10.1f  more %7.1f ns\n", n, v, b, v - b
+        printf "%-34s %10.1f ns  native %10.1f  more %7.1f ns (no target)\n", n, v, b, v - b
         printf "{\"name\":\"%s\",\"value\":%g,\"unit\":\"ns\",\"baseline\":%g,\"ratio\":%.4f,\"target\":\"\",\"ok\":true}\n", n, v, b, (b > 0 ? v / b : 0) >> ENVIRON["MEND_BENCH_OUT"] }'
 }
-"$work/parts" machine >"$work/machine"
+"$program" machine >"$work/machine"
 for i in 1 2 3; do
-    run "$work/parts" >>"$work/native"
-    MEND_CAPSULE_DIR=$work/job run "$MEND_BUILD/lib/mend/capsule.openmpi" "$work/parts" >>"$work/capsule"
+    run "$program" >>"$work/native"
+    MEND_CAPSULE_DIR=$work/job run "$MEND_BUILD/lib/mend/capsule.openmpi" "$program" >>"$work/capsule"
 done
 lowest() { awk -v k="$1" '$1 == k && (!n++ || $2 < least) { least = $2 } END { print n ? least : 0 }' "$2"; }
 echo "the thread pointer is set $(awk '$1 == "by_instruction" { print $2 ? "by an instruction" : "by a system call" }' "$work/machine")"

@@ -35,5 +35,5 @@ median() { sort -g | awk '{v[NR]=$1} END{print NR ? v[int((NR+1)/2)] : "null"}';
 mean() { awk '{s+=$1} END{print NR ? s/NR : "null"}'; }
 p=$(mean <plain) c=$(mean <carried) ratio=$(awk -v a="$(mean <carried)" -v b="$(mean <plain)" 'BEGIN{print a/b}')
 ok=$(awk -v r="$ratio" 'BEGIN{print r <= 1.02 ? "true" : "false"}')
-echo "online.lammps_overhead $c s baseline $p ratio $ratio target <= 1.02 of native ($(median <saves) images per run)"
+echo "online.lammps_overhead $c s baseline $p ratio $ratio (target <= 1.02 of native) $ok ($(median <saves) images per run)"
 printf '{"name":"online.lammps_overhead","value":%s,"unit":"s","baseline":%s,"ratio":%s,"target":"<= 1.02 of native","ok":%s}\n' "$c" "$p" "$ratio" "$ok" >>"${ROWS:-/dev/null}"

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Much memory of which little changes between two versions (1 % of the pages, always the same for a while), by size: what
-# a version costs, holds and sends, and how long a recovery takes against a relaunch. MEND_BENCH_SIZES (MiB a rank),
+# online_sparse.sh MIB…: much memory of which little changes between two versions (1 % of the pages, always the same for a
+# while), by size (MiB a rank): what a version costs, holds and sends, and how long a recovery takes against a relaunch.
 # MEND_BENCH_RANKS, MEND_BENCH_REPEAT (runs of each kind).
 set -uo pipefail
 mend=$MEND_BUILD/bin/mend repeat=${MEND_BENCH_REPEAT:-1} cores=$(nproc)
 ranks=${MEND_BENCH_RANKS:-$((cores > 4 ? 4 : 2))} # one for each core, and one for the spare where there is one
 scratch=$(mktemp -d); trap 'rm -rf "$scratch"' EXIT; cd "$scratch" || exit 1
-mpicc.openmpi -O2 -o sparse "$MEND_SOURCE/tests/fault/apps/sparse.c" || exit 1
+cp "$MEND_BUILD/bench/programs/sparse" . || exit 1
 row() { # name value unit baseline ratio target ok
-    printf '%-34s %10s %-3s baseline %10s ratio %8s target %s\n' "$1" "$2" "$3" "$4" "$5" "$6"
+    printf '%-34s %10s %-3s baseline %10s ratio %8s (target %s) %s\n' "$1" "$2" "$3" "$4" "$5" "${6:-none}" "$7"
     printf '{"name":"%s","value":%s,"unit":"%s","baseline":%s,"ratio":%s,"target":"%s","ok":%s}\n' "$@" >>"${MEND_BENCH_OUT:-/dev/null}"
 }
 median() { sort -g | awk '{v[NR]=$1} END{print NR ? v[int((NR+1)/2)] : "null"}'; }
@@ -55,7 +55,7 @@ by_relaunch() { # the launcher dies, mend run notices and starts anew, all ranks
     grep '"recover.loaded"' job/events.jsonl | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>relaunch
 }
 same=4000
-for size in ${MEND_BENCH_SIZES:-64 256 1024}; do
+for size in "${@:-64}"; do
     program=(./sparse ./enough "$size" 1 500 $same); rm -f in_place relaunch held sent of.* resumed
     for ((i = 0; i < repeat; i++)); do in_place && by_relaunch || break; done
     [ -s in_place ] && [ -s relaunch ] || exit 1

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The process layer: what it costs without failures, how long a repair takes, what spares cost.
+# process.sh calls|repair: the process layer: what it costs without failures and what spares cost; how long a repair takes.
 set -uo pipefail
 program=$MEND_BUILD/bench/bench_process_parts
 out=${MEND_BENCH_OUT:-/dev/stdout}
@@ -11,17 +11,24 @@ row() {
     awk -v n="$1" -v v="$2" -v u="$3" -v b="$4" -v t="$5" 'BEGIN {
         r = v / b; ok = (r <= t) ? "true" : "false"
         printf "{\"name\":\"%s\",\"value\":%g,\"unit\":\"%s\",\"baseline\":%g,\"ratio\":%.4g,\"target\":%g,\"ok\":%s}\n", n, v, u, b, r, t, ok }' >>"$out"
-    printf '%-34s %10.3f %-4s against %10.3f  ratio %6.3f (target %s)\n' "$1" "$2" "$3" "$4" "$(awk "BEGIN{print $2/$4}")" "$5"
+    printf '%-34s %10.3f %-4s against %10.3f  ratio %6.3f (target %s) %s\n' "$1" "$2" "$3" "$4" "$(awk "BEGIN{print $2/$4}")" "$5" \
+        "$(awk "BEGIN { print $2/$4 <= $5 ? \"ok\" : \"MISSED\" }")"
 }
 # shellcheck disable=SC2086
 runs() { # NP MODE ARGS: "detection repair" lines
     for ((i = 0; i < reps; i++)); do timeout 120 $MEND_MPIRUN -n "$1" "$program" "${@:2}" 2>/dev/null; done
 }
 
-# shellcheck disable=SC2086
-while read -r name ours plain; do
-    [ -n "$name" ] && row "process.$name" "$ours" us "$plain" 1.01
-done < <(timeout 300 $MEND_MPIRUN -n 2 "$program" calls)
+if [ "$1" = calls ]; then
+    # shellcheck disable=SC2086
+    while read -r name ours plain; do
+        [ -n "$name" ] && row "process.$name" "$ours" us "$plain" 1.01
+    done < <(timeout 300 $MEND_MPIRUN -n 2 "$program" calls)
+    # shellcheck disable=SC2086
+    cpu=$(timeout 60 $MEND_MPIRUN -n 2 "$program" spare 1)
+    row process.spare_cpu_percent "${cpu:-100}" % 1 1
+    exit 0
+fi
 
 declare -A repaired
 for ranks in 4 8 16 30; do
@@ -37,6 +44,3 @@ for ranks in 4 8 16 30; do
 done
 row process.repair_median_8+2 "${repaired[8]}" ms 5 1
 row process.repair_growth_4_to_32 "${repaired[30]}" ms "${repaired[4]}" 16
-# shellcheck disable=SC2086
-cpu=$(timeout 60 $MEND_MPIRUN -n 2 "$program" spare 1)
-row process.spare_cpu_percent "${cpu:-100}" % 1 1

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 24
+#define BORDER_VERSION 25
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower
@@ -206,6 +206,7 @@ struct lower {
     handle_t predef[N_PREDEFINED]; /* real values, valid after Init_thread */
     handle_t sent_at_once;         /* this library's request for a send that was complete before
                                     * MPI_Isend returned; 0: it has no such value */
+    unsigned char *checks;         /* 0 there: the library need not check arguments (mpi/watch.c) */
 #define SERVICE(type, name, ...) type (*name)(__VA_ARGS__);
 #include "table/services.def"
 #undef SERVICE
@@ -282,6 +283,8 @@ struct upper {
     struct { /* copies of what the busiest calls need from it (upper/faces/fast.h) */
         void *thread_pointer;
         handle_t sent_at_once, no_request;
+        unsigned char *checks;
+        const void *right; /* a predefined type that the library has accepted */
         int off; /* nothing may take the short way: several threads, or a machine without its instruction */
 #define COPY(function) __typeof__(((struct lower *)0)->function) function
         COPY(Send);

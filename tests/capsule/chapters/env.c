@@ -156,6 +156,46 @@ static void attributes(int r)
     CHECK(*model == MPI_WIN_UNIFIED || *model == MPI_WIN_SEPARATE);
 }
 
+static int class_of(int rc)
+{
+    int class;
+    MPI_Error_class(rc, &class);
+    return class;
+}
+
+/* Wrong calls between right ones: a library may trust the next call no more because the last one was right. */
+static void wrong_after_right(void)
+{
+    int out[2] = {3, 4}, in = 0;
+    MPI_Request q, late;
+    for (int i = 0; i < 3; i++) {
+        MPI_Irecv(&in, 1, MPI_INT, me, 11, holder, &q);
+        SAME(MPI_Send(out, 1, MPI_INT, me, 11, holder), 0);
+        SAME(MPI_Wait(&q, MPI_STATUS_IGNORE), 0);
+        SAME(in, 3);
+        in = 0;
+        SAME(class_of(MPI_Send(out, -1, MPI_INT, me, 11, holder)), MPI_ERR_COUNT);
+        SAME(class_of(MPI_Send(out, 1, MPI_INT, me, -5, holder)), MPI_ERR_TAG);
+        SAME(class_of(MPI_Send(NULL, 1, MPI_INT, me, 11, holder)), MPI_ERR_BUFFER);
+        SAME(class_of(MPI_Isend(out, 1, MPI_DATATYPE_NULL, me, 11, holder, &q)), MPI_ERR_TYPE);
+        SAME(class_of(MPI_Isend(out, -1, MPI_INT, me, 11, holder, &q)), MPI_ERR_COUNT);
+        /* too long, where nobody wants the status: it is there already, or comes while we wait */
+        MPI_Isend(out, 2, MPI_INT, me, 12, holder, &q);
+        SAME(class_of(MPI_Recv(&in, 1, MPI_INT, me, 12, holder, MPI_STATUS_IGNORE)),
+             MPI_ERR_TRUNCATE);
+        SAME(MPI_Wait(&q, MPI_STATUS_IGNORE), 0);
+        MPI_Irecv(&in, 1, MPI_INT, (me + ranks - 1) % ranks, 13, holder, &late);
+        MPI_Isend(out, 2, MPI_INT, (me + 1) % ranks, 13, holder, &q);
+        SAME(class_of(MPI_Wait(&late, MPI_STATUS_IGNORE)), MPI_ERR_TRUNCATE);
+        SAME(MPI_Wait(&q, MPI_STATUS_IGNORE), 0);
+        in = 0;
+        MPI_Isend(out + 1, 1, MPI_INT, me, 14, holder, &q);
+        SAME(MPI_Recv(&in, 1, MPI_INT, me, 14, holder, MPI_STATUS_IGNORE), 0);
+        SAME(MPI_Wait(&q, MPI_STATUS_IGNORE), 0);
+        SAME(in, 4);
+    }
+}
+
 static void errors(int r)
 {
     MPI_Errhandler h;
@@ -189,6 +229,7 @@ static void errors(int r)
     MPI_Error_class(rc, &class);
     SAME(class == MPI_ERR_TRUNCATE, 1);
     MPI_Wait(&q, MPI_STATUS_IGNORE);
+    wrong_after_right();
     MPI_Win_set_errhandler(win, win_h);
     MPI_Win_get_errhandler(win, &h);
     CHECK(h == win_h);

@@ -4,7 +4,9 @@
 #include <base/fail.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* PAGEMAP_SCAN of Linux 6.7 reports stretches of pages: reading one word per page takes several per cent of
@@ -83,19 +85,31 @@ static int scan(int pagemap, uint64_t from, uint64_t to, enum pages which, pagem
     return end ? take(context, begin, end) : 0;
 }
 
+/* Whether all of these pages (of an anonymous mapping) are in memory: then they were touched, and mincore() tells that in a
+ * twentieth of the time that their words take. A page that was touched may be elsewhere: the words tell the rest. */
+enum { CHUNK = 512 };
+static int all_in_memory(uint64_t from, size_t pages)
+{
+    unsigned char in[CHUNK];
+    return mincore((void *)from, pages * ground.page_size, in) == 0 && in[0] & 1 &&
+           (pages == 1 || memcmp(in, in + 1, pages - 1) == 0);
+}
+
 static int read_words(int pagemap, uint64_t from, uint64_t to, enum pages which, pagemap_take *take,
                       void *context)
 {
-    uint64_t word[512], begin = 0;
+    uint64_t word[CHUNK], begin = 0;
     size_t pages = (to - from) / ground.page_size;
     for (size_t i = 0; i <= pages; i++) {
-        if (i % 512 == 0 && i < pages) {
-            size_t want = (pages - i < 512 ? pages - i : 512) * sizeof *word;
+        if (i % CHUNK == 0 && i < pages) {
+            size_t count = pages - i < CHUNK ? pages - i : CHUNK, want = count * sizeof *word;
             off_t at = (off_t)((from / ground.page_size + i) * sizeof *word);
-            if (pread(pagemap, word, want, at) != (ssize_t)want)
+            if (which == PAGES_TOUCHED && all_in_memory(from + i * ground.page_size, count))
+                memset(word, 0xff, want);
+            else if (pread(pagemap, word, want, at) != (ssize_t)want)
                 return mend_fail_errno("cannot read /proc/self/pagemap");
         }
-        int yes = i < pages && says(word[i % 512], which), rc = 0;
+        int yes = i < pages && says(word[i % CHUNK], which), rc = 0;
         if (yes && !begin)
             begin = from + i * ground.page_size;
         if (!yes && begin) {

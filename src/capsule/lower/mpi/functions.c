@@ -18,6 +18,7 @@
 
 #include "mpi/services.h"
 #include "mpi/values.h"
+#include "mpi/watch.h"
 
 #ifndef MPI_LOGICAL1 /* MPICH has none, see table/predefined.def */
 #define MPI_LOGICAL1 MPI_INT8_T
@@ -148,6 +149,7 @@ int lower_Init_thread(int required, int *provided)
     fill_predefined();
     find_sent_at_once();
     take_shortcuts();
+    watch_begin();
     return rc;
 }
 
@@ -158,6 +160,7 @@ int lower_Finalize(void)
         coordinator_end(); /* all ranks have been there, so nobody is still on the way to it */
     }
     free_own_types();
+    watch_free();
     return online.creations_failed ? MPI_SUCCESS : MPI_Finalize();
 }
 
@@ -221,7 +224,9 @@ int lower_clock_gettime(int clk, void *ts)
 #define lower_agent_stop_end         agent_stop_end
 #define lower_agent_take_freed_cards agent_take_freed_cards
 
+static unsigned char unread;
 struct lower lower = {
+    .checks = &unread,
 #ifdef OPEN_MPI
     .name = "Open MPI",
 #else

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mpi/values.h"
+#include "mpi/watch.h"
 
 int lower_Comm_rank(handle_t c, int *r)
 {
@@ -17,6 +18,7 @@ int lower_Comm_size(handle_t c, int *n)
 }
 int lower_Comm_free(handle_t c)
 {
+    watch_free(); /* the last receive may hold it */
     MPI_Comm x = COMM(c);
     comm_gone(x);
     return error_out(GUARD("Comm_free", MPI_Comm_free(&x)));

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include "mpi/values.h"
+#include "mpi/watch.h"
 
 /* MPI_Test; the status, which may be NULL, is changed only if the request is done. Returns the library's error. */
 #ifdef OPEN_MPI
@@ -19,6 +20,27 @@ static inline int test(handle_t *r, int *flag, struct status *s)
 {
     return GUARD("Test", MPI_Test((MPI_Request *)r, flag, s ? (MPI_Status *)s : MPI_STATUS_IGNORE));
 }
+/* The same in the `turn`th turn of a loop that waits: mpi/watch.c. may_leave: it is a receive. */
+enum { TURNS_FOR_A_TEST = 64 };
+static inline int test_in_turn(unsigned turn, int may_leave, handle_t *r, int *flag,
+                               struct status *s)
+{
+    if (!watch.turn || turn % TURNS_FOR_A_TEST == TURNS_FOR_A_TEST - 1)
+        return test(r, flag, s);
+    if (!watch_done(*r)) {
+        if (watch.finished)
+            watch_free();
+        watch.turn();
+        if (!watch_done(*r))
+            return 0;
+    }
+    *flag = 1;
+    if (may_leave && !s && watch_leave(*r)) {
+        *r = (handle_t)MPI_REQUEST_NULL;
+        return 0;
+    }
+    return MPI_Wait((MPI_Request *)r, s ? (MPI_Status *)s : MPI_STATUS_IGNORE);
+}
 #else
 static inline int test(handle_t *r, int *flag, struct status *s)
 {
@@ -30,6 +52,7 @@ static inline int test(handle_t *r, int *flag, struct status *s)
         status_out(&st, s);
     return rc;
 }
+#define test_in_turn(turn, may_leave, ...) test(__VA_ARGS__)
 #endif
 
 int lower_Test(handle_t *r, int *flag, struct status *s)
@@ -60,7 +83,7 @@ static int wait_one(handle_t *real, struct status *status, int peer, int *error)
     unsigned turn = 0;
     int flag = 0, rc;
     for (;;) {
-        rc = test(real, &flag, status);
+        rc = test_in_turn(turn, 0, real, &flag, status);
         if (flag || rc || must_leave())
             break;
         long_wait(&turn, peer);
@@ -83,7 +106,7 @@ int lower_finish_receive(struct posting *p, struct status *status, int peer)
     int flag = 0, rc;
     if (__builtin_expect(p->done, 0)) /* it could not be begun */
         return FINISH_STOPPED;
-    rc = test(&p->real, &flag, status); /* most are done: without the loop */
+    rc = test_in_turn(0, 1, &p->real, &flag, status); /* most are done: without the loop */
     if (__builtin_expect(flag && !rc, 1))
         return 0;
     if (rc)
@@ -102,16 +125,28 @@ static inline int begin_receive(void *buf, int n, handle_t type, int source, int
     return rc;
 }
 
-/* The program learns of an error when it completes the receive. */
+/* The program learns of an error when it completes the receive.
+ *
+ * Only what may_wait_above() (upper/faces/fast.h) found right comes here; what it does not know is whether this library has the
+ * type. So the library checks the first receive of a row with the same type, and no other.
+ */
 void lower_begin_receives(struct posting *p)
 {
+    unsigned char *checks = lower.checks;
+    const handle_t none = ~(handle_t)0;
+    handle_t right = none;
     for (; p; p = p->next) {
-        int rc = begin_receive(p->buf, p->n, *p->type, p->source, p->tag, *p->comm, &p->real);
+        handle_t type = *p->type;
+        *checks = type != right;
+        int rc = begin_receive(p->buf, p->n, type, p->source, p->tag, *p->comm, &p->real);
+        right = type;
         if (__builtin_expect(rc, 0)) {
             p->error = error_out(rc);
             p->done = 1;
+            right = none;
         }
     }
+    *checks = 1;
 }
 
 static int may_go_on(unsigned *turn)
@@ -132,9 +167,12 @@ static int all_done(int n, MPI_Request *q, MPI_Status *each, MPI_Status *last, i
 {
     unsigned turn = 0;
     int rc;
-    do
+    do {
+        if (watch.turn)
+            while (!watch_done((handle_t)q[n - 1]) && may_go_on(&turn) && turn % TURNS_FOR_A_TEST)
+                watch.turn();
         rc = MPI_Test(&q[n - 1], flag, last);
-    while (rc == 0 && !*flag && may_go_on(&turn));
+    } while (rc == 0 && !*flag && may_go_on(&turn));
     last->MPI_ERROR = rc;
     if (rc == 0 && *flag)
         do
@@ -207,7 +245,7 @@ int lower_recv_or_stop(void *buf, int n, handle_t type, int source, int tag, han
         return RECV_NOT_BEGUN;
     }
     for (;;) {
-        rc = test(&online.receive_under_way, &flag, item->status);
+        rc = test_in_turn(turn, 1, &online.receive_under_way, &flag, item->status);
         if (flag || __builtin_expect(rc, 0) || must_leave())
             break;
         long_wait(&turn, item->peer);
@@ -260,20 +298,18 @@ int lower_Cancel(handle_t *r, struct status *s)
 }
 
 /* Delivers drained bytes into a buffer of any datatype: lets MPI do it, on a communicator that the
- * application does not know. */
+ * application does not know. The send comes first: Open MPI does not tell a receive that was there before that the message
+ * from its own rank is too long.
+ */
 int lower_self_copy(const void *from, size_t bytes, void *to, int n, handle_t t)
 {
     static MPI_Comm private_self = MPI_COMM_NULL;
-    MPI_Request q;
-    struct status s;
+    MPI_Request send, receive;
     if (private_self == MPI_COMM_NULL)
         MPI_Comm_dup(MPI_COMM_SELF, &private_self);
-    int rc = MPI_Irecv(to, n, TYPE(t), 0, 0, private_self, &q);
-    if (rc)
-        return rc;
-    (void)s;
+    int rc;
     if (bytes <= 0x7fffffff) {
-        rc = MPI_Send(from, (int)bytes, MPI_BYTE, 0, 0, private_self);
+        rc = MPI_Isend(from, (int)bytes, MPI_BYTE, 0, 0, private_self, &send);
     } else {
         enum { PIECE = 1 << 20 };
         MPI_Datatype piece, whole, part[2];
@@ -284,10 +320,16 @@ int lower_self_copy(const void *from, size_t bytes, void *to, int n, handle_t t)
         part[1] = MPI_BYTE;
         MPI_Type_create_struct(2, length, at, part, &whole);
         MPI_Type_commit(&whole);
-        rc = MPI_Send(from, 1, whole, 0, 0, private_self);
+        rc = MPI_Isend(from, 1, whole, 0, 0, private_self, &send);
         MPI_Type_free(&whole);
         MPI_Type_free(&piece);
     }
-    int error = MPI_Wait(&q, MPI_STATUS_IGNORE);
-    return error_out(error ? error : rc);
+    if (rc)
+        return error_out(rc);
+    rc = MPI_Irecv(to, n, TYPE(t), 0, 0, private_self, &receive);
+    if (rc) /* nobody takes the message away: take it into nothing */
+        MPI_Irecv(NULL, 0, MPI_BYTE, 0, 0, private_self, &receive);
+    int error = MPI_Wait(&receive, MPI_STATUS_IGNORE);
+    MPI_Wait(&send, MPI_STATUS_IGNORE);
+    return error_out(rc ? rc : error);
 }

@@ -92,6 +92,8 @@ void bind_predefined(void)
         predef[i]->real = upper.lower->predef[i];
     upper.fast.thread_pointer = upper.lower->thread_pointer;
     upper.fast.sent_at_once = upper.lower->sent_at_once;
+    upper.fast.checks = upper.lower->checks;
+    upper.fast.right = NULL;
     upper.fast.no_request = upper.lower->predef[PRE_MPI_REQUEST_NULL];
     choose_short_way();
 #define COPY(function) upper.fast.function = upper.lower->function

@@ -35,6 +35,25 @@
 #define BELOW_CODE static inline __attribute__((always_inline))
 #define AFTER_CODE FAST_CODE __attribute__((noinline)) static
 
+enum { SMALL_ITEMS = 512, SMALL_TAGS = 1 << 15 }; /* every library allows these tags */
+/* Without its communicator, peer and type, which the caller knows. */
+BELOW_CODE int is_small(const void *buf, int n, int tag)
+{
+    return buf && (unsigned)n <= SMALL_ITEMS && (unsigned)tag < SMALL_TAGS;
+}
+
+/* The library below checks the arguments of every call. It need not where they are known to be right: those of a small
+ * message, to a rank that the communicator has, of a predefined type that it has accepted before. */
+BELOW_CODE void check_unless_right(const void *buf, int n, const object *t, int tag)
+{
+    *upper.fast.checks = !(t == upper.fast.right && is_small(buf, n, tag));
+}
+FAST_CODE __attribute__((noinline)) static void accepted(const object *t)
+{
+    if (t->predefined)
+        upper.fast.right = t;
+}
+
 /* These count a message before they send it. A blocking send also sets upper.activity: a checkpoint may
  * find it waiting for its receiver, which then drains the message (drain.c).
  */
@@ -58,14 +77,19 @@ BELOW_CODE int send_below(int waiting, const void *buf, int n, object *t, int de
 {
     struct sending s;
     s.comm = c;
+    s.type = t;
     s.dest = dest;
+    check_unless_right(buf, n, t, tag);
     upper.sent_to[c->comm.peers[dest]]++;
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the agent's membarrier() does the rest */
     upper.activity = ACTIVITY_SENDING;
     int rc = LOWER_FAST(waiting, Send, buf, n, t->real, dest, tag, c->real);
+    *upper.fast.checks = 1;
     if (UNLIKELY(rc))
         return send_failed(&s, rc, "MPI_Send");
     upper.activity = ACTIVITY_NONE;
+    if (UNLIKELY(s.type != upper.fast.right))
+        accepted(s.type);
     return 0;
 }
 
@@ -108,9 +132,13 @@ BELOW_CODE int isend_below(int waiting, const void *buf, int n, object *t, int d
     s.n = n;
     s.dest = dest;
     s.tag = tag;
+    check_unless_right(buf, n, t, tag);
     upper.sent_to[c->comm.peers[dest]]++;
     *request = (MPI_Request)books.sent; /* the usual result */
     int rc = LOWER_FAST(waiting, Isend, buf, n, t->real, dest, tag, c->real, &s.real);
+    *upper.fast.checks = 1;
+    if (UNLIKELY(s.type != upper.fast.right) && !rc)
+        accepted(s.type);
     if (UNLIKELY(rc || s.real != upper.fast.sent_at_once))
         return isend_otherwise(&s, rc);
     return 0;
@@ -146,12 +174,11 @@ FAST_CODE __attribute__((noinline)) static int irecv_failed(MPI_Request *request
  * checkpoint begins what waits before it looks at requests. The arguments are known to be right, so nobody misses an
  * error here. Large receives are begun at once: data may be on its way that a network card moves by itself.
  */
-enum { LATER_ITEMS = 512, LATER_TAGS = 1 << 15 }; /* every library allows these tags */
 BELOW_CODE int may_wait_above(const void *buf, int n, const object *t, int source, int tag,
                               const object *c)
 {
-    return upper.later_end && buf && (unsigned)n <= LATER_ITEMS && (unsigned)tag < LATER_TAGS &&
-           IS_PEER(c, source) && t->predefined && t != predef[PRE_MPI_DATATYPE_NULL];
+    return upper.later_end && is_small(buf, n, tag) && IS_PEER(c, source) && t->predefined &&
+           t != predef[PRE_MPI_DATATYPE_NULL];
 }
 
 FAST_CODE int PMPI_Irecv(void *buf, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm,
