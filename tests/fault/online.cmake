@@ -36,7 +36,7 @@ if(TARGET capsule-openmpi)
     set_tests_properties(online.count online.count_many PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "fault;online" ENVIRONMENT
         "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
     set_tests_properties(online.count_many PROPERTIES LABELS "campaign;online")
-    foreach(programs chapters threads lammps mtbf)
+    foreach(programs chapters threads serialized lammps mtbf)
         mend_limited_test(NAME online.${programs} TIMEOUT 14400 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_programs.sh ${programs})
         set_tests_properties(online.${programs} PROPERTIES SKIP_RETURN_CODE 77 LABELS "campaign;online"
             ENVIRONMENT "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# online_programs.sh chapters|threads|lammps|mtbf [KILLS] [SEED]: random kills of programs that are not made for this, until so
+# online_programs.sh chapters|threads|serialized|lammps|mtbf [KILLS] [SEED]: random kills of programs that are not made for this, until so
 # many are counted; what they compute must equal what they compute natively. Prints a row per run and the sums.
 #   chapters  the programs of the MPI chapters (tests/capsule/chapters)
 #   threads   several threads of each rank inside MPI at once, pthreads and OpenMP (tests/capsule/apps/several.c)
+#   serialized  several threads of each rank, one at a time inside MPI (tests/capsule/threads/serialized.c)
 #   lammps    Debian's LAMMPS, in the root of tests/programs (77 if there is none)
 #   mtbf      heat with a death every 10 s on average: it must come to its end
 # Windows are left out: a death while one is open ends in a relaunch (online_use.sh windows).
@@ -32,6 +33,10 @@ chapters)
 threads)
     names=(pthread omp)
     command_of() { c=("$MEND_BUILD/tests/capsule/several" "${MEND_TEST_ROUNDS:-1000}" 3 "${names[$1]}" no-windows); }
+    result() { cat got; } ;;
+serialized)
+    names=(worker compute turns omp)
+    command_of() { c=("$MEND_BUILD/tests/capsule/serialized" "${names[$1]}" "${MEND_TEST_ROUNDS:-2000}"); }
     result() { cat got; } ;;
 lammps)
     names=(melt)

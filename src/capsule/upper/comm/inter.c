@@ -89,8 +89,26 @@ int core_Comm_idup(object *c, object **out, object **request)
 }
 
 /* With several threads, the call takes the gates of all its members (comm/gate.c). When both sides have arrived, the
- * leaders exchange the lists of members. When these hold their gates, the sides meet again.
+ * leaders exchange the lists of members, each behind the id of its side's communicator. When the members hold their gates,
+ * the sides meet again.
+ *
+ * Several threads may be here with the same tag and the same members. The gates go by the ids of both sides: nobody else is in
+ * a call with these two communicators.
  */
+struct side { /* two integers, and the members */
+    uint64_t id;
+    int ranks[];
+};
+enum { ID_INTS = sizeof(uint64_t) / sizeof(int) };
+static struct side *new_side(const object *comm, int n)
+{
+    struct side *side = need(malloc(sizeof *side + (size_t)n * sizeof(int)));
+    if (comm) {
+        side->id = comm->comm.card->id;
+        memcpy(side->ranks, comm->comm.ranks, (size_t)n * sizeof(int));
+    }
+    return side;
+}
 static int sides_meet(object *local, int leader, object *peer, int remote_leader, int tag, int *n)
 {
     int rc = core_Barrier(local);
@@ -108,16 +126,21 @@ static int sides_take_gates(object *local, int leader, object *peer, int remote_
     int rc = sides_meet(local, leader, peer, remote_leader, tag, &there);
     if (rc)
         return rc;
+    struct side *ours = new_side(local, here), *theirs = new_side(NULL, there);
     int *members = need(malloc((size_t)(here + there) * sizeof *members));
-    memcpy(members, local->comm.ranks, (size_t)here * sizeof *members);
     if (local->comm.rank == leader)
-        rc = core_Sendrecv(local->comm.ranks, here, type, remote_leader, tag, members + here, there,
+        rc = core_Sendrecv(ours, ID_INTS + here, type, remote_leader, tag, theirs, ID_INTS + there,
                            type, remote_leader, tag, peer, NULL);
     if (!rc)
-        rc = core_Bcast(members + here, there, type, leader, local);
-    if (!rc)
-        rc = gates_take(here + there, members, (uint64_t)(unsigned)tag * 0x9e3779b97f4a7c15ull, g);
+        rc = core_Bcast(theirs, ID_INTS + there, type, leader, local);
+    if (!rc) {
+        memcpy(members, ours->ranks, (size_t)here * sizeof *members);
+        memcpy(members + here, theirs->ranks, (size_t)there * sizeof *members);
+        rc = gates_take(here + there, members, ours->id ^ theirs->id, g);
+    }
     free(members);
+    free(ours);
+    free(theirs);
     return rc ? rc : sides_meet(local, leader, peer, remote_leader, tag, &there);
 }
 

@@ -29,9 +29,6 @@ static int tool_class_in(int class)
             return of[i][1];
     return -1;
 }
-#define TOOL(function, ...)   \
-    long a[] = {__VA_ARGS__}; \
-    int rc = tool_out(INSIDE(LOWER(tool, TOOL_##function, a)));
 #define W(x) ((long)(x))
 static MPI_Datatype tool_type(long place)
 {
@@ -56,6 +53,29 @@ static int tool_read(const void *handle, long *h)
     *h = W(handle) ^ ((long)core.tool_generation << 48);
     return handle && !((unsigned long)*h >> 48);
 }
+/* A checkpoint may stop a call where INSIDE begins, and the process that resumes has another library. So handles are read
+ * after that, and stamped before INSIDE ends. `session`, `handle`, `made`: the places of these among the words; NONE_OF_IT:
+ * there is none. `gone`: what the call returns if its handle is of another library. */
+enum { NONE_OF_IT = -1, TOOL_IS_GONE = -1 /* success, for tool_out() */ };
+static int tool_below(int function, long *a, int session, int handle, int gone, int made)
+{
+    if (session >= 0 && !tool_read((void *)a[session], &a[session]))
+        return gone == TOOL_IS_GONE ? gone : TOOL_MPI_T_ERR_INVALID_SESSION;
+    if (handle >= 0 && !tool_read((void *)a[handle], &a[handle]))
+        return gone;
+    int rc = LOWER(tool, function, a);
+    if (made >= 0)
+        a[made] = rc ? 0 : W(tool_stamp(a[made]));
+    return rc;
+}
+#define TOOL_CALL(function, session, handle, gone, made, ...) \
+    long a[] = {__VA_ARGS__};                                 \
+    int rc = tool_out(INSIDE(tool_below(TOOL_##function, a, session, handle, gone, made)));
+#define TOOL(function, ...) TOOL_MAKES(function, NONE_OF_IT, __VA_ARGS__)
+#define TOOL_MAKES(function, made, ...) \
+    TOOL_CALL(function, NONE_OF_IT, NONE_OF_IT, 0, made, __VA_ARGS__)
+#define TOOL_ON(function, ...) \
+    TOOL_CALL(function, NONE_OF_IT, 0, TOOL_MPI_T_ERR_INVALID_HANDLE, NONE_OF_IT, __VA_ARGS__)
 #define TOOL_NAME(Name) \
     extern __typeof__(PMPI_T_##Name) MPI_T_##Name __attribute__((weak, alias("PMPI_T_" #Name)));
 
@@ -116,8 +136,8 @@ TOOL_NAME(category_get_info)
 int PMPI_T_cvar_get_info(int index, char *name, int *name_len, int *verbosity, MPI_Datatype *type,
                          MPI_T_enum *names, char *desc, int *desc_len, int *bind, int *scope)
 {
-    TOOL(cvar_get_info, index, W(name), W(name_len), W(verbosity), 0, 0, W(desc), W(desc_len),
-         W(bind), W(scope))
+    TOOL_MAKES(cvar_get_info, 5, index, W(name), W(name_len), W(verbosity), 0, 0, W(desc),
+               W(desc_len), W(bind), W(scope))
     if (rc)
         return rc;
     tool_convert(verbosity);
@@ -126,7 +146,7 @@ int PMPI_T_cvar_get_info(int index, char *name, int *name_len, int *verbosity, M
     if (type)
         *type = tool_type(a[4]);
     if (names)
-        *names = a[5] ? tool_stamp(a[5]) : MPI_T_ENUM_NULL;
+        *names = a[5] ? (MPI_T_enum)a[5] : MPI_T_ENUM_NULL;
     return 0;
 }
 TOOL_NAME(cvar_get_info)
@@ -134,8 +154,8 @@ int PMPI_T_pvar_get_info(int index, char *name, int *name_len, int *verbosity, i
                          MPI_Datatype *type, MPI_T_enum *names, char *desc, int *desc_len,
                          int *bind, int *readonly, int *continuous, int *atomic)
 {
-    TOOL(pvar_get_info, index, W(name), W(name_len), W(verbosity), W(class), 0, 0, W(desc),
-         W(desc_len), W(bind), W(readonly), W(continuous), W(atomic))
+    TOOL_MAKES(pvar_get_info, 6, index, W(name), W(name_len), W(verbosity), W(class), 0, 0, W(desc),
+               W(desc_len), W(bind), W(readonly), W(continuous), W(atomic))
     if (rc)
         return rc;
     tool_convert(verbosity);
@@ -144,7 +164,7 @@ int PMPI_T_pvar_get_info(int index, char *name, int *name_len, int *verbosity, i
     if (type)
         *type = tool_type(a[5]);
     if (names)
-        *names = a[6] ? tool_stamp(a[6]) : MPI_T_ENUM_NULL;
+        *names = a[6] ? (MPI_T_enum)a[6] : MPI_T_ENUM_NULL;
     return 0;
 }
 TOOL_NAME(pvar_get_info)
@@ -158,29 +178,22 @@ int PMPI_T_cvar_handle_alloc(int index, void *object_, MPI_T_cvar_handle *handle
 {
     if (object_)
         return MPI_T_ERR_INVALID_HANDLE;
-    TOOL(cvar_handle_alloc, index, 0, 0, W(count))
-    *handle = rc ? MPI_T_CVAR_HANDLE_NULL : tool_stamp(a[2]);
+    TOOL_MAKES(cvar_handle_alloc, 2, index, 0, 0, W(count))
+    *handle = rc ? MPI_T_CVAR_HANDLE_NULL : (MPI_T_cvar_handle)a[2];
     return rc;
 }
 TOOL_NAME(cvar_handle_alloc)
 int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 {
-    long h;
-    int valid = tool_read(*handle, &h);
-    *handle = MPI_T_CVAR_HANDLE_NULL;
-    if (!valid)
-        return MPI_SUCCESS; /* it vanished with its library */
-    TOOL(cvar_handle_free, h)
+    TOOL_CALL(cvar_handle_free, NONE_OF_IT, 0, TOOL_IS_GONE, NONE_OF_IT, W(*handle))
+    *handle = MPI_T_CVAR_HANDLE_NULL; /* also one that has vanished with its library */
     return rc;
 }
 TOOL_NAME(cvar_handle_free)
 #define TOOL_VALUE(Name, CONST)                                  \
     int PMPI_T_##Name(MPI_T_cvar_handle handle, CONST void *buf) \
     {                                                            \
-        long h;                                                  \
-        if (!tool_read(handle, &h))                              \
-            return MPI_T_ERR_INVALID_HANDLE;                     \
-        TOOL(Name, h, W(buf))                                    \
+        TOOL_ON(Name, W(handle), W(buf))                         \
         return rc;                                               \
     }                                                            \
     TOOL_NAME(Name)
@@ -188,57 +201,43 @@ TOOL_VALUE(cvar_read, )
 TOOL_VALUE(cvar_write, const)
 int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
 {
-    TOOL(pvar_session_create, 0)
-    *session = rc ? MPI_T_PVAR_SESSION_NULL : tool_stamp(a[0]);
+    TOOL_MAKES(pvar_session_create, 0, 0)
+    *session = rc ? MPI_T_PVAR_SESSION_NULL : (MPI_T_pvar_session)a[0];
     return rc;
 }
 TOOL_NAME(pvar_session_create)
 int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
 {
-    long s;
-    int valid = tool_read(*session, &s);
+    TOOL_CALL(pvar_session_free, 0, NONE_OF_IT, TOOL_IS_GONE, NONE_OF_IT, W(*session))
     *session = MPI_T_PVAR_SESSION_NULL;
-    if (!valid)
-        return MPI_SUCCESS;
-    TOOL(pvar_session_free, s)
     return rc;
 }
 TOOL_NAME(pvar_session_free)
 int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void *object_,
                              MPI_T_pvar_handle *handle, int *count)
 {
-    long s;
-    if (!tool_read(session, &s))
-        return MPI_T_ERR_INVALID_SESSION;
+    long unused;
     if (object_)
-        return MPI_T_ERR_INVALID_HANDLE;
-    TOOL(pvar_handle_alloc, s, index, 0, 0, W(count))
-    *handle = rc ? MPI_T_PVAR_HANDLE_NULL : tool_stamp(a[3]);
+        return tool_read(session, &unused) ? MPI_T_ERR_INVALID_HANDLE : MPI_T_ERR_INVALID_SESSION;
+    TOOL_CALL(pvar_handle_alloc, 0, NONE_OF_IT, 0, 3, W(session), index, 0, 0, W(count))
+    *handle = rc ? MPI_T_PVAR_HANDLE_NULL : (MPI_T_pvar_handle)a[3];
     return rc;
 }
 TOOL_NAME(pvar_handle_alloc)
 int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
 {
-    long s, h;
-    int valid = tool_read(session, &s) && tool_read(*handle, &h);
+    TOOL_CALL(pvar_handle_free, 0, 1, TOOL_IS_GONE, NONE_OF_IT, W(session), W(*handle))
     *handle = MPI_T_PVAR_HANDLE_NULL;
-    if (!valid)
-        return MPI_SUCCESS;
-    TOOL(pvar_handle_free, s, h)
     return rc;
 }
 TOOL_NAME(pvar_handle_free)
-#define TOOL_PVAR(Name, MORE_PARAM, MORE_ARG)                                          \
-    int PMPI_T_##Name(MPI_T_pvar_session session, MPI_T_pvar_handle handle MORE_PARAM) \
-    {                                                                                  \
-        long s, h;                                                                     \
-        if (!tool_read(session, &s))                                                   \
-            return MPI_T_ERR_INVALID_SESSION;                                          \
-        if (!tool_read(handle, &h))                                                    \
-            return MPI_T_ERR_INVALID_HANDLE;                                           \
-        TOOL(Name, s, h, MORE_ARG)                                                     \
-        return rc;                                                                     \
-    }                                                                                  \
+#define TOOL_PVAR(Name, MORE_PARAM, MORE_ARG)                                                   \
+    int PMPI_T_##Name(MPI_T_pvar_session session, MPI_T_pvar_handle handle MORE_PARAM)          \
+    {                                                                                           \
+        TOOL_CALL(Name, 0, 1, TOOL_MPI_T_ERR_INVALID_HANDLE, NONE_OF_IT, W(session), W(handle), \
+                  MORE_ARG)                                                                     \
+        return rc;                                                                              \
+    }                                                                                           \
     TOOL_NAME(Name)
 #define TOOL_COMMA ,
 TOOL_PVAR(pvar_start, , 0)
@@ -249,19 +248,13 @@ TOOL_PVAR(pvar_write, TOOL_COMMA const void *buf, W(buf))
 TOOL_PVAR(pvar_readreset, TOOL_COMMA void *buf, W(buf))
 int PMPI_T_enum_get_info(MPI_T_enum names, int *num, char *name, int *name_len)
 {
-    long e;
-    if (!tool_read(names, &e))
-        return MPI_T_ERR_INVALID_HANDLE;
-    TOOL(enum_get_info, e, W(num), W(name), W(name_len))
+    TOOL_ON(enum_get_info, W(names), W(num), W(name), W(name_len))
     return rc;
 }
 TOOL_NAME(enum_get_info)
 int PMPI_T_enum_get_item(MPI_T_enum names, int index, int *value, char *name, int *name_len)
 {
-    long e;
-    if (!tool_read(names, &e))
-        return MPI_T_ERR_INVALID_HANDLE;
-    TOOL(enum_get_item, e, index, W(value), W(name), W(name_len))
+    TOOL_ON(enum_get_item, W(names), index, W(value), W(name), W(name_len))
     return rc;
 }
 TOOL_NAME(enum_get_item)

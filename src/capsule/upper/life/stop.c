@@ -96,6 +96,18 @@ static void leave_for_good(void)
     _exit(0);
 }
 
+/* The main thread speaks for this process. Until the checkpoint is over, or this thread is parked: */
+static void step_aside(void)
+{
+    if (upper.several) {
+        baton_rest();
+        return;
+    }
+    in_library--;
+    raw_syscall(SYS_nanosleep, (long)&(struct timespec){0, 50000}, 0, 0, 0, 0, 0);
+    in_library++;
+}
+
 /* Stop here if a checkpoint is in progress.
  *
  *   1. Tell the agent that this rank sends nothing from now on: its counts are final.
@@ -108,7 +120,7 @@ void stop_now(void)
     uint64_t mask;
     baton_pass();
     while (upper.stop_phase == STOP_HERE && !thread_may_speak() && in_library == 1 && !upper.unsafe)
-        baton_rest();
+        step_aside();
     if (upper.stop_phase != STOP_HERE || !thread_may_speak() || upper.unsafe || in_library > 1 ||
         child_is_awaited() || file_in_passing())
         return;
@@ -137,12 +149,17 @@ void stop_now(void)
         let_the_other_speak();
 }
 
-/* The agent interrupted this thread outside MPI. */
+/* The agent interrupted the main thread outside MPI. Another thread may be inside, whatever the program has asked for, and
+ * nothing counts who is (faces/fast.h): so all others are parked first, until this thread is out of MPI again. If one cannot
+ * be parked, it is on its way to stop_now(), where it can, or out of MPI; the agent interrupts us again. */
 void stop_from_signal(void)
 {
     in_library++;
     if (!upper.several) {
-        stop_now();
+        if (hold_threads()) {
+            stop_now();
+            release_held_threads();
+        }
     } else if (baton_try()) { /* else its holder stops, or the agent interrupts us again */
         stop_now();
         baton_give();

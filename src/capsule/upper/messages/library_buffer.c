@@ -1,12 +1,69 @@
 /* messages/library_buffer.c - buffered sends of Open MPI's ABI: those of the library, which sends a short message at once,
  * whatever the buffer. The other ABIs: buffers.c.
+ *
+ * MPI_Buffer_detach of the library waits until all messages have left. With several threads nobody may wait below
+ * (core/baton.h), because a message may leave only after another thread has called MPI. So then each message is a copy of our
+ * own, sent by MPI_Isend. What does not leave at once takes memory, whatever the size of the buffer.
  */
 #include "messages/messages.h"
 #include <limits.h>
 
+#include <stdlib.h>
+
 #ifndef MPICH_ABI
+static struct {
+    void *at; /* NULL: none */
+    long size;
+    struct copy { /* of a message that has not left */
+        struct copy *next;
+        object *request;
+        char data[];
+    } *copies;
+} buffer;
+
+/* Returns 1 if all have left. */
+static int copies_left(void)
+{
+    for (struct copy **p = &buffer.copies; *p;) {
+        struct copy *m = *p;
+        if (!request_poll(m->request)) {
+            p = &m->next;
+            continue;
+        }
+        *p = m->next;
+        retire_request(&m->request);
+        free(m);
+    }
+    return !buffer.copies;
+}
+static void wait_for_copies(void)
+{
+    while (!copies_left())
+        wait_turn(COMM_SELF, NEUTRAL_ANY_SOURCE);
+}
+static int send_copy(const void *b, int n, object *t, int dst, int tag, object *c)
+{
+    int size, position = 0, rc = core_Pack_size(n, t, c, &size);
+    if (rc)
+        return rc;
+    struct copy *m = need(malloc(sizeof *m + (size_t)size));
+    rc = core_Pack(b, n, t, m->data, size, &position, c);
+    if (!rc)
+        rc = core_Isend(m->data, position, predef[PRE_MPI_PACKED], dst, tag, c, &m->request);
+    if (rc) {
+        free(m);
+        return rc;
+    }
+    m->next = buffer.copies;
+    buffer.copies = m;
+    copies_left();
+    return 0;
+}
+
 int core_Bsend(const void *b, int n, object *t, int dst, int tag, object *c)
 {
+    if (upper.several)
+        return send_copy(b, n, t, dst, tag, c);
     int rc = LOWER(Bsend, b, n, t->real, dst, tag, c->real);
     if (!rc)
         count_send(c, dst);
@@ -15,6 +72,10 @@ int core_Bsend(const void *b, int n, object *t, int dst, int tag, object *c)
 int core_Ibsend(const void *b, int n, object *t, int dst, int tag, object *c, object **out)
 {
     handle_t real;
+    if (upper.several) {
+        *out = books.sent;
+        return send_copy(b, n, t, dst, tag, c);
+    }
     int rc = LOWER(Ibsend, b, n, t->real, dst, tag, c->real, &real);
     if (rc)
         return rc;
@@ -25,10 +86,6 @@ int core_Ibsend(const void *b, int n, object *t, int dst, int tag, object *c, ob
 
 /* The buffer for buffered sends belongs to the program; a restart attaches it to the new lower half. At
  * a checkpoint it holds no messages in flight: their receivers have drained them all. */
-static struct {
-    void *at; /* NULL: none */
-    long size;
-} buffer;
 static int attach_below(void *b, long size) /* the library uses as much as an int can name */
 {
     int used = size > INT_MAX ? INT_MAX : (int)size;
@@ -49,6 +106,7 @@ int core_buffer_attach(object *comm, void *b, long size)
 int core_buffer_detach(object *comm, void **b, long *size)
 {
     (void)comm;
+    wait_for_copies();
     int rc = buffer.at ? LOWER(Buffer_detach) : 0;
     if (rc)
         return rc;
@@ -71,6 +129,7 @@ void buffer_of_comm_ends(object *comm)
 }
 void buffers_flush_all(void)
 {
+    wait_for_copies();
 }
 int flush_done(struct flush *f)
 {

@@ -66,12 +66,23 @@ static void dismantle(object **h)
     (*h)->req.freed = 0;
     retire_request(h);
 }
+/* Waiting for a generalized request asks nothing of the library below. But others may need its progress: a large message
+ * of ours that they receive, a window of ours. */
+static void let_library_go_on(void)
+{
+    struct status s;
+    int flag;
+    LOWER(Iprobe, NEUTRAL_ANY_SOURCE, NEUTRAL_ANY_TAG, core.creation_channel->real, &flag, &s);
+}
 int special_poll(object *r, int *error)
 {
     struct special_request *s = r->req.special;
     (void)error;
-    if (s->what == SPECIAL_GENERALIZED)
+    if (s->what == SPECIAL_GENERALIZED) {
+        if (!s->complete)
+            let_library_go_on();
         return s->complete;
+    }
     if (s->what == SPECIAL_PARTITIONED)
         return partitioned_poll(s->parts);
     if (s->what == SPECIAL_FLUSH)

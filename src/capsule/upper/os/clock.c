@@ -63,5 +63,5 @@ void os_resumed(void)
     children_forget();
     map_files_again();
     timers_again();
-    release_threads();
+    release_held_threads();
 }

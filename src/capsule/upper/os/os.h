@@ -15,9 +15,15 @@ void restore_signals(const uint64_t *old);
 int signal_is_pending(int sig);                  /* blocked, and not delivered yet */
 extern __thread volatile unsigned interruptions; /* of this thread by our signal, see os/waits.c */
 extern __thread volatile unsigned handled_signals; /* that the application's handlers took */
-void park_threads(void);
+/* --- os/parking.c --- */
+void park_threads(void);         /* all but this one */
+void release_threads(void);      /* not those that are held */
+int hold_threads(void);          /* parks all; 0: one is inside MPI, and none is parked */
+void release_held_threads(void); /* all */
+/* After a restart the process's first thread takes the role of the thread that took the image. So that is the main thread,
+ * as long as it is alive: if another one ended before the others, the kernel would treat the process as dead when other
+ * processes read its memory (process_vm_readv). */
 int thread_may_speak(void);
-void release_threads(void);
 void install_park_handler(void);
 void note_thread_names(void);
 void name_threads_again(void); /* after a restart has brought them back */

@@ -1,33 +1,21 @@
-/* os/threads.c - the application's threads.
- *
- * A signal parks a thread: its registers then lie in the kernel's signal frame on its own stack, which
- * is saved memory. At a restart the lower half clones a thread that returns through this very frame.
- * The thread that takes the image is not parked (life/stop.c).
- */
-#include "os/os.h"
+/* os/threads.c - the application's threads: their beginning, their end, their names. */
+#include "os/threads.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <threads.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { FREE, BEING_BORN, ALIVE, DYING }; /* upper_thread.used */
-enum { MAIN_SLOT = 0 };
-static __thread int my_slot = -1;
+__thread int my_slot = -1;
 static struct {
-    volatile int parking;        /* a speaker wants the others parked */
     ptrdiff_t self_offset;       /* from a pthread_t to the thread pointer */
     char names[MAX_THREADS][16]; /* as ps shows them */
 } all;
-__thread volatile unsigned interruptions;
 
 /* Where glibc keeps its idea of the thread's ID. A restart never changes it: a recursive or
  * error-checking mutex remembers its holder by it.
@@ -35,103 +23,6 @@ __thread volatile unsigned interruptions;
 static int *name_in_glibc(const void *thread_pointer)
 {
     return (int *)((char *)thread_pointer + upper.tid_offset);
-}
-
-static long futex(int *word, int operation, int value, const struct timespec *limit)
-{
-    return raw_syscall(SYS_futex, (long)word, operation, value, (long)limit, 0, 0);
-}
-
-/* Runs on any thread of the process, at any moment, so it uses no libc but errno. */
-static void on_park(int sig, siginfo_t *si, void *uc)
-{
-    (void)sig;
-    uintptr_t at = interrupted_at(uc);
-    if ((uintptr_t)thread_pointer_get() >= UPPER_END)
-        return; /* a thread of the lower half, or one inside it */
-    interruptions++;
-    if (in_library || my_slot < 0 || at >= UPPER_END || in_fast_code(at))
-        return; /* not now; the signal comes again */
-    if (!all.parking) {
-        if (my_slot == MAIN_SLOT && upper.stop_phase == STOP_HERE &&
-            upper.activity == ACTIVITY_NONE) {
-            int saved_errno = errno;
-            stop_from_signal();
-            errno = saved_errno;
-        }
-        return;
-    }
-    struct upper_thread *t = &upper.threads[my_slot];
-    int turn = __atomic_load_n(&upper.release, __ATOMIC_SEQ_CST);
-    t->frame = signal_frame(si, uc);
-    __atomic_store_n(&t->parked, 1, __ATOMIC_SEQ_CST);
-    futex(&t->parked, FUTEX_WAKE_PRIVATE, 1, NULL);
-    while (__atomic_load_n(&upper.release, __ATOMIC_SEQ_CST) == turn)
-        futex(&upper.release, FUTEX_WAIT_PRIVATE, turn, NULL);
-}
-
-/* With several threads inside MPI, the main thread speaks for a checkpoint, as long as it is alive: after a restart the
- * process's first thread takes the role of the speaker. If that thread ended before the others, the kernel would treat the
- * process as dead when other processes read its memory (process_vm_readv).
- */
-int thread_may_speak(void)
-{
-    return !upper.several || my_slot == MAIN_SLOT ||
-           __atomic_load_n(&upper.threads[MAIN_SLOT].used, __ATOMIC_RELAXED) != ALIVE;
-}
-
-static void ask(const struct upper_thread *t)
-{
-    raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), t->tid, SIGNAL_PARK, 0, 0,
-                0);
-}
-
-/* A thread that has left its function still has a kernel thread for a while. A join waits for that to
- * end, and a restart would not bring it back.
- */
-static int is_gone(const struct upper_thread *t)
-{
-    for (int i = 0; i < upper.nthreads; i++) /* has the kernel given its ID to another thread? */
-        if (&upper.threads[i] != t && upper.threads[i].used == ALIVE &&
-            upper.threads[i].tid == t->tid)
-            return 1;
-    return raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), t->tid, 0, 0, 0, 0) ==
-           -ESRCH;
-}
-
-/* Returns 1 if the thread was running. This also parks a thread that is about to end, if it can: such a
- * thread may be waiting for a lock of malloc() that a parked thread holds. */
-static int park(struct upper_thread *t)
-{
-    struct timespec ms = {0, 1000000};
-    for (int waited = 0;; waited = 1) {
-        int used = __atomic_load_n(&t->used, __ATOMIC_SEQ_CST);
-        if (used == FREE || t->thread_pointer == thread_pointer_get() ||
-            __atomic_load_n(&t->parked, __ATOMIC_SEQ_CST) || (used == DYING && is_gone(t)))
-            return waited;
-        if (used != BEING_BORN)
-            ask(t);
-        futex(&t->parked, FUTEX_WAIT_PRIVATE, 0, &ms);
-    }
-}
-
-void park_threads(void)
-{
-    for (int i = 0; i < upper.nthreads; i++)
-        upper.threads[i].parked = 0;
-    all.parking = 1;
-    for (int running = 1; running;) { /* a running thread may start another */
-        running = 0;
-        for (int i = 0; i < upper.nthreads; i++)
-            running |= park(&upper.threads[i]);
-    }
-}
-
-void release_threads(void)
-{
-    all.parking = 0;
-    __atomic_add_fetch(&upper.release, 1, __ATOMIC_SEQ_CST);
-    futex(&upper.release, FUTEX_WAKE_PRIVATE, MAX_THREADS, NULL);
 }
 
 struct start {
@@ -174,12 +65,25 @@ static void *thread_main(void *p)
     return result;
 }
 
+/* A thread that has left its function still has a kernel thread for a while. A join waits for that to
+ * end, and a restart would not bring it back.
+ */
+int thread_is_gone(const struct upper_thread *t)
+{
+    for (int i = 0; i < upper.nthreads; i++) /* has the kernel given its ID to another thread? */
+        if (&upper.threads[i] != t && upper.threads[i].used == ALIVE &&
+            upper.threads[i].tid == t->tid)
+            return 1;
+    return raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), t->tid, 0, 0, 0, 0) ==
+           -ESRCH;
+}
+
 static int take_slot(void)
 {
     for (int i = 0; i < MAX_THREADS; i++) {
         struct upper_thread *t = &upper.threads[i];
         int old = __atomic_load_n(&t->used, __ATOMIC_SEQ_CST);
-        if ((old == FREE || (old == DYING && is_gone(t))) &&
+        if ((old == FREE || (old == DYING && thread_is_gone(t))) &&
             __atomic_compare_exchange_n(&t->used, &old, BEING_BORN, 0, __ATOMIC_SEQ_CST,
                                         __ATOMIC_SEQ_CST)) {
             t->thread_pointer = NULL;
@@ -281,11 +185,6 @@ void name_threads_again(void)
         raw_syscall(SYS_write, fd, (long)all.names[i], (long)strlen(all.names[i]), 0, 0, 0);
         raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
     }
-}
-
-void install_park_handler(void)
-{
-    install_handler(SIGNAL_PARK, on_park, SA_RESTART, ~0ull);
 }
 
 void threads_init(void)
