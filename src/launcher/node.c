@@ -17,7 +17,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +43,7 @@ static void take_environment(char **list)
 
 /* A daemon that hangs or was stopped cannot end its ranks when its lease is over. So the kernel kills the daemon
  * then, and its ranks with it (PR_SET_PDEATHSIG), before the head gives the node up. */
-static void fence_at(struct node *n, double until)
+void node_fence_at(struct node *n, double until)
 {
     struct itimerspec at = {.it_value = {(time_t)until, (long)(1e9 * (until - (time_t)until))}};
     if (n->job.name)
@@ -59,7 +58,7 @@ static void extend_lease(struct node *n, double since)
         return;
     n->lease = until;
     if (!n->ending)
-        fence_at(n, until + a_moment);
+        node_fence_at(n, until + a_moment);
 }
 
 static void refuse(struct node *n, const char *why)
@@ -69,7 +68,7 @@ static void refuse(struct node *n, const char *why)
     link_send(&n->head, SAY_REFUSED, &w);
     wire_free(&w);
     n->ending = true;
-    fence_at(n, launcher_clock() + END_LIMIT);
+    node_fence_at(n, launcher_clock() + END_LIMIT);
     n->kill_at = 0;
 }
 
@@ -140,7 +139,7 @@ static void begin_end(struct node *n, bool at_once)
     if (at_once) /* before the fence moves: from now on nobody else would end them in time */
         ranks_signal(n, SIGKILL);
     n->ending = true;
-    fence_at(n, launcher_clock() + END_LIMIT);
+    node_fence_at(n, launcher_clock() + END_LIMIT);
     n->kill_at = launcher_clock() + (at_once ? 0 : last_words);
 }
 
@@ -345,41 +344,6 @@ static void one_turn(struct node *n, struct sources *s, int signals)
     }
 }
 
-static void *close_server(void *nothing)
-{
-    server_close();
-    return nothing;
-}
-
-/* Remove what the ranks and their MPI library left in our folders, and elsewhere. Only the PMIx library knows the
- * latter, and it may wait for clients that were killed, so give it two seconds. */
-static void clean_up(struct node *n)
-{
-    struct timespec limit;
-    pthread_t closer;
-    clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += 2;
-    if (n->job.name && server_wake() >= 0 && pthread_create(&closer, NULL, close_server, NULL) == 0)
-        pthread_timedjoin_np(closer, NULL, &limit);
-    folders_remove(n);
-}
-
-/* 4. Send the rest of the pipes to the head, clean up, and say BYE last. */
-static void say_bye(struct node *n)
-{
-    for (uint32_t i = 0; i < n->count; i++)
-        for (int stream = 0; stream < 2; stream++)
-            ranks_read(n, &n->ranks[i], stream, true);
-    if (n->head.fd >= 0)
-        link_flush(&n->head);
-    clean_up(n);
-    double limit = launcher_clock() + 2;
-    link_send(&n->head, SAY_BYE, NULL);
-    while (n->head.fd >= 0 && link_flush(&n->head) && link_pending(&n->head) &&
-           launcher_clock() < limit)
-        poll(&(struct pollfd){n->head.fd, POLLOUT, 0}, 1, 100);
-}
-
 int node_serve(int fd, uint32_t index)
 {
     struct node n = {.index = index, .input = -1, .lent = getenv("SLURM_JOB_ID") != NULL};
@@ -399,7 +363,7 @@ int node_serve(int fd, uint32_t index)
         one_turn(&n, &s, signals);
     while (!ranks_end(&n))
         usleep(1000);
-    say_bye(&n);
+    node_say_bye(&n);
     link_close(&n.head);
     _exit(0);
 }

@@ -194,7 +194,7 @@ void link_close(struct link *l)
 
 void link_send(struct link *l, uint32_t kind, const struct wire *fields)
 {
-    if (l->fd < 0)
+    if (l->fd < 0 || l->deaf)
         return;
     wire_put_u32(&l->out, fields ? (uint32_t)fields->size : 0);
     wire_put_u32(&l->out, kind);
@@ -215,12 +215,17 @@ bool link_flush(struct link *l)
                          MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0)
-            return errno == EAGAIN || errno == EWOULDBLOCK;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return true;
+        if (n < 0) {
+            l->deaf = true;
+            l->out.size = l->out_at = 0;
+            return false;
+        }
         l->out_at += (size_t)n;
         wire_drop(&l->out, &l->out_at);
     }
-    return l->fd >= 0;
+    return l->fd >= 0 && !l->deaf;
 }
 
 bool link_receive(struct link *l)

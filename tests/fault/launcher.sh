@@ -9,6 +9,7 @@
 #   fill    many new processes that fail together, and that are lost with their node: others are started all the same
 #   names   a slow name server, asked while the job runs: the job does not wait for it
 #   stall   the head stands still for a while: said in the events, and no node is lost for what it did not hear meanwhile
+#   last    much output in the last moment, and a head that is slow: all of it comes, from here and from elsewhere, and no node is lost
 #   reader  nobody reads standard error and the reports: the head has something to say, and does not wait
 #   mute    a head that falls silent before it has sent the job: the daemon does not wait for ever
 #   add     mend run --add: many machines, long names, a full disk, a damaged list
@@ -216,6 +217,21 @@ stall)
     cmp got want || fail "the output differs"
     [ "$(count launch.lost)" = 0 ] && [ "$(count run.launch)" = 1 ] || fail "a node was lost"
     grep '"launch.stalled","doing":"waiting"' job/events.jsonl | grep -q '"seconds":[2-9]' || fail "how long: $(grep stalled job/events.jsonl)" ;;
+last)
+    printf '%s\n' '#include <dlfcn.h>' '#include <sys/socket.h>' '#include <unistd.h>' 'ssize_t recv(int fd, void *bytes, size_t size, int flags) {' \
+        ' ssize_t (*real)(int, void *, size_t, int) = dlsym(RTLD_NEXT, "recv"), n = real(fd, bytes, size, flags);' \
+        ' if (n > 8192) usleep(100000); return n; }' >slow.c
+    gcc -D_GNU_SOURCE -shared -fPIC -o slow.so slow.c -ldl || exit 1
+    printf '#!/bin/sh\nshift; unset LD_PRELOAD; exec "$@"\n' >agent; chmod +x agent
+    for host in 127.0.1.1 localhost; do
+        rm -f go
+        LD_PRELOAD=$PWD/slow.so "$node" head -n 48 --host $host:48 --agent ./agent --node-timeout 60 --report 3 -- \
+            sh -c 'until [ -e go ]; do sleep 0.2; done; head -c 60000 /dev/zero' 3>report >got 2>err </dev/null & runner=$!
+        until [ "$(grep -c '^started' report)" = 48 ]; do kill -0 $runner || fail "it ended"; sleep 0.02; done
+        : >go; wait $runner || fail "$host: code $?"
+        [ "$(wc -c <got)" = 2880000 ] || fail "$host: $(wc -c <got) bytes of 2880000: $(cat report)"
+        ! grep '^lost' report || fail "$host: a node was lost at the end"
+    done ;;
 reader)
     mkfifo pipe reports; exec 8<>reports 9<>pipe # they are full, and nobody reads
     timeout 1 cat /dev/zero >&8 & timeout 1 cat /dev/zero >&9; wait

@@ -54,6 +54,13 @@ void head_end(struct head *h)
     }
 }
 
+void head_wait_longer(struct head *h)
+{
+    double limit = launcher_clock() + end_time;
+    if (h->end_limit > 0 && h->end_limit < limit)
+        h->end_limit = limit;
+}
+
 void head_orphan(struct head *h)
 {
     h->report = -1;
@@ -252,8 +259,7 @@ static void send_all(struct head *h)
     for (uint32_t i = 0; i < h->hosts.count; i++) {
         if (h->nodes[i].state == NODE_STARTING && h->nodes[i].link.fd >= 0 && !h->ending)
             send_job(h, i);
-        if (link_pending(&h->nodes[i].link) && !link_flush(&h->nodes[i].link))
-            head_lose(h, i, "its connection was closed");
+        link_flush(&h->nodes[i].link); /* if it is closed, hear_node reads first what there is */
     }
 }
 

@@ -114,8 +114,9 @@ void head_lose(struct head *h, uint32_t node, const char *how);
 void head_fail(struct head *h, int code); /* the first one decides */
 void head_close(struct head *h, struct head_node *n);
 void head_tell(struct head *h, uint32_t except, const struct wire *dead); /* all other nodes */
-void head_end(struct head *h);    /* ask all nodes to end their ranks */
-void head_orphan(struct head *h); /* `mend run` is gone */
+void head_end(struct head *h);         /* ask all nodes to end their ranks */
+void head_wait_longer(struct head *h); /* a node that ends says something */
+void head_orphan(struct head *h);      /* `mend run` is gone */
 
 void hear_node(struct head *h, uint32_t i); /* there is something to read */
 
