@@ -31,6 +31,7 @@ extern struct server_state {
     uint32_t goodbyes;
     struct said *first, **last;
     struct waiting *waiting;
+    double next_watch;
 } server;
 extern pmix_server_module_t server_module;
 

@@ -10,6 +10,7 @@
 #   names   a slow name server, asked while the job runs: the job does not wait for it
 #   stall   the head stands still for a while: said in the events, and no node is lost for what it did not hear meanwhile
 #   last    much output in the last moment, and a head that is slow: all of it comes, from here and from elsewhere, and no node is lost
+#   guest   somebody connects to a daemon's PMIx port and says nothing: a rank that dies then is replaced all the same
 #   reader  nobody reads standard error and the reports: the head has something to say, and does not wait
 #   mute    a head that falls silent before it has sent the job: the daemon does not wait for ever
 #   add     mend run --add: many machines, long names, a full disk, a damaged list
@@ -232,6 +233,20 @@ last)
         [ "$(wc -c <got)" = 2880000 ] || fail "$host: $(wc -c <got) bytes of 2880000: $(cat report)"
         ! grep '^lost' report || fail "$host: a node was lost at the end"
     done ;;
+guest)
+    start -n 2 --spares 1 --every 100ms --node-timeout 20s -- ./odd wait
+    await '"level":"memory"' 4
+    daemon=$(head_of "$(head_of $runner)")
+    inodes=$(readlink /proc/"$daemon"/fd/* | sed -n 's/^socket:\[\(.*\)\]$/\1/p')
+    port=$(awk -v inodes="$inodes" 'BEGIN { split(inodes, list); for (i in list) its[list[i]] } $4 == "0A" && $10 in its { split($2, a, ":"); print a[2] }' /proc/net/tcp | head -n 1)
+    [ -n "$port" ] || fail "no PMIx port"
+    exec 7<>"/dev/tcp/127.0.0.1/$((16#$port))" || fail "cannot connect"
+    sleep 0.5
+    kill -9 "$(head_of "$daemon")" || fail "no rank"
+    await '"how":"res' 2; exec 7>&-
+    [ "$(count run.launch)" = 1 ] || fail "launched again"
+    kill $runner; wait $runner
+    gone || fail "processes are left" ;;
 reader)
     mkfifo pipe reports; exec 8<>reports 9<>pipe # they are full, and nobody reads
     timeout 1 cat /dev/zero >&8 & timeout 1 cat /dev/zero >&9; wait
