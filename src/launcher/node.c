@@ -16,11 +16,13 @@
 #include <mend/error.h>
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <time.h>
@@ -300,10 +302,17 @@ static void note_stall(struct node *n, double now, double seconds)
 /* The head gives us up, now or soon. It does not hear us: say here whether that is our own fault. */
 static void lose_lease(struct node *n, double now)
 {
-    if (n->stalled > 1 && now - n->stalled_at < 1e-3 * n->job.timeout_ms)
-        fprintf(stderr, "mend-node: ends its ranks, for it stood still for %.1f s\n", n->stalled);
+    int unsent = 0;
+    bool known = ioctl(n->head.fd, SIOCOUTQ, &unsent) == 0;
     link_close(&n->head);
     begin_end(n, true);
+    if (n->stalled > 1 && now - n->stalled_at < 1e-3 * n->job.timeout_ms)
+        fprintf(stderr, "mend-node: ends its ranks, for it stood still for %.1f s\n", n->stalled);
+    else if (known)
+        fprintf(stderr,
+                "mend-node: ends its ranks, for mend run's machine has not answered for %.1f s (%d "
+                "bytes not acknowledged)\n",
+                1e-3 * n->job.timeout_ms, unsent);
 }
 
 static void one_turn(struct node *n, struct sources *s, int signals)
@@ -360,6 +369,9 @@ int node_serve(int fd, uint32_t index)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_NAME, "mend-node");
     link_open(&n.head, fd, LINK_LIMIT);
+    launcher_be_prompt();
+    getrlimit(RLIMIT_NOFILE, &n.files);
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){n.files.rlim_max, n.files.rlim_max});
     n.lease = launcher_clock() + job_limit;
     while (!n.ending || (n.left > 0 && launcher_clock() < n.kill_at))
         one_turn(&n, &s, signals);

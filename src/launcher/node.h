@@ -6,6 +6,7 @@
 #include "protocol.h"
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -34,7 +35,8 @@ struct node {
     struct wire waiting_input;    /* and input_at, how much of it is written */
     size_t input_at;
     bool input_ended;
-    bool lent; /* Slurm owns this machine: its SIGTERM is a warning, see protocol.h */
+    struct rlimit files; /* the limit of descriptors that the ranks get; ours is higher */
+    bool lent;           /* Slurm owns this machine: its SIGTERM is a warning, see protocol.h */
     bool ending;
     double kill_at;  /* kill the remaining ranks then; 0: at once */
     struct pmi *pmi; /* NULL: the ranks speak PMIx */

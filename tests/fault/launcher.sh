@@ -134,6 +134,8 @@ streams)
     "$node" head -n 2 --on-death end -- sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || kill -9 $$; sleep 100' 2>err; [ $? = 137 ] || fail "signal: code $?"
     (ulimit -n 50; exec timeout 60 "$node" head -n 2 -- echo few </dev/null) >got || fail "few open files: code $?"
     [ "$(grep -c few got)" = 2 ] || fail "few open files: $(cat got)"
+    (ulimit -Sn 50; exec timeout 60 "$node" head -n 40 -- sh -c 'ulimit -n' </dev/null) >got || fail "few open files for a daemon: code $?"
+    [ "$(grep -cx 50 got)" = 40 ] || fail "few open files for a daemon: $(cat got)"
     "$node" head -n 2 -- ./nothing 2>err; [ $? = 127 ] || fail "no program: code $?"
     grep -q 'cannot run ./nothing' err || fail "no sentence"
     head -c 3000000 /dev/urandom >input
