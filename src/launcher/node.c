@@ -344,8 +344,6 @@ static void one_turn(struct node *n, struct sources *s, int signals)
         listen_to_head(n);
     double now = launcher_clock();
     beat(n, now);
-    if (n->job.name && !n->pmi)
-        server_watch(now, n->head.fd);
     note_stall(n, now, now - woken);
     if (now > n->lease && n->head.fd >= 0)
         lose_lease(n, now);

@@ -18,6 +18,4 @@ void server_answer(uint32_t kind,
 void server_tell_dead(const uint32_t *ranks, uint32_t count);   /* one event for all of them */
 char **server_environment(uint32_t process, char *const *base); /* the caller frees it */
 bool server_said_goodbye(uint32_t process);
-/* To be called at least every second: end connections that would stop the PMIx library. `but`: one that is not its. */
-void server_watch(double now, int but);
 #endif

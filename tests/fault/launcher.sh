@@ -10,7 +10,7 @@
 #   names   a slow name server, asked while the job runs: the job does not wait for it
 #   stall   the head stands still for a while: said in the events, and no node is lost for what it did not hear meanwhile
 #   last    much output in the last moment, and a head that is slow: all of it comes, from here and from elsewhere, and no node is lost
-#   guest   somebody connects to a daemon's PMIx port and says nothing: a rank that dies then is replaced all the same
+#   guest   somebody connects to a daemon's PMIx port and says nothing: a rank that dies then is replaced all the same, and a new process comes
 #   reader  nobody reads standard error and the reports: the head has something to say, and does not wait
 #   mute    a head that falls silent before it has sent the job: the daemon does not wait for ever
 #   add     mend run --add: many machines, long names, a full disk, a damaged list
@@ -236,7 +236,7 @@ last)
         ! grep '^lost' report || fail "$host: a node was lost at the end"
     done ;;
 guest)
-    start -n 2 --spares 1 --every 100ms --node-timeout 20s -- ./odd wait
+    start -n 2 --spares 1 --refill --every 100ms --node-timeout 5s -- ./odd wait
     await '"level":"memory"' 4
     daemon=$(head_of "$(head_of $runner)")
     inodes=$(readlink /proc/"$daemon"/fd/* | sed -n 's/^socket:\[\(.*\)\]$/\1/p')
@@ -245,8 +245,8 @@ guest)
     exec 7<>"/dev/tcp/127.0.0.1/$((16#$port))" || fail "cannot connect"
     sleep 0.5
     kill -9 "$(head_of "$daemon")" || fail "no rank"
-    await '"how":"res' 2; exec 7>&-
-    [ "$(count run.launch)" = 1 ] || fail "launched again"
+    await '"how":"res' 2; await launch.filled 1; exec 7>&- # (the daemon has waited for the library itself)
+    [ "$(count run.launch)" = 1 ] && [ "$(count launch.lost)" = 0 ] || fail "launched again"
     kill $runner; wait $runner
     gone || fail "processes are left" ;;
 reader)
