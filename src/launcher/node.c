@@ -16,12 +16,13 @@
 #include <mend/error.h>
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <time.h>
@@ -44,7 +45,7 @@ static void take_environment(char **list)
 
 /* A daemon that hangs or was stopped cannot end its ranks when its lease is over. So the kernel kills the daemon
  * then, and its ranks with it (PR_SET_PDEATHSIG), before the head gives the node up. */
-static void fence_at(struct node *n, double until)
+void node_fence_at(struct node *n, double until)
 {
     struct itimerspec at = {.it_value = {(time_t)until, (long)(1e9 * (until - (time_t)until))}};
     if (n->job.name)
@@ -59,7 +60,7 @@ static void extend_lease(struct node *n, double since)
         return;
     n->lease = until;
     if (!n->ending)
-        fence_at(n, until + a_moment);
+        node_fence_at(n, until + a_moment);
 }
 
 static void refuse(struct node *n, const char *why)
@@ -69,7 +70,7 @@ static void refuse(struct node *n, const char *why)
     link_send(&n->head, SAY_REFUSED, &w);
     wire_free(&w);
     n->ending = true;
-    fence_at(n, launcher_clock() + END_LIMIT);
+    node_fence_at(n, launcher_clock() + END_LIMIT);
     n->kill_at = 0;
 }
 
@@ -140,7 +141,7 @@ static void begin_end(struct node *n, bool at_once)
     if (at_once) /* before the fence moves: from now on nobody else would end them in time */
         ranks_signal(n, SIGKILL);
     n->ending = true;
-    fence_at(n, launcher_clock() + END_LIMIT);
+    node_fence_at(n, launcher_clock() + END_LIMIT);
     n->kill_at = launcher_clock() + (at_once ? 0 : last_words);
 }
 
@@ -301,10 +302,17 @@ static void note_stall(struct node *n, double now, double seconds)
 /* The head gives us up, now or soon. It does not hear us: say here whether that is our own fault. */
 static void lose_lease(struct node *n, double now)
 {
-    if (n->stalled > 1 && now - n->stalled_at < 1e-3 * n->job.timeout_ms)
-        fprintf(stderr, "mend-node: ends its ranks, for it stood still for %.1f s\n", n->stalled);
+    int unsent = 0;
+    bool known = ioctl(n->head.fd, SIOCOUTQ, &unsent) == 0;
     link_close(&n->head);
     begin_end(n, true);
+    if (n->stalled > 1 && now - n->stalled_at < 1e-3 * n->job.timeout_ms)
+        fprintf(stderr, "mend-node: ends its ranks, for it stood still for %.1f s\n", n->stalled);
+    else if (known)
+        fprintf(stderr,
+                "mend-node: ends its ranks, for mend run's machine has not answered for %.1f s (%d "
+                "bytes not acknowledged)\n",
+                1e-3 * n->job.timeout_ms, unsent);
 }
 
 static void one_turn(struct node *n, struct sources *s, int signals)
@@ -345,41 +353,6 @@ static void one_turn(struct node *n, struct sources *s, int signals)
     }
 }
 
-static void *close_server(void *nothing)
-{
-    server_close();
-    return nothing;
-}
-
-/* Remove what the ranks and their MPI library left in our folders, and elsewhere. Only the PMIx library knows the
- * latter, and it may wait for clients that were killed, so give it two seconds. */
-static void clean_up(struct node *n)
-{
-    struct timespec limit;
-    pthread_t closer;
-    clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += 2;
-    if (n->job.name && server_wake() >= 0 && pthread_create(&closer, NULL, close_server, NULL) == 0)
-        pthread_timedjoin_np(closer, NULL, &limit);
-    folders_remove(n);
-}
-
-/* 4. Send the rest of the pipes to the head, clean up, and say BYE last. */
-static void say_bye(struct node *n)
-{
-    for (uint32_t i = 0; i < n->count; i++)
-        for (int stream = 0; stream < 2; stream++)
-            ranks_read(n, &n->ranks[i], stream, true);
-    if (n->head.fd >= 0)
-        link_flush(&n->head);
-    clean_up(n);
-    double limit = launcher_clock() + 2;
-    link_send(&n->head, SAY_BYE, NULL);
-    while (n->head.fd >= 0 && link_flush(&n->head) && link_pending(&n->head) &&
-           launcher_clock() < limit)
-        poll(&(struct pollfd){n->head.fd, POLLOUT, 0}, 1, 100);
-}
-
 int node_serve(int fd, uint32_t index)
 {
     struct node n = {.index = index, .input = -1, .lent = getenv("SLURM_JOB_ID") != NULL};
@@ -394,12 +367,15 @@ int node_serve(int fd, uint32_t index)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_NAME, "mend-node");
     link_open(&n.head, fd, LINK_LIMIT);
+    launcher_be_prompt();
+    getrlimit(RLIMIT_NOFILE, &n.files);
+    setrlimit(RLIMIT_NOFILE, &(struct rlimit){n.files.rlim_max, n.files.rlim_max});
     n.lease = launcher_clock() + job_limit;
     while (!n.ending || (n.left > 0 && launcher_clock() < n.kill_at))
         one_turn(&n, &s, signals);
     while (!ranks_end(&n))
         usleep(1000);
-    say_bye(&n);
+    node_say_bye(&n);
     link_close(&n.head);
     _exit(0);
 }

@@ -1,4 +1,4 @@
-/* Inside a node's daemon: its loop (node.c), its ranks (node_ranks.c), its PMIx server (server*.c). */
+/* Inside a node's daemon: its loop (node.c), its ranks (node_ranks.c), its end (node_bye.c), its PMIx server (server*.c). */
 #ifndef MEND_LAUNCHER_NODE_H
 #define MEND_LAUNCHER_NODE_H
 
@@ -6,6 +6,7 @@
 #include "protocol.h"
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -34,7 +35,8 @@ struct node {
     struct wire waiting_input;    /* and input_at, how much of it is written */
     size_t input_at;
     bool input_ended;
-    bool lent; /* Slurm owns this machine: its SIGTERM is a warning, see protocol.h */
+    struct rlimit files; /* the limit of descriptors that the ranks get; ours is higher */
+    bool lent;           /* Slurm owns this machine: its SIGTERM is a warning, see protocol.h */
     bool ending;
     double kill_at;  /* kill the remaining ranks then; 0: at once */
     struct pmi *pmi; /* NULL: the ranks speak PMIx */
@@ -44,6 +46,10 @@ struct node {
 int node_serve(int fd, uint32_t index);
 /* Read the head's address from standard input, connect, say hello, and serve. */
 int node_connect_and_serve(void);
+
+/* The kernel ends us then: see node.c. */
+void node_fence_at(struct node *n, double until);
+void node_say_bye(struct node *n); /* node_bye.c */
 
 /* folders.c. False: mend_error_text() says why. */
 bool folders_make(struct node *n);

@@ -90,6 +90,7 @@ static void become_rank(const struct node *n, const struct processors *bound, co
         fcntl(fds[3], F_SETFD, 0); /* PMI_FD */
     if (bound)
         sched_setaffinity(0, sizeof bound->part, bound->part);
+    setrlimit(RLIMIT_NOFILE, &n->files);
     umask((mode_t)n->job.mask);
     if (chdir(n->job.folder) == 0)
         execvpe(n->job.program[0], n->job.program, environment);

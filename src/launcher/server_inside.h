@@ -34,6 +34,7 @@ extern struct server_state {
 } server;
 extern pmix_server_module_t server_module;
 
+bool server_watch(void); /* from now on, in a thread; see server_watch.c */
 void server_say(uint32_t kind, struct wire fields); /* to the head; takes the fields over */
 uint32_t server_wait_for(struct waiting w);         /* returns the number for the answer */
 

@@ -82,14 +82,11 @@ static uint32_t nodes_with_ranks(const struct job *job)
     return n;
 }
 
-static void load_rank(pmix_info_t *info, const struct job *job, uint32_t rank)
+static void load_rank(pmix_info_t *info, const struct job *job, uint32_t rank, uint16_t local)
 {
     pmix_data_array_t *a = PMIx_Data_array_create(8, PMIX_INFO);
     pmix_info_t *p = a->array;
     pmix_rank_t r = rank;
-    uint16_t local = 0;
-    for (uint32_t i = 0; i < rank; i++)
-        local = (uint16_t)(local + (job->node_of[i] == job->node_of[rank]));
     PMIx_Info_load(&p[0], PMIX_RANK, &r, PMIX_PROC_RANK);
     load_u32(&p[1], PMIX_APPNUM, 0);
     PMIx_Info_load(&p[2], PMIX_GLOBAL_RANK, &r, PMIX_PROC_RANK);
@@ -101,6 +98,16 @@ static void load_rank(pmix_info_t *info, const struct job *job, uint32_t rank)
     PMIx_Load_key(info->key, PMIX_PROC_DATA);
     info->value.type = PMIX_DATA_ARRAY;
     info->value.data.darray = a;
+}
+
+/* Their numbers among those of the same node: one pass, because a job may have very many. */
+static void load_ranks(pmix_info_t *info, const struct job *job)
+{
+    uint16_t *next = launcher_memory(NULL, job->nodes * sizeof *next);
+    memset(next, 0, job->nodes * sizeof *next);
+    for (uint32_t r = 0; r < job->ranks; r++)
+        load_rank(&info[r], job, r, next[job->node_of[r]]++);
+    free(next);
 }
 
 static pmix_status_t register_job(const struct job *job, uint32_t node, const char *folder)
@@ -133,8 +140,7 @@ static pmix_status_t register_job(const struct job *job, uint32_t node, const ch
     load_u32(&info[12], PMIX_APP_SIZE, job->ranks);
     PMIx_Info_load(&info[13], PMIX_NSDIR, folder, PMIX_STRING);
     PMIx_Info_load(&info[14], PMIX_TMPDIR, folder, PMIX_STRING);
-    for (uint32_t r = 0; r < job->ranks; r++)
-        load_rank(&info[FACTS + r], job, r);
+    load_ranks(info + FACTS, job);
     struct done d = NOT_DONE;
     pmix_status_t rc = wait_done(&d, PMIx_server_register_nspace(job->name, (int)mine, info,
                                                                  FACTS + job->ranks, on_done, &d));
@@ -213,6 +219,8 @@ bool server_open(const struct job *job, uint32_t node, const char *folder, char 
     server.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     keep_goodbyes(job->ranks);
     pmix_status_t rc = start_library(node, job->node_names[node], folder);
+    if (rc == PMIX_SUCCESS && !server_watch())
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
     if (rc == PMIX_SUCCESS)
         rc = register_job(job, node, folder);
     for (uint32_t r = 0; rc == PMIX_SUCCESS && r < job->ranks; r++)

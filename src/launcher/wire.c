@@ -1,6 +1,7 @@
 #include "wire.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,12 @@ double launcher_clock(void)
     struct timespec t;
     clock_gettime(CLOCK_BOOTTIME, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void launcher_be_prompt(void)
+{
+    struct sched_param lowest = {.sched_priority = 1};
+    sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &lowest);
 }
 
 void *launcher_memory(void *old, size_t size)
@@ -194,7 +201,7 @@ void link_close(struct link *l)
 
 void link_send(struct link *l, uint32_t kind, const struct wire *fields)
 {
-    if (l->fd < 0)
+    if (l->fd < 0 || l->deaf)
         return;
     wire_put_u32(&l->out, fields ? (uint32_t)fields->size : 0);
     wire_put_u32(&l->out, kind);
@@ -215,12 +222,17 @@ bool link_flush(struct link *l)
                          MSG_NOSIGNAL | MSG_DONTWAIT);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0)
-            return errno == EAGAIN || errno == EWOULDBLOCK;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return true;
+        if (n < 0) {
+            l->deaf = true;
+            l->out.size = l->out_at = 0;
+            return false;
+        }
         l->out_at += (size_t)n;
         wire_drop(&l->out, &l->out_at);
     }
-    return l->fd >= 0;
+    return l->fd >= 0 && !l->deaf;
 }
 
 bool link_receive(struct link *l)

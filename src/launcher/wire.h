@@ -45,13 +45,15 @@ struct link {
     size_t in_at, out_at; /* bytes consumed; bytes sent */
     size_t limit;         /* the longest frame that we accept */
     uint64_t sent, received;
+    bool deaf; /* the other end takes no more: what is sent goes nowhere */
 };
 enum { LINK_BEFORE_HELLO = 4096, LINK_LIMIT = 1 << 28 };
 
 void link_open(struct link *l, int fd, size_t limit);
 void link_close(struct link *l);
 void link_send(struct link *l, uint32_t kind, const struct wire *fields); /* fields may be NULL */
-bool link_flush(struct link *l);                                          /* false: it is gone */
+/* False: it is gone. There may still be something to receive. */
+bool link_flush(struct link *l);
 bool link_pending(const struct link *l);
 bool link_receive(struct link *l); /* false: closed, or broken */
 /* Get the next complete message; it stays valid until the next link_receive. 0: there is none yet. -1: the frame is
@@ -59,6 +61,10 @@ bool link_receive(struct link *l); /* false: closed, or broken */
 int link_next(struct link *l, uint32_t *kind, struct wire_reader *fields);
 
 double launcher_clock(void); /* seconds; keeps counting while the machine is suspended */
+/* The head and the daemons must answer within the time-out. On a machine that has far more to do than it can, a process
+ * that mostly sleeps may wait for a processor for seconds. A thread that may have real-time priority gets it; what it
+ * starts does not inherit it. */
+void launcher_be_prompt(void);
 void *launcher_memory(void *old, size_t size);
 char *launcher_text(const char *text); /* a copy */
 #endif

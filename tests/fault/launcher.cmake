@@ -3,7 +3,7 @@
 if(TARGET capsule-openmpi AND TARGET mend-node)
     set(own "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR};MEND_RUN_LAUNCHER=mend")
     string(REPLACE "LAUNCHER=mend" "LAUNCHER=mpirun" theirs "${own}")
-    foreach(case owner detach daemon door streams later fill names stall reader add spawn count)
+    foreach(case owner detach daemon door streams last guest later fill names stall reader add spawn count)
         mend_limited_test(NAME launcher.${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/launcher.sh ${case})
         list(APPEND tests launcher.${case})
     endforeach()

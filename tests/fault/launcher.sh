@@ -9,6 +9,8 @@
 #   fill    many new processes that fail together, and that are lost with their node: others are started all the same
 #   names   a slow name server, asked while the job runs: the job does not wait for it
 #   stall   the head stands still for a while: said in the events, and no node is lost for what it did not hear meanwhile
+#   last    much output in the last moment, and a head that is slow: all of it comes, from here and from elsewhere, and no node is lost
+#   guest   somebody connects to a daemon's PMIx port and says nothing: a rank that dies then is replaced all the same, and a new process comes
 #   reader  nobody reads standard error and the reports: the head has something to say, and does not wait
 #   mute    a head that falls silent before it has sent the job: the daemon does not wait for ever
 #   add     mend run --add: many machines, long names, a full disk, a damaged list
@@ -132,6 +134,8 @@ streams)
     "$node" head -n 2 --on-death end -- sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || kill -9 $$; sleep 100' 2>err; [ $? = 137 ] || fail "signal: code $?"
     (ulimit -n 50; exec timeout 60 "$node" head -n 2 -- echo few </dev/null) >got || fail "few open files: code $?"
     [ "$(grep -c few got)" = 2 ] || fail "few open files: $(cat got)"
+    (ulimit -Sn 50; exec timeout 60 "$node" head -n 40 -- sh -c 'ulimit -n' </dev/null) >got || fail "few open files for a daemon: code $?"
+    [ "$(grep -cx 50 got)" = 40 ] || fail "few open files for a daemon: $(cat got)"
     "$node" head -n 2 -- ./nothing 2>err; [ $? = 127 ] || fail "no program: code $?"
     grep -q 'cannot run ./nothing' err || fail "no sentence"
     head -c 3000000 /dev/urandom >input
@@ -216,6 +220,35 @@ stall)
     cmp got want || fail "the output differs"
     [ "$(count launch.lost)" = 0 ] && [ "$(count run.launch)" = 1 ] || fail "a node was lost"
     grep '"launch.stalled","doing":"waiting"' job/events.jsonl | grep -q '"seconds":[2-9]' || fail "how long: $(grep stalled job/events.jsonl)" ;;
+last)
+    printf '%s\n' '#include <dlfcn.h>' '#include <sys/socket.h>' '#include <unistd.h>' 'ssize_t recv(int fd, void *bytes, size_t size, int flags) {' \
+        ' ssize_t (*real)(int, void *, size_t, int) = dlsym(RTLD_NEXT, "recv"), n = real(fd, bytes, size, flags);' \
+        ' if (n > 8192) usleep(100000); return n; }' >slow.c
+    gcc -D_GNU_SOURCE -shared -fPIC -o slow.so slow.c -ldl || exit 1
+    printf '#!/bin/sh\nshift; unset LD_PRELOAD; exec "$@"\n' >agent; chmod +x agent
+    for host in 127.0.1.1 localhost; do
+        rm -f go
+        LD_PRELOAD=$PWD/slow.so "$node" head -n 48 --host $host:48 --agent ./agent --node-timeout 60 --report 3 -- \
+            sh -c 'until [ -e go ]; do sleep 0.2; done; head -c 60000 /dev/zero' 3>report >got 2>err </dev/null & runner=$!
+        until [ "$(grep -c '^started' report)" = 48 ]; do kill -0 $runner || fail "it ended"; sleep 0.02; done
+        : >go; wait $runner || fail "$host: code $?"
+        [ "$(wc -c <got)" = 2880000 ] || fail "$host: $(wc -c <got) bytes of 2880000: $(cat report)"
+        ! grep '^lost' report || fail "$host: a node was lost at the end"
+    done ;;
+guest)
+    start -n 2 --spares 1 --refill --every 100ms --node-timeout 5s -- ./odd wait
+    await '"level":"memory"' 4
+    daemon=$(head_of "$(head_of $runner)")
+    inodes=$(readlink /proc/"$daemon"/fd/* | sed -n 's/^socket:\[\(.*\)\]$/\1/p')
+    port=$(awk -v inodes="$inodes" 'BEGIN { split(inodes, list); for (i in list) its[list[i]] } $4 == "0A" && $10 in its { split($2, a, ":"); print a[2] }' /proc/net/tcp | head -n 1)
+    [ -n "$port" ] || fail "no PMIx port"
+    exec 7<>"/dev/tcp/127.0.0.1/$((16#$port))" || fail "cannot connect"
+    sleep 0.5
+    kill -9 "$(head_of "$daemon")" || fail "no rank"
+    await '"how":"res' 2; await launch.filled 1; exec 7>&- # (the daemon has waited for the library itself)
+    [ "$(count run.launch)" = 1 ] && [ "$(count launch.lost)" = 0 ] || fail "launched again"
+    kill $runner; wait $runner
+    gone || fail "processes are left" ;;
 reader)
     mkfifo pipe reports; exec 8<>reports 9<>pipe # they are full, and nobody reads
     timeout 1 cat /dev/zero >&8 & timeout 1 cat /dev/zero >&9; wait

@@ -118,6 +118,7 @@ cmp got want || fail "the output differs"
 [ "$(count '"run.launch"')" = $launches ] || fail "launched $(count '"run.launch"') times"
 [[ $MEND_TEST_LOSS != door:* ]] || grep '"recover.noticed"' job/events.jsonl | grep -q '"call":"door"' || fail "nobody was at a door"
 [[ $MEND_TEST_LOSS != saving:* ]] || grep '"recover.noticed"' job/events.jsonl | grep -q '"call":"checkpoint"' || fail "it was not in a checkpoint"
+case $MEND_TEST_LOSS in silent:? | off:?) grep '"launch.lost"' job/events.jsonl | grep -q 'silence: its machine cannot be reached, nothing was acknowledged' || fail "why it is silent: $(grep '"launch.lost"' job/events.jsonl)" ;; esac
 [ "$(count launch.lost)" -ge $times ] || fail "the launcher did not say so"
 for k in 0 1 2 3; do # nobody is left, on those that are still there
     [ -e "/mnt/ctl/off$k" ] || ! kill -0 "$(cat /mnt/ctl/pid$k 2>/dev/null || echo $$)" 2>/dev/null && continue

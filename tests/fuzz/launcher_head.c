@@ -22,6 +22,7 @@
 #undef poll
 #include "head/head.c"
 #include "head/hear.c"
+#include "head/silence.c"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

@@ -22,12 +22,6 @@ void head_fail(struct head *h, int code)
     h->failed = true;
 }
 
-static double silence_limit(const struct head *h)
-{
-    static const double a_moment = 0.2; /* a node whose lease is over ends its ranks */
-    return 1e-3 * h->job.timeout_ms + a_moment;
-}
-
 /* Another machine that is silent runs its ranks until its lease is over, and nobody may launch the job again before. */
 static double time_to_end(const struct head *h)
 {
@@ -52,6 +46,13 @@ void head_end(struct head *h)
         else if (h->nodes[i].state == NODE_STARTING)
             head_lose(h, i, "not up yet");
     }
+}
+
+void head_wait_longer(struct head *h)
+{
+    double limit = launcher_clock() + end_time;
+    if (h->end_limit > 0 && h->end_limit < limit)
+        h->end_limit = limit;
 }
 
 void head_orphan(struct head *h)
@@ -238,22 +239,12 @@ static void take_signal(struct head *h, int signals)
     }
 }
 
-/* 6. `asked`: when we last looked for messages. What has come since then is no silence, however late we are. */
-static void check_silence(struct head *h, double asked)
-{
-    double limit = silence_limit(h);
-    for (uint32_t i = 0; i < h->hosts.count; i++)
-        if (h->nodes[i].state == NODE_UP && asked - h->nodes[i].heard > limit)
-            head_lose(h, i, "silence");
-}
-
 static void send_all(struct head *h)
 {
     for (uint32_t i = 0; i < h->hosts.count; i++) {
         if (h->nodes[i].state == NODE_STARTING && h->nodes[i].link.fd >= 0 && !h->ending)
             send_job(h, i);
-        if (link_pending(&h->nodes[i].link) && !link_flush(&h->nodes[i].link))
-            head_lose(h, i, "its connection was closed");
+        link_flush(&h->nodes[i].link); /* if it is closed, hear_node reads first what there is */
     }
 }
 
@@ -317,7 +308,7 @@ static void one_turn(struct head *h, struct pollfd *fd, int signals)
     hear_reader(h, fd[TO_REPORT].revents);
     double now = launcher_clock();
     start_tick(h, now);
-    check_silence(h, asked);
+    silence_check(h, asked);
     later_tick(h, now);
     fill_tick(h, now);
     note_stall(h, "working", launcher_clock() - woken);
@@ -392,6 +383,7 @@ int head_serve(struct head *h)
     sigprocmask(SIG_BLOCK, &caught, NULL);
     signal(SIGPIPE, SIG_IGN);
     raise_limit(h);
+    launcher_be_prompt();
     int signals = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
     struct pollfd *fd = NULL;
     if (!start_all(h)) {

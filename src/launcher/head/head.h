@@ -1,5 +1,6 @@
 /* Inside the head: its loop (head.c), what nodes say (hear.c), starting nodes (start.c), nodes that come later
- * (later.c), new processes (fill.c), fences, data and names (gather.c), streams (streams.c). */
+ * (later.c), new processes (fill.c), fences, data and names (gather.c), streams (streams.c),
+ * nodes that are silent (silence.c). */
 #ifndef MEND_LAUNCHER_HEAD_H
 #define MEND_LAUNCHER_HEAD_H
 
@@ -19,7 +20,8 @@ enum node_state {
 struct head_node {
     enum node_state state;
     bool here;
-    bool late; /* it came while the job ran, and the job does not depend on it: see later.c */
+    bool asked; /* for a sign of life, since it last sent something */
+    bool late;  /* it came while the job ran, and the job does not depend on it: see later.c */
     struct link link;
     pid_t agent;         /* the local daemon, or the agent that started a remote one */
     double began, heard; /* when the start began; when it last sent something */
@@ -114,8 +116,12 @@ void head_lose(struct head *h, uint32_t node, const char *how);
 void head_fail(struct head *h, int code); /* the first one decides */
 void head_close(struct head *h, struct head_node *n);
 void head_tell(struct head *h, uint32_t except, const struct wire *dead); /* all other nodes */
-void head_end(struct head *h);    /* ask all nodes to end their ranks */
-void head_orphan(struct head *h); /* `mend run` is gone */
+void head_end(struct head *h);         /* ask all nodes to end their ranks */
+void head_wait_longer(struct head *h); /* a node that ends says something */
+void head_orphan(struct head *h);      /* `mend run` is gone */
+
+double silence_limit(const struct head *h); /* seconds */
+void silence_check(struct head *h, double asked);
 
 void hear_node(struct head *h, uint32_t i); /* there is something to read */
 

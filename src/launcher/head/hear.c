@@ -104,6 +104,9 @@ void hear_node(struct head *h, uint32_t i)
     int rc = 0;
     bool open = link_receive(&n->link);
     n->heard = launcher_clock();
+    n->asked = false;
+    if (h->ending) /* the last output may be long */
+        head_wait_longer(h);
     while (n->state == NODE_UP && (rc = link_next(&n->link, &kind, &fields)) > 0)
         hear(h, i, kind, &fields);
     if (n->state <= NODE_UP && (!open || rc < 0))
