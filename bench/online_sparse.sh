@@ -8,6 +8,7 @@ ranks=${MEND_BENCH_RANKS:-$((cores > 4 ? 4 : 2))} # one for each core, and one f
 scratch=$(mktemp -d); trap 'rm -rf "$scratch"' EXIT; cd "$scratch" || exit 1
 cp "$MEND_BUILD/bench/programs/sparse" . || exit 1
 row() { # name value unit baseline ratio target ok
+    set -- "$1" "${2:-null}" "${@:3}" # a phase that did not happen
     printf '%-34s %10s %-3s baseline %10s ratio %8s (target %s) %s\n' "$1" "$2" "$3" "$4" "$5" "${6:-none}" "$7"
     printf '{"name":"%s","value":%s,"unit":"%s","baseline":%s,"ratio":%s,"target":"%s","ok":%s}\n' "$@" >>"${MEND_BENCH_OUT:-/dev/null}"
 }
