@@ -45,6 +45,8 @@ resident=$(awk '/plain/{print $4}' "$work/i" | tail -1) write=$(of write | head 
 # the same bytes: an image also holds stacks and what libraries have written
 plain=$(awk '/plain/{print $2}' "$work/i" | sort -g | awk -v bytes="${bytes:-0}" 'NR == 1 {print $1 * bytes / 2 / (128 * 1024 * 1024)}')
 row capsule.image_write "${write:-0}" s "${plain:-0}" 1.05
+alone=$(awk '/plain/{print $6}' "$work/i" | sort -g | awk -v bytes="${bytes:-0}" 'NR == 1 {print $1 * bytes / 2 / (128 * 1024 * 1024)}')
+echo "write() of as much into the pages of a file that was just removed: ${alone:-?} s, image $(awk -v a="${write:-0}" -v b="${alone:-0}" 'BEGIN { print (b > 0 ? a / b : "?") }') times that (no target: the versions before stay until an image is complete)"
 row capsule.image_size $((${bytes:-0} / 2)) B "${resident:-0}" 1.02
 row capsule.request_to_stop "${stop:-0}" s 0.1 1
 

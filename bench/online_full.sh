@@ -14,6 +14,7 @@ held_by_rank() {
 # The program goes on until it is told, whatever the machine; then a native one of as many steps says what is right.
 program=(./steady ./enough $((mib << 16)) 0)
 same_as_native() {
+    say "$mib MiB: runs again; the same natively"
     echo 1 >enough; wait "$runner"
     local steps; steps=$(sed -n 's/^steady: \([0-9]*\) steps.*/\1/p' got)
     mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 ./steady "$steps" $((mib << 16)) 0 >want
@@ -21,11 +22,13 @@ same_as_native() {
 }
 in_place() {
     rm -rf job enough; "$mend" run -n 4 --spares 1 --every 1s --levels memory,partner --dir job -q -- "${program[@]}" >got & runner=$!
-    wait_for '"checkpoint.commit"' job/events.jsonl 16 || return 1
+    say "$mib MiB: waiting for two versions"
+    wait_for '"level":"partner"' job/events.jsonl 8 || return 1
     victim=$(grep '"rank":2,"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')
     held_by_rank >>held
     grep '"level":"memory"' job/events.jsonl | grep -o '"bytes":[0-9]*' | cut -d: -f2 >>bytes
     grep '"level":"memory"' job/events.jsonl | grep -o '"seconds":[0-9.e-]*' | cut -d: -f2 >>pause
+    say "$mib MiB: kills a rank"
     k=$(now); kill -9 "$victim"
     wait_for '"how":"resumed"' job/events.jsonl 4 || return 1
     grep '"how":"resumed"' job/events.jsonl | tee -a r.full | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>in_place
@@ -33,6 +36,7 @@ in_place() {
 }
 relaunched() { # the launcher dies, mend run notices and starts anew, all ranks run again from their images
     rm -rf job enough; "$mend" run -n 4 --spares 0 --every 1s --levels memory,global:1 --dir job -q -- "${program[@]}" >got 2>/dev/null & runner=$!
+    say "$mib MiB: waiting for a version on disk, to relaunch from"
     wait_for '"level":"global"' job/events.jsonl 4 || return 1
     k=$(now); kill -9 "$(awk '{print $1}' /proc/$runner/task/$runner/children)"
     wait_for '"recover.loaded"' job/events.jsonl 4 || return 1

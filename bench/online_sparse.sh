@@ -8,9 +8,11 @@ ranks=${MEND_BENCH_RANKS:-$((cores > 4 ? 4 : 2))} # one for each core, and one f
 scratch=$(mktemp -d); trap 'rm -rf "$scratch"' EXIT; cd "$scratch" || exit 1
 cp "$MEND_BUILD/bench/programs/sparse" . || exit 1
 row() { # name value unit baseline ratio target ok
+    set -- "$1" "${2:-null}" "${@:3}" # a phase that did not happen
     printf '%-34s %10s %-3s baseline %10s ratio %8s (target %s) %s\n' "$1" "$2" "$3" "$4" "$5" "${6:-none}" "$7"
     printf '{"name":"%s","value":%s,"unit":"%s","baseline":%s,"ratio":%s,"target":"%s","ok":%s}\n' "$@" >>"${MEND_BENCH_OUT:-/dev/null}"
 }
+say() { echo "   $((EPOCHSECONDS - ${MEND_BENCH_BEGAN:-$EPOCHSECONDS})) s: $*"; } # where a long part is
 median() { sort -g | awk '{v[NR]=$1} END{print NR ? v[int((NR+1)/2)] : "null"}'; }
 le() { awk -v a="$1" -v b="$2" 'BEGIN{print (a != "null" && a <= b) ? "true" : "false"}'; }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { print (b > 0 ? a / b : "null") }'; }
@@ -30,6 +32,7 @@ held_by_rank() {
 field() { grep -o "\"$1\":[0-9.e-]*" | cut -d: -f2; }
 in_place() {
     rm -rf job enough; "$mend" run -n "$ranks" --spares 1 --every 0.5s --levels memory,partner --dir job -q -- "${program[@]}" >got & runner=$!
+    say "$size MiB: waiting for five versions"
     wait_for '"level":"partner"' $((5 * ranks)) || return 1
     victim=$(grep '"rank":1,"event":"recover.playing"' job/events.jsonl | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')
     held_by_rank >>held
@@ -38,8 +41,10 @@ in_place() {
     for f in seconds image copy; do field $f <memory >>of.$f; done
     grep '"level":"partner"' job/events.jsonl | tail -n +$((ranks + 1)) | tee partner | field changed >>of.changed
     sed -E 's/.*"sent":([0-9]+),"changed":([0-9]+).*/\1 \2/' partner | awk '$2 { print $1 / $2 }' >>sent
+    say "$size MiB: kills a rank"
     k=$(now); kill -9 "$victim"
     wait_for '"how":"resumed"' "$ranks" || return 1
+    say "$size MiB: resumed; the same natively"
     echo 1 >enough; wait $runner
     mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n "$ranks" ./sparse \
         "$(sed -n 's/^sparse: \([0-9]*\) steps.*/\1/p' got)" "$size" 1 0 "$same" >want
@@ -48,6 +53,7 @@ in_place() {
 }
 by_relaunch() { # the launcher dies, mend run notices and starts anew, all ranks run again from their images
     rm -rf job enough; "$mend" run -n "$ranks" --spares 0 --every 0.5s --levels memory,global:1 --dir job -q -- "${program[@]}" >got 2>/dev/null & runner=$!
+    say "$size MiB: waiting for a version on disk, to relaunch from"
     wait_for '"level":"global"' "$ranks" || return 1
     k=$(now); kill -9 "$(awk '{print $1}' /proc/$runner/task/$runner/children)"
     wait_for '"recover.loaded"' "$ranks" || return 1

@@ -95,7 +95,9 @@ static int put_block(struct writer *w, uint64_t block)
         return emit(w, from, stored);
     w->run_bytes += n;
     w->at += n;
-    return w->options->fetch ? flush_run(w) : 0; /* the pointer is not valid for longer */
+    const uint8_t *reused = w->options->reused;
+    bool lasts = !w->options->fetch || (reused && from != reused);
+    return lasts ? 0 : flush_run(w); /* the pointer is not valid for longer */
 }
 
 static int put_blocks(struct writer *w)

@@ -127,26 +127,24 @@ static inline int begin_receive(void *buf, int n, handle_t type, int source, int
 
 /* The program learns of an error when it completes the receive.
  *
- * Only what may_wait_above() (upper/faces/fast.h) found right comes here; what it does not know is whether this library has the
- * type. So the library checks the first receive of a row with the same type, and no other.
+ * Only what may_wait_above() (upper/faces/fast.h) found right comes here, with a predefined type; what it does not know is
+ * whether this library has the type. So the library checks a receive whose type it has not just accepted, and no other.
  */
 void lower_begin_receives(struct posting *p)
 {
-    unsigned char *checks = lower.checks;
-    const handle_t none = ~(handle_t)0;
-    handle_t right = none;
+    unsigned char *checks = lower.checks, before = *checks;
     for (; p; p = p->next) {
         handle_t type = *p->type;
-        *checks = type != right;
+        *checks = type != watch.right;
         int rc = begin_receive(p->buf, p->n, type, p->source, p->tag, *p->comm, &p->real);
-        right = type;
         if (__builtin_expect(rc, 0)) {
             p->error = error_out(rc);
             p->done = 1;
-            right = none;
+        } else {
+            watch.right = type;
         }
     }
-    *checks = 1;
+    *checks = before;
 }
 
 static int may_go_on(unsigned *turn)

@@ -22,7 +22,7 @@
 #include <mpi.h>
 #include <string.h>
 
-struct watch watch;
+struct watch watch = {.right = ~(handle_t)0}; /* none yet */
 
 #ifdef OPEN_MPI
 #include <dlfcn.h>

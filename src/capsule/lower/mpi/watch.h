@@ -5,12 +5,13 @@
 
 /* All of it was found in the running library, by experiment; what was not found is not used. */
 extern struct watch {
-    void (*turn)(
-        void);       /* one turn of the library's progress; NULL: nothing is known, use MPI_Test */
+    /* One turn of the library's progress; NULL: nothing is known, use MPI_Test. */
+    void (*turn)(void);
     size_t done_at;  /* where in a request is the word that shows its end: 0, and then 1 */
     size_t error_at; /* and the int that then has its error; 0: unknown */
-    handle_t
-        finished; /* a receive that is done and right; its request is still to be freed; 0: none */
+    handle_t right;  /* a predefined type that the library has accepted */
+    /* A receive that is done and right; its request is still to be freed; 0: none. */
+    handle_t finished;
 } watch;
 
 /* After MPI_Init, before the program's first message. */

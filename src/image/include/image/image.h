@@ -114,9 +114,10 @@ typedef struct mend_image_write_options {
      * the caller's. NULL: malloc. */
     void *(*allocate)(void *context, size_t bytes);
     void *allocate_context;
-    /* Another thread computes the checksums meanwhile; not with `compress`. Blocks must stay as they are
-     * until all is written, except those that fetch returns in the buffer `reused`. */
+    /* Another thread computes the checksums meanwhile; not with `compress`. */
     bool second_thread;
+    /* Blocks stay as they are until all is written, except those that fetch returns in this buffer: so neighbours are
+     * written together. NULL with fetch: none stays. */
     const uint8_t *reused;
 } mend_image_write_options;
 
