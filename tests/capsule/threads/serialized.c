@@ -4,6 +4,7 @@
  *
  * worker     one thread makes all calls, and main() waits for its end
  * compute    one thread makes all calls, and main() computes, allocates and asks for the time
+ * clocks     as worker, and three threads do nothing but look at the clock
  * turns      three threads; who has the mutex makes a round of calls
  * omp        the threads of a parallel region compute, and one of them makes the calls
  * elsewhere  as worker, but that thread initializes MPI, too, with MPI_THREAD_FUNNELED
@@ -15,11 +16,12 @@
 #include <mpi.h>
 #include <omp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 3, LONG_ONE = 40000, MODULUS = 1000000007 };
+enum { THREADS = 3, CLOCKS = 3, LONG_ONE = 40000, MODULUS = 1000000007 };
 static int rank, size, provided, next_round, more = 1;
 static long sum;
 static struct until rounds;
@@ -82,6 +84,16 @@ static double compute(int n)
         x = x * 1.000001 + some[n % 7000];
     free(some);
     return x;
+}
+
+static void *look(void *unused)
+{
+    while (!over) {
+        for (int i = 0; i < 1000; i++)
+            spent += MPI_Wtime();
+        sched_yield();
+    }
+    return unused;
 }
 
 static void finish(void)
@@ -158,10 +170,16 @@ int main(int argc, char **argv)
     } else if (!strcmp(how, "omp")) {
         in_regions();
     } else {
+        pthread_t clock[CLOCKS];
+        int clocks = strcmp(how, "clocks") ? 0 : CLOCKS;
+        for (int t = 0; t < clocks; t++)
+            pthread_create(&clock[t], NULL, look, NULL);
         pthread_create(&id[0], NULL, worker, elsewhere ? &id : NULL);
         while (!strcmp(how, "compute") && !over)
             spent += compute(5000) + MPI_Wtime();
         pthread_join(id[0], NULL);
+        for (int t = 0; t < clocks; t++)
+            pthread_join(clock[t], NULL);
     }
     if (!elsewhere)
         finish();

@@ -45,7 +45,7 @@ void os_before_image(void)
     note_thread_names();
     note_files();
     note_timers();
-    note_alternate_stack();
+    note_signals();
 }
 
 void os_go_on(void)

@@ -64,7 +64,7 @@ int is_forked_child(void);
 void number_note(uintptr_t from, uintptr_t to, int first);
 void note_timers(void); /* os/timers.c */
 void timers_again(void);
-void note_alternate_stack(void);
+void note_signals(void);
 void note_files(void);
 void reopen_files(void);
 /* libc's own function, which ours of the same name hides */

@@ -131,6 +131,8 @@ static int park(int i, int *asked)
             return PARKED;
         if (__atomic_exchange_n(&parking.refused[i], 0, __ATOMIC_SEQ_CST) == mine)
             return REFUSED;
+        if (used == BEING_BORN && *asked) /* who begins it may wait for such a lock */
+            return REFUSED;
         *asked = 1;
         if (used != BEING_BORN)
             ask(t);
@@ -138,15 +140,21 @@ static int park(int i, int *asked)
     }
 }
 
-/* Asks all, once. A running thread may start another: until nobody was running. Returns 0 if one could not be parked. */
-static int park_all(void)
+/* Asks all. A running thread may start another: until nobody was running. A thread that refuses is asked again: it may only
+ * have looked at the clock, and with many threads that do, one of them always does. Returns 0 after so many refusals of one. */
+static int park_all(int patience)
 {
+    enum { PAUSE = 20 };
     parking.wanted = 1;
     for (int running = 1; running;) {
         running = 0;
-        for (int i = 0, asked; i < upper.nthreads; i++) {
-            if (park(i, &asked) == REFUSED)
-                return 0;
+        for (int i = 0; i < upper.nthreads; i++) {
+            int asked, left = patience;
+            while (park(i, &asked) == REFUSED) {
+                if (!left--)
+                    return 0;
+                nap(PAUSE);
+            }
             running |= asked;
         }
     }
@@ -162,7 +170,8 @@ static void release_all(void)
 
 int hold_threads(void)
 {
-    if (park_all()) {
+    enum { PATIENCE = 30 };
+    if (park_all(PATIENCE)) {
         parking.held = 1;
         return 1;
     }
@@ -172,13 +181,8 @@ int hold_threads(void)
 
 void park_threads(void)
 {
-    enum { PAUSE = 20, TRIES = 1000, MOST = 64000 };
-    for (int tries = 0, limit = TRIES; !park_all();) {
-        nap(PAUSE);
-        if (++tries < limit)
-            continue;
-        tries = 0;
-        limit = 2 * limit < MOST ? 2 * limit : MOST;
+    enum { PATIENCE = 200, MOST = 50000 };
+    for (int patience = PATIENCE; !park_all(patience); patience += patience < MOST ? patience : 0) {
         release_all();
         nap(1000);
     }

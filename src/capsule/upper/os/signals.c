@@ -36,7 +36,9 @@ static struct {
     struct sigaction actions[65];
     char action_set[65];
     stack_t alternate; /* of the main thread */
+    struct kernel_sigaction of_libc[2];
 } handling;
+enum { FIRST_OF_LIBC = 32 }; /* pthread_cancel(), and setuid() with threads */
 
 void install_handler(int sig, void (*handler)(int, siginfo_t *, void *), int flags, uint64_t mask)
 {
@@ -189,10 +191,12 @@ int signal_is_pending(int sig)
 }
 
 /* The alternate stack of the thread that takes the image; another kernel thread will need it. (The signal
- * frames of parked threads include theirs.) */
-void note_alternate_stack(void)
+ * frames of parked threads include theirs.) And the handlers that libc installs, once, for signals of its own. */
+void note_signals(void)
 {
     raw_syscall(SYS_sigaltstack, 0, (long)&handling.alternate, 0, 0, 0, 0);
+    for (int i = 0; i < 2; i++)
+        raw_syscall(SYS_rt_sigaction, FIRST_OF_LIBC + i, 0, (long)&handling.of_libc[i], 8, 0, 0);
 }
 
 void reinstall_signals(void)
@@ -204,6 +208,10 @@ void reinstall_signals(void)
     for (int s = 1; s <= 64; s++)
         if (handling.action_set[s])
             install(s);
+    for (int i = 0; i < 2; i++)
+        if ((uintptr_t)handling.of_libc[i].handler < UPPER_END) /* the upper half's libc */
+            raw_syscall(SYS_rt_sigaction, FIRST_OF_LIBC + i, (long)&handling.of_libc[i], 0, 8, 0,
+                        0);
 }
 
 void signals_init(void)

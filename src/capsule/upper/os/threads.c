@@ -117,15 +117,40 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
     return rc;
 }
 
-/* libc's own would use glibc's idea of the thread's ID. */
-int pthread_kill(pthread_t thread, int sig)
+static const struct upper_thread *alive(pthread_t thread)
 {
     char *pointer = (char *)thread + all.self_offset;
     for (int i = 0; i < upper.nthreads; i++)
         if (upper.threads[i].used == ALIVE && upper.threads[i].thread_pointer == pointer)
-            return (int)-raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
-                                     upper.threads[i].tid, sig, 0, 0, 0);
-    return NEXT(pthread_kill)(thread, sig);
+            return &upper.threads[i];
+    return NULL;
+}
+
+static int signal_to(const struct upper_thread *t, int sig)
+{
+    return (int)-raw_syscall(SYS_tgkill, raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0), t->tid, sig, 0,
+                             0, 0);
+}
+
+/* libc's own would use glibc's idea of the thread's ID. */
+int pthread_kill(pthread_t thread, int sig)
+{
+    const struct upper_thread *t = alive(thread);
+    return t ? signal_to(t, sig) : NEXT(pthread_kill)(thread, sig);
+}
+
+/* libc's own marks the thread as cancelled, and then signals the ID that the thread had at its birth. That may be nobody's, or
+ * that of another thread, which ignores the signal. */
+int pthread_cancel(pthread_t thread)
+{
+    enum { SIGNAL_CANCEL = 32 };
+    const struct upper_thread *t = alive(thread);
+    int renamed = t && *name_in_glibc(t->thread_pointer) != t->tid;
+    int rc = NEXT(pthread_cancel)(thread);
+    if (!renamed)
+        return rc;
+    signal_to(t, SIGNAL_CANCEL);
+    return 0;
 }
 
 /* libc's own would not call our pthread_create(). */
