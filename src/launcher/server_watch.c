@@ -39,7 +39,7 @@ static bool is_waited_for(int fd, uint32_t patience)
 static void look(uint32_t patience)
 {
     DIR *all = opendir("/proc/self/fd");
-    for (struct dirent *d; all && (d = readdir(all));) {
+    for (const struct dirent *d; all && (d = readdir(all));) {
         int fd = atoi(d->d_name);
         if (fd > 2 && is_waited_for(fd, patience))
             shutdown(fd, SHUT_RDWR);
