@@ -199,7 +199,7 @@ static void listen_to_head(struct node *n)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-static void beat(struct node *n, double now)
+void node_beat(struct node *n, double now)
 {
     if (!n->job.name || now < n->next_beat)
         return;
@@ -343,7 +343,7 @@ static void one_turn(struct node *n, struct sources *s, int signals)
     if (n->head.fd >= 0 && s->fd[FROM_HEAD].revents & (POLLIN | POLLHUP | POLLERR))
         listen_to_head(n);
     double now = launcher_clock();
-    beat(n, now);
+    node_beat(n, now);
     note_stall(n, now, now - woken);
     if (now > n->lease && n->head.fd >= 0)
         lose_lease(n, now);
@@ -374,7 +374,7 @@ int node_serve(int fd, uint32_t index)
     while (!n.ending || (n.left > 0 && launcher_clock() < n.kill_at))
         one_turn(&n, &s, signals);
     while (!ranks_end(&n))
-        usleep(1000);
+        node_talk(&n, 1);
     node_say_bye(&n);
     link_close(&n.head);
     _exit(0);

@@ -49,7 +49,10 @@ int node_connect_and_serve(void);
 
 /* The kernel ends us then: see node.c. */
 void node_fence_at(struct node *n, double until);
-void node_say_bye(struct node *n); /* node_bye.c */
+void node_beat(struct node *n, double now); /* if it is time */
+/* node_bye.c. While the ranks end: say that we live, send what there is, and do not care what the head says. */
+void node_talk(struct node *n, int milliseconds);
+void node_say_bye(struct node *n);
 
 /* folders.c. False: mend_error_text() says why. */
 bool folders_make(struct node *n);

@@ -8,7 +8,7 @@
  *     unread. What a process of ours has sent stays unread while the library waits for another one.
  *  2. Shut down, it reads as closed, and the library closes it.
  * This has a thread of its own, because the daemon's loop may be waiting for the library, too (SAY_ADD). It is done
- * before the daemon's lease can end for that reason.
+ * before the daemon's lease can end for that reason, unless the time-out is below 5 s.
  */
 #include "server_inside.h"
 
@@ -21,8 +21,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PATIENCE = 5000, PERIOD = 250 }; /* milliseconds */
-enum { ESTABLISHED = 1 };               /* as in netinet/tcp.h, which cannot be included, too */
+/* Milliseconds. A process of ours on a busy machine may need a moment between its connect() and its first message. */
+enum { PATIENCE_LEAST = 2000, PATIENCE_MOST = 5000, PERIOD = 250 };
+enum { ESTABLISHED = 1 }; /* as in netinet/tcp.h, which cannot be included, too */
 
 static bool is_waited_for(int fd, uint32_t patience)
 {
@@ -38,7 +39,7 @@ static bool is_waited_for(int fd, uint32_t patience)
 static void look(uint32_t patience)
 {
     DIR *all = opendir("/proc/self/fd");
-    for (struct dirent *d; all && (d = readdir(all));) {
+    for (const struct dirent *d; all && (d = readdir(all));) {
         int fd = atoi(d->d_name);
         if (fd > 2 && is_waited_for(fd, patience))
             shutdown(fd, SHUT_RDWR);
@@ -49,9 +50,11 @@ static void look(uint32_t patience)
 
 static void *watch(void *nothing)
 {
-    uint32_t half = server.job->timeout_ms / 2;
+    uint32_t patience = server.job->timeout_ms / 2;
+    patience = patience < PATIENCE_LEAST ? PATIENCE_LEAST : patience;
+    patience = patience > PATIENCE_MOST ? PATIENCE_MOST : patience;
     for (;;) {
-        look(half < PATIENCE ? half : PATIENCE);
+        look(patience);
         usleep(1000 * PERIOD);
     }
     return nothing;

@@ -9,7 +9,8 @@
 #   fill    many new processes that fail together, and that are lost with their node: others are started all the same
 #   names   a slow name server, asked while the job runs: the job does not wait for it
 #   stall   the head stands still for a while: said in the events, and no node is lost for what it did not hear meanwhile
-#   last    much output in the last moment, and a head that is slow: all of it comes, from here and from elsewhere, and no node is lost
+#   last    much output in the last moment, and a head that is slow: all of it comes, from here and from elsewhere, and no node is lost; nor
+#           one that takes its time to clean up
 #   guest   somebody connects to a daemon's PMIx port and says nothing: a rank that dies then is replaced all the same, and a new process comes
 #   reader  nobody reads standard error and the reports: the head has something to say, and does not wait
 #   mute    a head that falls silent before it has sent the job: the daemon does not wait for ever
@@ -234,6 +235,13 @@ last)
         : >go; wait $runner || fail "$host: code $?"
         [ "$(wc -c <got)" = 2880000 ] || fail "$host: $(wc -c <got) bytes of 2880000: $(cat report)"
         ! grep '^lost' report || fail "$host: a node was lost at the end"
+    done
+    printf '#include <unistd.h>\nint PMIx_server_finalize(void) { usleep(1900000); return 0; }\n' >slow.c # as it may be
+    gcc -shared -fPIC -o slow.so slow.c || exit 1
+    printf '#!/bin/sh\nshift; exec "$@"\n' >agent
+    for host in 127.0.1.1 localhost; do
+        LD_PRELOAD=$PWD/slow.so "$node" head -n 2 --host $host:2 --agent ./agent --node-timeout 0.5 --report 3 -- echo end 3>report >got 2>err </dev/null || fail "$host: code $?"
+        ! grep '^lost' report || fail "$host: a node was lost while it cleaned up"
     done ;;
 guest)
     start -n 2 --spares 1 --refill --every 100ms --node-timeout 5s -- ./odd wait

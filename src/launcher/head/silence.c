@@ -49,11 +49,13 @@ void silence_check(struct head *h, double asked)
     double limit = silence_limit(h);
     for (uint32_t i = 0; i < h->hosts.count; i++) {
         struct head_node *n = &h->nodes[i];
-        char how[160];
-        if (n->state == NODE_UP && asked - n->heard > limit) {
+        if (n->state != NODE_UP || asked - n->heard <= limit / 2)
+            continue;
+        if (asked - n->heard > limit) {
+            char how[160];
             describe(n, how, sizeof how);
             head_lose(h, i, how);
-        } else if (n->state == NODE_UP && asked - n->heard > limit / 2 && !n->asked)
+        } else if (!n->asked)
             ask(n);
     }
 }
