@@ -22,6 +22,7 @@
 enum { FREE, BEING_BORN, ALIVE, DYING }; /* upper_thread.used */
 enum { MAIN_SLOT = 0 };
 static __thread int my_slot = -1;
+__thread volatile int opening;
 static struct {
     volatile int parking;        /* a speaker wants the others parked */
     ptrdiff_t self_offset;       /* from a pthread_t to the thread pointer */
@@ -42,6 +43,13 @@ static long futex(int *word, int operation, int value, const struct timespec *li
     return raw_syscall(SYS_futex, (long)word, operation, value, (long)limit, 0, 0);
 }
 
+/* A thread that waits for the other end of a named pipe has opened nothing yet, and does so again after the
+ * signal (SA_RESTART): in_library does not hold it. */
+static int waits_in_open(const void *uc)
+{
+    return opening && opening == in_library && is_before_call(uc, SYS_openat);
+}
+
 /* Runs on any thread of the process, at any moment, so it uses no libc but errno. */
 static void on_park(int sig, siginfo_t *si, void *uc)
 {
@@ -50,13 +58,15 @@ static void on_park(int sig, siginfo_t *si, void *uc)
     if ((uintptr_t)thread_pointer_get() >= UPPER_END)
         return; /* a thread of the lower half, or one inside it */
     interruptions++;
-    if (in_library || my_slot < 0 || at >= UPPER_END || in_fast_code(at))
+    if (my_slot < 0 || at >= UPPER_END || in_fast_code(at) || (in_library && !waits_in_open(uc)))
         return; /* not now; the signal comes again */
     if (!all.parking) {
         if (my_slot == MAIN_SLOT && upper.stop_phase == STOP_HERE &&
             upper.activity == ACTIVITY_NONE) {
-            int saved_errno = errno;
+            int saved_errno = errno, depth = in_library;
+            in_library = 0;
             stop_from_signal();
+            in_library = depth;
             errno = saved_errno;
         }
         return;
