@@ -33,6 +33,8 @@ ends)
     grep -q 'ended the job: rank . by exit with code 3' err || fail "exit 3: no sentence"
     grep -q 'odd: rank . does not like this' err || fail "its last words are missing"
     [ "$(count run.launch)" = 1 ] || fail "exit 3: launched again"
+    run -q -n 2 -- ./odd exit 3; [ $? = 1 ] || fail "exit 3, quiet: code $?"
+    grep -q 'ended the job: rank . by exit with code 3' err || fail "exit 3, quiet: no sentence"
     n=$(count recover.ended); "$MEND" restart job >got 2>err; [ $? = 1 ] || fail "exit 3, restarted: code $?"
     [ "$(count recover.ended)" -gt "$n" ] || fail "exit 3, restarted: it did not run"
     run -n 2 --every 200ms -- ./odd abort 5; [ $? = 1 ] || fail "abort: code $?"
