@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Mend in a container: no capabilities, a user and a process namespace, little shared memory, and system calls that the default
 # profile of a container denies (programs/confined.c). A killed rank is repaired in place, and `mend doctor` names what is
-# denied. Where filters are denied, too, an unmodified program is refused before anything is launched; layers that need none work.
+# denied. Where filters are denied, too, or a single call that Mend needs, an unmodified program is refused before anything is
+# launched; layers that need none work.
 set -uo pipefail
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
 scratch=$(mktemp -d) || exit 1
@@ -60,4 +61,16 @@ grep -q 'does not let processes install seccomp filters (Operation not permitted
 contained strict "$MEND" doctor --dir . >doctor 2>&1
 grep -q -e '^--  seccomp .*unmodified programs cannot be protected' doctor || { cat doctor; fail "mend doctor: filters"; }
 echo "ok: refused without filters"
+
+# single calls that the capsule or the launcher needs: refused at once as well, not after a hang or some launches
+for call in tgkill rt_sigtimedwait memfd_create socketpair eventfd2 epoll_create1 signalfd4 timer_create membarrier -tgkill; do
+    rm -rf job
+    "$MEND_SOURCE/tests/harness/within" 60 ./confined $call "$MEND" run -n 2 --dir job -- "${program[@]}" >got 2>err; code=$?
+    [ $code = 1 ] || fail "no $call: code $code"
+    grep -q "this system refuses the system call ${call#-} (Operation not permitted), which Mend needs" err || fail "no $call: not said"
+    [ "$(grep -c . err)" = 1 ] && [ ! -e job ] || fail "no $call: launched"
+done
+./confined tgkill "$MEND" doctor --dir . >doctor 2>&1
+grep -q -e '^--  seccomp .*system call tgkill is refused .*unmodified programs cannot be protected' doctor || { cat doctor; fail "mend doctor: calls"; }
+echo "ok: refused without a call"
 echo PASS

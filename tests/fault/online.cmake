@@ -19,6 +19,11 @@ if(TARGET capsule-openmpi)
     mend_limited_test(NAME online.gpu_counts TIMEOUT 900 COMMAND ${CMAKE_SOURCE_DIR}/tests/device/counts.sh ${CMAKE_BINARY_DIR})
     set_tests_properties(online.gpu_counts PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "campaign;online" ENVIRONMENT
         "MEND_TEST_DRIVER=${CMAKE_BINARY_DIR}/tests/libfake_driver.so;MEND_COUNTS=views:2 place:2 relaunch:2 resume:2 example:1;MEND_COUNTS_JOBS=1;MEND_COUNTS_LIMIT=90;MEND_TEST_SECONDS=850")
+    foreach(case all deaths main)
+        mend_limited_test(NAME online.waits_${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_waits.sh ${case})
+        set_tests_properties(online.waits_${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "fault;online" ENVIRONMENT
+            "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+    endforeach()
     mend_limited_test(NAME online.campaign TIMEOUT 14400 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_campaign.sh)
     set_tests_properties(online.campaign PROPERTIES LABELS "campaign;online" ENVIRONMENT
         "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
@@ -56,7 +61,7 @@ if(TARGET capsule-openmpi)
         ENV MEND_BUILD=${CMAKE_BINARY_DIR})
 endif()
 if(TARGET capsule-openmpi)
-    foreach(case ends signals restart stop late folders streams auto share levels windows stuck strangers silent terminal groups makers deserted mpich
+    foreach(case ends signals unread restart stop late folders streams auto share levels windows stuck strangers silent terminal groups makers deserted mpich
             inside_blocking inside_nonblocking inside_making inside_windows)
         mend_limited_test(NAME online.use_${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_use.sh ${case})
         set_tests_properties(online.use_${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
 # forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
-# Cases: ends, signals, folders, streams, auto, share, levels, mpich, restart, stop, late, windows, stuck, strangers, silent, terminal, groups, makers, deserted, and inside_WHAT: deaths inside each collective call.
+# Cases: ends, signals, unread, folders, streams, auto, share, levels, mpich, restart, stop, late, windows, stuck, strangers, silent, terminal, groups, makers, deserted, and inside_WHAT: deaths inside each collective call.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -33,6 +33,8 @@ ends)
     grep -q 'ended the job: rank . by exit with code 3' err || fail "exit 3: no sentence"
     grep -q 'odd: rank . does not like this' err || fail "its last words are missing"
     [ "$(count run.launch)" = 1 ] || fail "exit 3: launched again"
+    run -q -n 2 -- ./odd exit 3; [ $? = 1 ] || fail "exit 3, quiet: code $?"
+    grep -q 'ended the job: rank . by exit with code 3' err || fail "exit 3, quiet: no sentence"
     n=$(count recover.ended); "$MEND" restart job >got 2>err; [ $? = 1 ] || fail "exit 3, restarted: code $?"
     [ "$(count recover.ended)" -gt "$n" ] || fail "exit 3, restarted: it did not run"
     run -n 2 --every 200ms -- ./odd abort 5; [ $? = 1 ] || fail "abort: code $?"
@@ -70,6 +72,20 @@ signals)
     exec 8<&-; wait $runner; [ $? != 0 ] || fail "nobody has read the output: code 0"
     start -n 2 --every 100ms --levels memory,partner,global:1 -- ./odd wait # mend run itself: nothing stays behind
     await '"level":"global"' 4; l=$(launcher); kill -9 $runner; wait $runner; kill -TERM "$l"; gone || fail "processes are left" ;;
+unread) # nobody reads what mend run prints, nor what it says, and both pipes are full: it keeps the job alive all the same
+    mkfifo out words
+    exec 7<>out 8<>words
+    head -c 65536 /dev/zero >&7; head -c 65536 /dev/zero >&8
+    events_right job/events.jsonl; rm -rf job; untold -- ./steady ./enough 4096
+    "$MEND" run -n 2 --every 100ms --levels memory,partner,global:1 --dir job -- ./steady ./enough 4096 >&7 2>&8 & runner=$!
+    await '"level":"global"' 4
+    kill -9 "$(launcher)"; await '"event":"run.launch"' 2; await recover.loaded 2
+    cat <&7 >got & readers=$!; cat <&8 >err & readers="$readers $!"
+    tell; wait $runner || fail "code $?"
+    sleep 0.5; kill $readers; wait $readers 2>/dev/null; tr -d '\0' <got >got.text && mv got.text got
+    native -n 2 ./steady "$(done_by steady)" 4096 0 >want || exit 1
+    cmp got want || fail "the output differs"
+    tr -d '\0' <err | grep -q 'the job was torn down; relaunching' || fail "its words are lost: $(tr -d '\0' <err)" ;;
 restart) # stopped, and resumed later by hand
     native -n 4 ./steady 3000 4096 >want || exit 1
     start -n 4 --every 100ms --levels memory,partner,global:1 -- ./steady 3000 4096

@@ -1,9 +1,11 @@
-/* May a process of ours install seccomp filters? The capsule cannot hold an unmodified program without. */
+/* What the kernel, or a container's profile, lets processes of ours do: without some system calls the capsule cannot hold
+ * an unmodified program. */
 #ifndef MEND_TOOL_FILTERS_H
 #define MEND_TOOL_FILTERS_H
 
-/* Tried in a child: 0, or the errno with which the kernel or a container's profile refuses. */
-int filters_try(void);
+/* The first such call that is refused, and why (an errno); NULL: none. They are tried in a child. "seccomp": processes may
+ * not install filters. */
+const char *filters_denied(int *error);
 /* TOOL_OK, or TOOL_FAILED with a message from `command`. */
 int filters_check(const char *command);
 

@@ -9,6 +9,9 @@
  *   thread_pointer_choose  select how this half sets it from now on (struct lower says what is allowed)
  *   raw_syscall            a system call that leaves errno alone
  *   trap_argument/result   of the system call that a SIGSYS reports
+ *   trap_repeat            the program makes that call once more, with this first argument
+ *   is_before_call         has a signal interrupted the thread before this system call, or in it, so that the
+ *                          kernel makes it again?
  *   interrupted_at         the instruction that a signal interrupted
  *   signal_frame           where rt_sigreturn expects the stack pointer
  *   clone_into_frame       a thread whose first act is rt_sigreturn through a saved frame

@@ -1,8 +1,9 @@
-/* confined docker|strict|lockless COMMAND…
+/* confined docker|strict|lockless|CALL COMMAND…
  *   docker    what a container's default profile denies, denied (EPERM; clone3: ENOSYS, so that glibc takes clone)
  *   strict    and installing filters, too
  *   lockless  flock() as on a file system that has no locks; /dev/shm is one of its own where that is allowed, for others
- *             remove from it what nobody has locked */
+ *             remove from it what nobody has locked
+ *   CALL      the name of one of the calls below: that one is denied, or if "-" precedes it, kills whoever makes it */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
@@ -42,6 +43,19 @@ static const int denied[] = {
     SYS_open_by_handle_at,
 };
 
+static const struct {
+    const char *name;
+    int number;
+} single[] = {{"tgkill", SYS_tgkill},
+              {"rt_sigtimedwait", SYS_rt_sigtimedwait},
+              {"memfd_create", SYS_memfd_create},
+              {"socketpair", SYS_socketpair},
+              {"eventfd2", SYS_eventfd2},
+              {"epoll_create1", SYS_epoll_create1},
+              {"signalfd4", SYS_signalfd4},
+              {"timer_create", SYS_timer_create},
+              {"membarrier", SYS_membarrier}};
+
 static int count;
 static struct sock_filter code[ROOM];
 
@@ -72,20 +86,35 @@ static void own_memory(void)
         fprintf(stderr, "confined: /dev/shm is shared with all others\n");
 }
 
+/* -1: not the name of a call */
+static int number_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++)
+        if (strcmp(single[i].name, name + (name[0] == '-')) == 0)
+            return single[i].number;
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
+    int one = argc > 1 ? number_of(argv[1]) : -1;
     bool lockless = argc > 1 && strcmp(argv[1], "lockless") == 0;
     bool strict = argc > 1 && strcmp(argv[1], "strict") == 0;
-    if (argc < 3 || !(lockless || strict || strcmp(argv[1], "docker") == 0)) {
-        fprintf(stderr, "usage: confined docker|strict|lockless COMMAND [ARGUMENT]...\n");
+    if (argc < 3 || !(lockless || strict || one >= 0 || strcmp(argv[1], "docker") == 0)) {
+        fprintf(stderr, "usage: confined docker|strict|lockless|CALL COMMAND [ARGUMENT]...\n");
         return 2;
     }
     if (lockless)
         own_memory();
     add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)));
-    for (size_t i = 0; !lockless && i < sizeof denied / sizeof *denied; i++)
+    for (size_t i = 0; one < 0 && !lockless && i < sizeof denied / sizeof *denied; i++)
         deny(denied[i], EPERM);
-    deny(lockless ? SYS_flock : SYS_clone3, ENOSYS);
+    if (one < 0)
+        deny(lockless ? SYS_flock : SYS_clone3, ENOSYS);
+    else
+        deny(one, EPERM);
+    if (one >= 0 && argv[1][0] == '-')
+        code[count - 1].k = SECCOMP_RET_KILL_PROCESS;
     if (strict) {
         deny(SYS_seccomp, EPERM);
         deny_prctl(PR_SET_SECCOMP);

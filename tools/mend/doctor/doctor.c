@@ -165,6 +165,7 @@ int mend_cmd_doctor(int argc, char **argv)
     struct question q = {0};
     doctor d = {.count = 0};
     char why[512];
+    int denied;
     if (argc > 1 && strcmp(argv[1], "--help") == 0) {
         fputs(help, stdout);
         return TOOL_OK;
@@ -180,7 +181,7 @@ int mend_cmd_doctor(int argc, char **argv)
     if (!q.host && !q.hostfile) {
         check_here(&d, q.folder);
         return print(&d, q.json,
-                     filters_try()
+                     filters_denied(&denied)
                          ? "Mend can repair running jobs on this machine, but not those of "
                            "unmodified programs: see seccomp."
                          : "Mend can repair running jobs on this machine.",

@@ -114,9 +114,15 @@ void doctor_check_kernel(doctor *d)
                     "seccomp profile",
                     "no write tracking: Mend finds what changed by hashing and comparing, which "
                     "always works");
-    if (filters_try() == 0)
+    int why = 0;
+    const char *call = filters_denied(&why);
+    if (!call)
         doctor_find(d, "seccomp", DOCTOR_GOOD, NULL,
                     "filters can be installed: unmodified programs can be protected");
+    else if (strcmp(call, "seccomp") != 0)
+        doctor_find(d, "seccomp", DOCTOR_MISSING, "in a container, a profile that allows the call",
+                    "the system call %s is refused (%s): unmodified programs cannot be protected",
+                    call, strerror(why));
     else
         doctor_find(
             d, "seccomp", DOCTOR_MISSING,

@@ -89,6 +89,7 @@ int run_launches(struct run_job *job, bool json)
     struct run_end end = {.outcome = TORN_DOWN, .code = 1, .began = mend_now()};
     struct tries tries = {.failed_at = -1};
     run_catch_signals();
+    run_errors_begin();
     run_adopt();
     follow_begin(&f, job);
     f.silence.limit =
@@ -97,7 +98,9 @@ int run_launches(struct run_job *job, bool json)
         char **command;
         if (!run_command(job, end.launches > 0 || job->resume, &command)) {
             run_tidy(job);
-            return tool_failed("run", "%s", mend_error_text());
+            tool_failed("run", "%s", mend_error_text());
+            run_errors_end();
+            return TOOL_FAILED;
         }
         announce(job, end.launches++);
         end.outcome = run_launch(&f, command, &end.code);
@@ -109,5 +112,7 @@ int run_launches(struct run_job *job, bool json)
         free_command(command);
     }
     end.stop_signal = run_stop_signal();
-    return run_outcome(&f, &end, json);
+    int code = run_outcome(&f, &end, json);
+    run_errors_end();
+    return code;
 }

@@ -23,16 +23,17 @@ static void remove_request(const struct run_job *job)
     }
 }
 
-/* Report the ends that are not errors; verdict() reports the others after the summary. */
+/* Report the ends that are not errors of ours; verdict() reports the others after the summary. */
 static void say(const struct run_follower *f, const struct run_end *end)
 {
     const struct run_job *job = f->job;
-    if (job->quiet)
-        return;
-    if (end->outcome == FAILED_BY_PROGRAM)
+    if (end->outcome ==
+        FAILED_BY_PROGRAM) /* why the exit code is what it is: even if it is quiet */
         fprintf(stderr, "mend: the program ended the job: rank %d by %s with code %d%s\n",
                 f->now.ended_rank, f->now.ended_how, end->code,
                 end->code ? "" : ", without MPI_Finalize");
+    if (job->quiet)
+        return;
     if (end->outcome == STOPPED)
         fprintf(
             stderr,

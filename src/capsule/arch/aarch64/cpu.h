@@ -59,6 +59,19 @@ static inline void trap_result(ucontext_t *uc, long value)
     uc->uc_mcontext.regs[0] = (unsigned long)value;
 }
 
+static inline void trap_repeat(ucontext_t *uc, unsigned long first)
+{
+    uc->uc_mcontext.regs[0] = first;
+    uc->uc_mcontext.pc -= 4;
+}
+
+static inline int is_before_call(const ucontext_t *uc, long number)
+{
+    enum { SVC_0 = 0xd4000001 };
+    return uc->uc_mcontext.regs[8] == (unsigned long)number &&
+           *(const uint32_t *)uc->uc_mcontext.pc == SVC_0;
+}
+
 static inline uintptr_t interrupted_at(const ucontext_t *uc)
 {
     return uc->uc_mcontext.pc;

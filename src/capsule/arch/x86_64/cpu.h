@@ -98,6 +98,18 @@ static inline void trap_result(ucontext_t *uc, long value)
     uc->uc_mcontext.gregs[REG_RAX] = value;
 }
 
+static inline void trap_repeat(ucontext_t *uc, unsigned long first)
+{
+    uc->uc_mcontext.gregs[REG_RDI] = (greg_t)first;
+    uc->uc_mcontext.gregs[REG_RIP] -= 2;
+}
+
+static inline int is_before_call(const ucontext_t *uc, long number)
+{
+    const unsigned char *at = (const unsigned char *)uc->uc_mcontext.gregs[REG_RIP];
+    return uc->uc_mcontext.gregs[REG_RAX] == number && at[0] == 0x0f && at[1] == 0x05;
+}
+
 static inline uintptr_t interrupted_at(const ucontext_t *uc)
 {
     return (uintptr_t)uc->uc_mcontext.gregs[REG_RIP];

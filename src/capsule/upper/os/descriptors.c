@@ -95,7 +95,12 @@ int timerfd_create(int clock, int flags)
 }
 int signalfd(int fd, const sigset_t *mask, int flags)
 {
-    return fd == -1 ? MOVED(NEXT(signalfd)(fd, mask, flags)) : NEXT(signalfd)(fd, mask, flags);
+    sigset_t theirs = *mask; /* see sigtimedwait() in os/waits.c */
+    sigdelset(&theirs, SIGSYS);
+    sigdelset(&theirs, SIGNAL_PARK);
+    sigdelset(&theirs, SIGNAL_LEAVE);
+    return fd == -1 ? MOVED(NEXT(signalfd)(fd, &theirs, flags))
+                    : NEXT(signalfd)(fd, &theirs, flags);
 }
 int inotify_init1(int flags)
 {

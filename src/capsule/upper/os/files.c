@@ -64,11 +64,20 @@ int file_moved(int fd, int cloexec)
         }                                      \
         m_;                                    \
     })
+/* An image between opening and moving the file would not know it. While the kernel has not opened it yet, an image
+ * is welcome: the other end of a named pipe may come late (waits_in_open). */
+#define OPENED(call)                            \
+    ({                                          \
+        int before_ = opening;                  \
+        opening = ++in_library;                 \
+        __typeof__(call) result_opened_ = call; \
+        opening = before_;                      \
+        result_opened_;                         \
+    })
 int openat(int dir, const char *path, int flags, ...)
 {
     mode_t m = MODE(flags);
-    in_library++; /* an image between opening and moving the file would not know it */
-    int fd = file_moved(NEXT(openat)(dir, path, flags, m), flags & O_CLOEXEC);
+    int fd = file_moved(OPENED(NEXT(openat)(dir, path, flags, m)), flags & O_CLOEXEC);
     in_library--;
     return fd;
 }
@@ -83,8 +92,7 @@ int creat(const char *path, mode_t m)
 }
 FILE *fopen(const char *path, const char *mode)
 {
-    in_library++;
-    FILE *f = NEXT(fopen)(path, mode);
+    FILE *f = OPENED(NEXT(fopen)(path, mode));
     if (f)
         f->_fileno = file_moved(f->_fileno, strchr(mode, 'e') != NULL);
     in_library--;

@@ -14,6 +14,8 @@ void block_signals(uint64_t *old);
 void restore_signals(const uint64_t *old);
 int signal_is_pending(int sig);                  /* blocked, and not delivered yet */
 extern __thread volatile unsigned interruptions; /* of this thread by our signal, see os/waits.c */
+extern __thread volatile int
+    opening; /* the depth in in_library of the open() that this thread is in */
 extern __thread volatile unsigned handled_signals; /* that the application's handlers took */
 /* --- os/parking.c --- */
 void park_threads(void);         /* all but this one */

@@ -66,6 +66,13 @@ static void refuse_from_below(int turn)
             answer(&parking.refused[i], turn);
 }
 
+/* A thread that waits for the other end of a named pipe has opened nothing yet, and does so again after the
+ * signal (SA_RESTART): in_library does not hold it. */
+static int waits_in_open(const void *uc)
+{
+    return opening && opening == in_library && is_before_call(uc, SYS_openat);
+}
+
 /* Runs on any thread of the process, at any moment, so it uses no libc but errno. */
 static void on_park(int sig, siginfo_t *si, void *uc)
 {
@@ -80,12 +87,14 @@ static void on_park(int sig, siginfo_t *si, void *uc)
     interruptions++;
     if (my_slot < 0)
         return;
-    int inside = in_library || at >= UPPER_END || in_fast_code(at);
+    int inside = (in_library && !waits_in_open(uc)) || at >= UPPER_END || in_fast_code(at);
     if (!wanted) {
         if (!inside && my_slot == MAIN_SLOT && upper.stop_phase == STOP_HERE &&
             upper.activity == ACTIVITY_NONE) {
-            int saved_errno = errno;
+            int saved_errno = errno, depth = in_library;
+            in_library = 0;
             stop_from_signal();
+            in_library = depth;
             errno = saved_errno;
         }
         return; /* else not now; the signal comes again */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 __thread int my_slot = -1;
+__thread volatile int opening;
 static struct {
     ptrdiff_t self_offset;       /* from a pthread_t to the thread pointer */
     char names[MAX_THREADS][16]; /* as ps shows them */

@@ -1,5 +1,6 @@
 /* Following a job: its output, its events, the status line. */
 #include "follow.h"
+#include "run/start/start.h"
 
 #include <base/event.h>
 
@@ -80,7 +81,7 @@ void follow_torn_down(struct run_follower *f)
 void follow_status(struct run_follower *f)
 {
     struct run_progress *p = &f->now;
-    if (f->job->quiet || !isatty(2))
+    if (f->job->quiet || !isatty(2) || run_errors_wait())
         return;
     char age[32] = "none yet";
     if (p->version > 0)

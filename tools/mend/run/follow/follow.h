@@ -126,8 +126,10 @@ struct run_follower {
     bool *said;               /* [ranks]: that it has ended, in this launch */
     double *unfinished_since; /* the same: since when a line without an end stands there; 0 */
     bool ending;
-    bool unprinted; /* some of the output could not be written to standard output */
-    bool unread;    /* nobody reads it, and the job is to end */
+    bool unprinted;  /* some of the output could not be written to standard output */
+    bool unread;     /* nobody reads it, and the job is to end */
+    bool blocked[2]; /* nobody reads standard output, or error, for now */
+    int turn[2];     /* whose output comes first */
     struct run_interval interval;
     mend_version_t *written; /* [ranks]: the newest version that the rank has on disk; -1: none */
     mend_version_t on_disk;  /* the same, of all ranks: what a relaunch resumes from */

@@ -1,6 +1,7 @@
 /* What the ranks print. The files in DIR/output grow when a version is complete; we print each byte once. */
 #include "follow.h"
 #include "run/outcome.h"
+#include "run/start/start.h"
 
 #include <base/event.h>
 
@@ -14,15 +15,27 @@
 #include <unistd.h>
 
 /* How much of it could be written. The reader may be slow, and signals that are not for us may come meanwhile. Nobody waits
- * for a reader once the job is to end. */
-static size_t put(int fd, const char *bytes, size_t count)
+ * for a reader once the job is to end by a signal, nor while it runs: it has to be kept alive. Then *blocked. */
+static size_t put(const struct run_follower *f, int fd, const char *bytes, size_t count,
+                  bool *blocked)
 {
     enum { A_MOMENT = 200 }; /* ms */
     size_t done = 0;
+    while (fd == STDERR_FILENO && run_errors_wait()) { /* what mend run has said comes first */
+        if (run_stop_signal() || !f->ending) {
+            *blocked = true;
+            return 0;
+        }
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    }
     while (done < count) {
         int ready = poll(&(struct pollfd){fd, POLLOUT, 0}, 1, A_MOMENT);
         size_t left = count - done;
-        if ((ready == 0 && run_stop_signal()) || (ready < 0 && errno != EINTR))
+        if (ready == 0 && (run_stop_signal() || !f->ending)) {
+            *blocked = true;
+            break;
+        }
+        if (ready < 0 && errno != EINTR)
             break;
         if (ready <= 0)
             continue;
@@ -35,13 +48,13 @@ static size_t put(int fd, const char *bytes, size_t count)
 }
 
 /* Standard output may be a full disk, or closed. Warn at once, and remember it. The job continues: its whole output is
- * in DIR/output. Returns the bytes that count as printed: fewer, if the job is to end and nobody reads. */
+ * in DIR/output. Returns the bytes that count as printed: fewer, if nobody reads. */
 static size_t print(struct run_follower *f, const char *bytes, size_t count, int stream)
 {
-    size_t done = put(stream ? STDERR_FILENO : STDOUT_FILENO, bytes, count);
+    size_t done = put(f, stream ? STDERR_FILENO : STDOUT_FILENO, bytes, count, &f->blocked[stream]);
     if (done < count && run_stop_signal())
         f->unread = f->unprinted = true;
-    if (done == count || f->unread)
+    if (done == count || f->unread || f->blocked[stream])
         return done;
     if (!stream && !f->unprinted)
         fprintf(stderr,
@@ -62,10 +75,12 @@ static void print_new(struct run_follower *f, int rank, int stream)
     double *since = &f->unfinished_since[2 * rank + stream];
     snprintf(path, sizeof path, "%s/output/%d.%s", f->job->dir, rank, stream ? "err" : "out");
     bool printed = false;
-    int fd = f->unread ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = f->unread || f->blocked[stream] ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return;
-    for (ssize_t n; !f->unread && (n = pread(fd, bytes, sizeof bytes, *at)) > 0; *at += n) {
+    for (ssize_t n;
+         !f->unread && !f->blocked[stream] && (n = pread(fd, bytes, sizeof bytes, *at)) > 0;
+         *at += n) {
         const char *end = memrchr(bytes, '\n', (size_t)n);
         if (!end && *since == 0)
             *since = mend_now();
@@ -85,9 +100,17 @@ static void print_new(struct run_follower *f, int rank, int stream)
 
 void follow_output(struct run_follower *f)
 {
-    for (int r = 0; !f->job->raw && r < f->job->ranks; r++)
-        for (int stream = 0; stream < 2; stream++)
+    /* A rank of whose line the reader has taken a part comes first the next time. */
+    f->blocked[0] = f->blocked[1] = false;
+    for (int stream = 0; stream < 2; stream++)
+        for (int i = 0, first = f->turn[stream]; !f->job->raw && i < f->job->ranks; i++) {
+            int r = (first + i) % f->job->ranks;
             print_new(f, r, stream);
+            if (!f->blocked[stream])
+                continue;
+            f->turn[stream] = r;
+            break;
+        }
 }
 
 /* RANK.out.last: the position of its first byte, then the bytes (src/capsule/lower/output/output.c). Bytes that were

@@ -232,7 +232,7 @@ pid_t run_start(const struct run_job *job, char **command, int *report)
     fcntl(RUN_REPORT_FD, F_SETFL, 0); /* the launcher waits, if we are slow */
     setpgid(0, 0);                    /* the terminal's signals come to us, and we pass them on */
     execv(command[0], command);
-    fprintf(stderr, "mend run: cannot run %s: %s\n", command[0], strerror(errno));
+    dprintf(STDERR_FILENO, "mend run: cannot run %s: %s\n", command[0], strerror(errno));
     _exit(127);
 }
 

@@ -41,15 +41,7 @@ static atomic_int running;
 
 static void put(const char *text, size_t size)
 {
-    while (size > 0) {
-        ssize_t n = write(STDERR_FILENO, text, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return; /* nobody reads any more; the launcher must not wait for us */
-        text += n;
-        size -= (size_t)n;
-    }
+    run_errors_put(text, size, true);
 }
 
 static bool has(const char *line, const char *words)

@@ -36,6 +36,12 @@ int run_input_start(void);
  * (-1: there is none); and wait for the last of it. */
 int run_noise_start(void);
 void run_noise_end(void);
+/* From begin to end, stderr waits for no reader (errors.c). */
+void run_errors_begin(void);
+void run_errors_end(void);
+/* The same for other bytes. waits: for room, if too many wait already; else they are dropped. */
+void run_errors_put(const char *bytes, size_t count, bool waits);
+bool run_errors_wait(void);         /* some wait for a reader */
 void run_adopt(void);               /* processes that lose their launcher become ours */
 void run_clear(void);               /* end what is left of a launch */
 void run_tidy(struct run_job *job); /* remove the launcher's folder */
