@@ -8,10 +8,16 @@
 
 #include "images/image.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <mend/error.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct image_meta meta;
@@ -199,6 +205,70 @@ static void written_pages(void **state)
     close(pagemap);
 }
 
+enum { PAGES = 1400, STRETCHES = 4 };
+struct stretches {
+    uint64_t page[2 * STRETCHES];
+    int n;
+};
+static char *area;
+static int add_stretch(void *list, uint64_t from, uint64_t to)
+{
+    struct stretches *s = list;
+    if (s->n == 2 * STRETCHES)
+        return 1;
+    s->page[s->n++] = (from - (uint64_t)area) / ground.page_size;
+    s->page[s->n++] = (to - (uint64_t)area) / ground.page_size;
+    return 0;
+}
+
+/* Pages 0 to 599 and 700 to 1399 without 1300. */
+static int are_touched_pages(int pagemap)
+{
+    static const uint64_t want[] = {0, 600, 700, 1300, 1301, 1400};
+    struct stretches s = {.n = 0};
+    uint64_t from = (uint64_t)area, to = from + PAGES * ground.page_size;
+    return pagemap_pages(pagemap, from, to, PAGES_TOUCHED, add_stretch, &s) == 0 && s.n == 6 &&
+           memcmp(s.page, want, sizeof want) == 0;
+}
+
+/* As before Linux 6.7: nobody answers PAGEMAP_SCAN. */
+static int refuse_ioctl(void)
+{
+    struct sock_filter rule[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOTTY),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog filter = {sizeof rule / sizeof *rule, rule};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+/* Anonymous memory with gaps: the kernel's stretches, and word by word, where whole pieces are known to be in memory. */
+static void touched_pages(void **state)
+{
+    (void)state;
+    int pagemap = pagemap_open(), status;
+    if (pagemap < 0)
+        skip();
+    area = mmap(NULL, PAGES * ground.page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                -1, 0);
+    assert_ptr_not_equal(area, MAP_FAILED);
+    madvise(area, PAGES * ground.page_size, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < PAGES; i++)
+        if (i < 600 || (i >= 700 && i != 1300))
+            area[i * ground.page_size] = 1;
+    assert_true(are_touched_pages(pagemap));
+    pid_t child = fork();
+    if (child == 0)
+        _exit(refuse_ioctl() ? 77 : !are_touched_pages(pagemap));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_true(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77);
+    munmap(area, PAGES * ground.page_size);
+    close(pagemap);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -208,8 +278,8 @@ static int setup(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(metadata), cmocka_unit_test(pages),
-                                       cmocka_unit_test(zeros_over_a_file),
-                                       cmocka_unit_test(written_pages)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(metadata), cmocka_unit_test(pages), cmocka_unit_test(zeros_over_a_file),
+        cmocka_unit_test(written_pages), cmocka_unit_test(touched_pages)};
     return cmocka_run_group_tests(tests, setup, NULL);
 }
