@@ -26,6 +26,11 @@ struct topology {
     object *shadow; /* for the messages of neighbourhood collectives */
 };
 void topology_copy(object *from, object *to);
+/* With several threads, before the non-blocking form of a blocking collective on `c`. Open MPI begins parts of an
+ * MPI_Comm_idup later, whenever it makes progress, and these draw on the same counter of the communicator as our collective:
+ * its numbers would differ between the ranks. All members have called MPI_Comm_idup before they come to a later collective
+ * that blocks, so this waits for nobody for whom that collective would not wait. */
+void duplicates_finish(object *c);
 int indegree_of(object *comm);
 int outdegree_of(object *comm);
 int neighbour_in(object *comm, int k, int *tag);

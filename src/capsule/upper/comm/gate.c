@@ -20,6 +20,7 @@
 
 static int meet(object *comm)
 {
+    duplicates_finish(comm);
     object *r = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, 0, comm);
     int rc = LOWER(Ibarrier, comm->real, &r->real);
     if (rc) {

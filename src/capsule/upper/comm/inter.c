@@ -72,7 +72,8 @@ int core_Comm_idup(object *c, object **out, object **request)
 {
     collective_enter(c);
     object *n = new_comm_like(c);
-    object *r = new_request(0, NULL, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, TAG_MAKES_COMM, n);
+    object *r = new_request(0, c, 0, TYPE_BYTE, NEUTRAL_PROC_NULL, TAG_MAKES_COMM, n);
+    books.duplicates = 1;
     int rc = LOWER(comm_idup, c == COMM_WORLD ? core.duplication_channel->real : c->real, &n->real,
                    &r->real);
     if (rc) {
@@ -86,6 +87,20 @@ int core_Comm_idup(object *c, object **out, object **request)
     *out = n;
     *request = r;
     return attributes_copy(c, n);
+}
+
+static int is_duplicate(const object *r, const object *of)
+{
+    return r->req.live && !r->req.done && !r->req.special && r->req.tag == TAG_MAKES_COMM &&
+           r->req.buf == of;
+}
+void duplicates_finish(object *c)
+{
+    if (!books.duplicates)
+        return;
+    EACH_REQUEST (r)
+        while (is_duplicate(r, c) && !request_poll(r))
+            wait_turn(COMM_SELF, NEUTRAL_ANY_SOURCE);
 }
 
 /* With several threads, the call takes the gates of all its members (comm/gate.c). When both sides have arrived, the

@@ -21,6 +21,7 @@
     { \
         if (__builtin_expect(upper.several, 0)) { \
             object *begun_; \
+            duplicates_finish(comm); \
             int error_ = core_I##name(LIST(ITSELF, __VA_ARGS__), &begun_); \
             return error_ ? error_ : core_Wait(&begun_, NULL); \
         } \

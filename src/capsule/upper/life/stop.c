@@ -156,7 +156,7 @@ void stop_from_signal(void)
 {
     in_library++;
     if (!upper.several) {
-        if (hold_threads()) {
+        if (!child_is_awaited() && !file_in_passing() && hold_threads()) {
             stop_now();
             release_held_threads();
         }

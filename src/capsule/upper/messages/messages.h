@@ -24,6 +24,7 @@ extern struct books { /* what the busiest functions need, side by side */
     uint64_t made;      /* requests so far */
     int careful;        /* one of the next two is not 0, or upper.several is set */
     int orphans;        /* requests that the program freed before they were complete */
+    int duplicates;     /* the program has called MPI_Comm_idup */
     long drained;       /* messages brought up and not received yet: arrived.c */
     struct slab *slabs; /* all requests, see below */
 } books;
