@@ -367,7 +367,6 @@ int node_serve(int fd, uint32_t index)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     prctl(PR_SET_NAME, "mend-node");
     link_open(&n.head, fd, LINK_LIMIT);
-    launcher_be_prompt();
     getrlimit(RLIMIT_NOFILE, &n.files);
     setrlimit(RLIMIT_NOFILE, &(struct rlimit){n.files.rlim_max, n.files.rlim_max});
     n.lease = launcher_clock() + job_limit;

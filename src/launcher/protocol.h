@@ -29,8 +29,9 @@
  *              not take it in.
  *     later    NODE: the user added a machine, or a lost one answers again; it becomes a node with a new number
  *              (head/later.c). The new node gets JOB and all ADDs so far.
- *  8. the end  END: the node ends its remaining ranks after a grace period, removes what they leave behind, says BYE
- *              and exits. If the head closes the connection, the node does the same without the grace period.
+ *  8. the end  END: the node ends its remaining ranks after a grace period, removes what they leave behind, says BYE,
+ *              and exits when the head has closed the connection. If the head closes it earlier, the node does the same
+ *              without the grace period.
  *
  * Death between any two steps. Before JOB: the launch fails and names the node, so that the next launch avoids it.
  * After JOB: the node is lost (5). In the middle of 2, the fence then completes with an error; in the middle of 3,

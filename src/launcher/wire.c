@@ -1,7 +1,6 @@
 #include "wire.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +13,6 @@ double launcher_clock(void)
     struct timespec t;
     clock_gettime(CLOCK_BOOTTIME, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-void launcher_be_prompt(void)
-{
-    struct sched_param lowest = {.sched_priority = 1};
-    sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &lowest);
 }
 
 void *launcher_memory(void *old, size_t size)

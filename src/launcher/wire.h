@@ -61,10 +61,6 @@ bool link_receive(struct link *l); /* false: closed, or broken */
 int link_next(struct link *l, uint32_t *kind, struct wire_reader *fields);
 
 double launcher_clock(void); /* seconds; keeps counting while the machine is suspended */
-/* The head and the daemons must answer within the time-out. On a machine that has far more to do than it can, a process
- * that mostly sleeps may wait for a processor for seconds. A thread that may have real-time priority gets it; what it
- * starts does not inherit it. */
-void launcher_be_prompt(void);
 void *launcher_memory(void *old, size_t size);
 char *launcher_text(const char *text); /* a copy */
 #endif

@@ -383,7 +383,6 @@ int head_serve(struct head *h)
     sigprocmask(SIG_BLOCK, &caught, NULL);
     signal(SIGPIPE, SIG_IGN);
     raise_limit(h);
-    launcher_be_prompt();
     int signals = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
     struct pollfd *fd = NULL;
     if (!start_all(h)) {
