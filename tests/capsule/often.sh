@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# often.sh MPI PROGRAM: a program that makes communicators in every round, checkpointed 50 times a second, until there
-# are ten checkpoints. Once more with a library whose MPI_Send takes long: then nearly all checkpoints find ranks inside one.
+# often.sh MPI PROGRAM: a program that makes communicators, or writes a file, in every round, checkpointed 50 times a second,
+# until there are ten checkpoints. Once more with a library whose MPI_Send takes long: then nearly all checkpoints find ranks inside one.
 #
 # 1. Its output must be that of a native run.
 # 2. No checkpoint may be given up: a rank that is stopped while another is inside a call that waits for it is
@@ -8,6 +8,7 @@
 set -uo pipefail
 mpi=$1 program=$2
 . "$(dirname "$0")/scratch.sh"
+cd "$work" || exit 1
 export OMPI_MCA_btl=self,sm OMPI_MCA_pml=ob1
 launch() { # command…
     case $mpi in
@@ -35,7 +36,7 @@ often() { # [VARIABLE=VALUE]
     : >"$work/enough"
     wait $job
     made=$(made)
-    rounds=$(sed -n 's/^groups: \([0-9]*\) rounds,.*/\1/p' "$work/often")
+    rounds=$(sed -n 's/^[a-z]*: \([0-9]*\) rounds,.*/\1/p' "$work/often")
     launch "$program" "${rounds:-1}" >"$work/native" 2>"$work/native.err"
     if ! [ -s "$work/native" ] || ! cmp "$work/native" "$work/often"; then
         echo "FAIL  the output differs after $made checkpoints"; tail -n 5 "$work/native.err" "$work/often.err"; exit 1

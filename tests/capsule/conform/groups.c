@@ -81,12 +81,14 @@ static void carts(void)
     CALL(MPI_Cart_shift(c, 0, 1, &n, &m));
     FAILS(MPI_Cart_shift(c, -1, 1, &n, &m));
     CALL(MPI_Cart_shift(c, 0, 0, &n, &m));
-#ifdef OPEN_MPI /* MPICH leaves all but one rank out */
-    CALL(MPI_Cart_sub(c, (int[]){0}, &d));
-    CALL(MPI_Cartdim_get(d, &n));
-    say("%d dimensions", n);
-    MPI_Comm_free(&d);
-#endif
+    CALL(MPI_Cart_sub(c, (int[]){0}, &d)); /* MPICH leaves all but one rank out */
+    say("%s", d == MPI_COMM_NULL ? "left out" : "a member");
+    if (d != MPI_COMM_NULL) {
+        CALL(MPI_Cartdim_get(d, &n));
+        CALL(MPI_Comm_size(d, &m));
+        say("%d dimensions, %d ranks", n, m);
+        MPI_Comm_free(&d);
+    }
     CALL(MPI_Graphdims_get(c, &n, &m));
     CALL(MPI_Dist_graph_neighbors_count(c, &n, &m, &n));
     MPI_Comm_free(&c);
@@ -150,6 +152,12 @@ static void graphs(void)
     MPI_Comm_free(&c);
     CALL(
         MPI_Dist_graph_create(world, 0, NULL, NULL, NULL, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, &c));
+    COUNT(c);
+    MPI_Comm_free(&c);
+    CALL(MPI_Dist_graph_create(world, 0, NULL, NULL, NULL, NULL, MPI_INFO_NULL, 0, &c));
+    COUNT(c);
+    MPI_Comm_free(&c);
+    CALL(MPI_Dist_graph_create_adjacent(world, 0, NULL, NULL, 0, NULL, NULL, MPI_INFO_NULL, 0, &c));
     COUNT(c);
     MPI_Comm_free(&c);
     CALL(MPI_Graph_create(world, 0, NULL, NULL, 0, &c));

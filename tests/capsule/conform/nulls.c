@@ -110,6 +110,7 @@ static void topologies(void)
     free(index);
     CALL(MPI_Dist_graph_create_adjacent(world, 1, NULL, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED,
                                         MPI_INFO_NULL, 0, &c));
+    CALL(MPI_Dist_graph_create(world, 1, &zero, &one, &zero, NULL, MPI_INFO_NULL, 0, &c));
     CALL(MPI_Dist_graph_create(world, 1, NULL, &one, &zero, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &c));
     CALL(MPI_Dist_graph_create(world, 1, &zero, NULL, &zero, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &c));
     CALL(MPI_Dist_graph_create(world, 1, &zero, &one, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &c));

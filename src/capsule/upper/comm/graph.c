@@ -18,6 +18,7 @@ void topology_free(struct topology *t)
         core_Comm_free(&t->shadow);
     free(t);
 }
+const int no_weights[1];
 static int *copy_of(int n, const int *a)
 {
     int *c = need(malloc(((size_t)n + 1) * sizeof(int)));
@@ -153,6 +154,8 @@ int core_Dist_graph_create_adjacent(object *c, int n_in, const int *in, const in
     (void)reorder;
     NEEDS_ARRAY(in, n_in);
     NEEDS_ARRAY(dest, n_out);
+    if ((in_w == no_weights && n_in > 0) || (out_w == no_weights && n_out > 0))
+        return NEUTRAL_MPI_ERR_ARG;
     int rc = core_Comm_split(c, 0, c->comm.rank, out);
     if (rc)
         return rc;
@@ -181,6 +184,8 @@ int core_Dist_graph_create(object *c, int n, const int *sources, const int *degr
     for (int i = 0; i < n; i++)
         mine += degrees[i];
     NEEDS_ARRAY(destinations, mine);
+    if (weights == no_weights && mine > 0)
+        return NEUTRAL_MPI_ERR_ARG;
     /* need(): an error on one rank alone would leave the others in the collectives below */
     int *edges = need(malloc((3 * (size_t)mine + 1) * sizeof(int))),
         *counts = need(malloc(2 * ((size_t)size + 1) * sizeof(int))), *all = NULL;

@@ -16,6 +16,9 @@ int face_error_in(int code); /* of a function of the program */
 void face_version(int *version, int *subversion);
 void face_window_constants(int flavor, int *flavor_out, int *model);
 void face_call_errhandler(object *errh, object *holder, int code);
+extern const int
+    no_weights[]; /* NULL as weights: weights of no edges, while MPI_UNWEIGHTED is NULL here */
+int face_leaves_out_of_empty_grid(void); /* MPI_Cart_sub without a dimension: all but rank 0 */
 struct special_request;
 int face_call_query(struct special_request *s, struct status *st);
 int face_call_free(struct special_request *s);

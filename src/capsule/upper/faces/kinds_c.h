@@ -377,7 +377,7 @@
 #define AFTER_MSG(x) *x = OUT_MSG(x##_);
 #define FACE_WEIGHTS(x) const int *x
 #define BEFORE_WEIGHTS NONE
-#define ARG_WEIGHTS(x) (x == MPI_UNWEIGHTED ? NULL : x)
+#define ARG_WEIGHTS(x) (x == MPI_UNWEIGHTED ? NULL : x ? x : no_weights)
 #define AFTER_WEIGHTS NONE
 #define FACE_OWEIGHTS(x) int *x
 #define BEFORE_OWEIGHTS NONE

@@ -80,7 +80,11 @@
         if (refused_) { return refused_; } \
         object *comm = file->file.f->comm; \
         collective_enter(comm); \
-        CALL(Name, __VA_ARGS__) \
+        EACH(BEFORE, __VA_ARGS__) \
+        request_->req.tag = TAG_OF_FILE; \
+        int rc = LOWER(Name, LIST(ARG, __VA_ARGS__)); \
+        EACH(AFTER, __VA_ARGS__) \
+        return rc; \
     }
 #define CORE_FILE_COLLECTIVE(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) \
     { \

@@ -26,6 +26,18 @@ static void probe_and_keep(object *c)
     }
 }
 
+/* MPICH's collective operations on a file go on only while they are tested, and begin collectives of their own then. All
+ * ranks must begin those in the same order, so each operation is tested when those before it on its file are done, as
+ * MPI_Waitall does. The places of requests in memory differ from rank to rank. */
+static int has_its_turn(const object *request)
+{
+    EACH_REQUEST (r)
+        if (r->req.tag == TAG_OF_FILE && !r->req.done && r->req.comm == request->req.comm &&
+            r->req.order < request->req.order)
+            return 0;
+    return 1;
+}
+
 /* Take in what has arrived and complete what can complete. Requests still belong to the application, so
  * this only marks them as done. A communicator that the lower half has not finished cannot be probed.
  */
@@ -37,7 +49,9 @@ int drain_step(void)
     if (upper.later)          /* the first step, if a signal brought us here */
         begin_later();
     EACH_REQUEST (r)
-        if (!r->req.special && !request_poll(r) && !r->req.is_recv) {
+        if (r->req.tag == TAG_OF_FILE && !r->req.done && !has_its_turn(r)) {
+            quiet = 0;
+        } else if (!r->req.special && !request_poll(r) && !r->req.is_recv) {
             quiet = 0;
             if (r->req.tag == TAG_MAKES_COMM)
                 r->req.comm->comm.unmade = step;

@@ -70,7 +70,8 @@ static inline object *take_request(object *r, int is_recv, void *buf, int n, obj
     }
     return r;
 }
-enum { TAG_MAKES_COMM = -2 }; /* marks the request of an MPI_Comm_idup, which is no message */
+/* Mark requests that are no messages: of an MPI_Comm_idup, of a collective operation on a file. */
+enum { TAG_MAKES_COMM = -2, TAG_OF_FILE = -3 };
 static inline object *new_request(int is_recv, void *buf, int n, object *type, int peer, int tag,
                                   object *comm)
 {
