@@ -45,6 +45,8 @@ ends)
     [ "$(count run.launch)" -le 3 ] || fail "crash: launched $(count run.launch) times"
     run -n 3 -- ./odd nompi || fail "nompi: code $?"
     [ "$(grep -c 'no MPI here' got)" = 3 ] || fail "nompi: $(cat got)"
+    run -n 2 --every 200ms -- ./odd forked || fail "forked: code $?"
+    [ "$(grep -c 'printed by a child' err)" = 2 ] || fail "forked: what its children print is lost: $(cat got err)"
     run -n 2 --spares 1 --every 200ms -- ./odd orphan || fail "orphan: code $?"
     [ "$(grep -c 'wait() gives -1' got)" = 2 ] || fail "orphan: $(cat got)"
     gone || fail "orphan: processes are left"

@@ -1,5 +1,5 @@
 /* odd: a program as users have them.
- * usage: odd exit|abort|crash|nompi|input|much|wait|orphan|counter|elsewhere|late|clock|become|brief [argument] */
+ * usage: odd exit|abort|crash|nompi|input|much|wait|orphan|counter|elsewhere|late|clock|become|brief|forked [argument] */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -72,6 +72,14 @@ int main(int argc, char **argv)
     }
     if (!strcmp(what, "orphan")) /* it has no children, whatever works beside it */
         printf("odd: wait() gives %d\n", wait(NULL));
+    if (!strcmp(what, "forked")) {
+        if (fork() == 0) {
+            printf("odd: printed by a child\n");
+            fflush(stdout);
+            _exit(0);
+        }
+        wait(NULL);
+    }
     if (!strcmp(what, "exit")) {
         fprintf(stderr, "odd: rank %d does not like this\n", rank);
         exit(n);
