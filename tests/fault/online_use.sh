@@ -45,6 +45,8 @@ ends)
     [ "$(count run.launch)" -le 3 ] || fail "crash: launched $(count run.launch) times"
     run -n 3 -- ./odd nompi || fail "nompi: code $?"
     [ "$(grep -c 'no MPI here' got)" = 3 ] || fail "nompi: $(cat got)"
+    run -n 2 --every 100ms -- ./odd closed || fail "closed: code $?"
+    [ "$(sed -n 's/.*"level":"memory","bytes":\([0-9]*\),.*/\1/p' job/events.jsonl | sort -n | tail -1)" -lt 30000000 ] || fail "closed: images hold those before them"
     run -n 2 --every 200ms -- ./odd forked || fail "forked: code $?"
     [ "$(grep -c 'printed by a child' err)" = 2 ] || fail "forked: what its children print is lost: $(cat got err)"
     run -n 2 --spares 1 --every 200ms -- ./odd orphan || fail "orphan: code $?"
