@@ -1,5 +1,5 @@
 /* odd: a program as users have them.
- * usage: odd exit|abort|crash|nompi|input|much|wait|orphan|counter|elsewhere|late|clock|become|brief [argument] */
+ * usage: odd exit|abort|crash|nompi|input|much|wait|orphan|counter|elsewhere|late|clock|become|brief|forked|closed [argument] */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -43,6 +43,9 @@ int main(int argc, char **argv)
         return execl(argv[0], argv[0], "wait", (char *)NULL);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!strcmp(what, "closed"))
+        for (int fd = 0; fd < 3; fd++)
+            close(fd);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (!strcmp(what, "brief")) { /* nobody waits for anybody */
         printf("odd: rank %d was here\n", rank);
@@ -72,6 +75,14 @@ int main(int argc, char **argv)
     }
     if (!strcmp(what, "orphan")) /* it has no children, whatever works beside it */
         printf("odd: wait() gives %d\n", wait(NULL));
+    if (!strcmp(what, "forked")) {
+        if (fork() == 0) {
+            printf("odd: printed by a child\n");
+            fflush(stdout);
+            _exit(0);
+        }
+        wait(NULL);
+    }
     if (!strcmp(what, "exit")) {
         fprintf(stderr, "odd: rank %d does not like this\n", rank);
         exit(n);

@@ -13,6 +13,7 @@
 #include <mpi.h>
 #include <poll.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -97,6 +98,34 @@ static long open_create(struct wait *w)
 static long open_raw(struct wait *w)
 {
     return to((int)syscall(SYS_openat, AT_FDCWD, w->path, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+}
+/* It gives up after a while, as programs do that ask for a limit of time. */
+static sigjmp_buf given_up;
+static void give_up(int sig)
+{
+    (void)sig;
+    siglongjmp(given_up, 1);
+}
+static long open_gives_up(struct wait *w)
+{
+    sigset_t one;
+    sigemptyset(&one);
+    sigaddset(&one, SIGURG);
+    signal(SIGURG, give_up);
+    if (sigsetjmp(given_up, 1) == 0) {
+        pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+        w->going = 2;
+        open(w->path, O_RDONLY);
+        return -1;
+    }
+    while (!w->word)
+        usleep(1000);
+    return 0;
+}
+static void word_set_open(struct wait *w)
+{
+    w->word = 1;
+    unlink(w->path);
 }
 static long stream_read(struct wait *w)
 {
@@ -388,6 +417,7 @@ static struct wait waits[] = {
     {.name = "open_write", .begin = open_write, .end = read_from_it, .prepare = make_fifo},
     {.name = "open_create", .begin = open_create, .end = read_from_it, .prepare = make_fifo},
     {.name = "open_raw", .begin = open_raw, .end = read_from_it, .prepare = make_fifo},
+    {.name = "open_gives_up", .begin = open_gives_up, .end = word_set_open, .prepare = make_fifo},
     {.name = "stream_read", .begin = stream_read, .end = write_to_it, .prepare = make_fifo},
     {.name = "stream_write", .begin = stream_write, .end = read_from_it, .prepare = make_fifo},
     {.name = "stream_again", .begin = stream_again, .end = write_to_it, .prepare = make_fifo},
@@ -483,6 +513,12 @@ int main(int argc, char **argv)
             pthread_create(&waits[i].thread, NULL, thread_main, &waits[i]);
             while (!waits[i].going)
                 usleep(1000);
+            if (waits[i].begin == open_gives_up) {
+                while (waits[i].going < 2)
+                    usleep(1000);
+                usleep(100000);
+                pthread_kill(waits[i].thread, SIGURG);
+            }
         }
     struct until u = until(argv[1], 100);
     for (int s = 0; until_more(&u, s); s++) {

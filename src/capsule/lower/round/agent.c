@@ -44,6 +44,7 @@
 
 struct agent agent = {.lock = PTHREAD_MUTEX_INITIALIZER,
                       .changed = PTHREAD_COND_INITIALIZER,
+                      .hanging_up = PTHREAD_MUTEX_INITIALIZER,
                       .socket = -1,
                       .wake = -1,
                       .expected = -1};
@@ -243,8 +244,10 @@ static void *agent_main(void *unused)
             if (rc == 1) {
                 obey(&head, payload);
             } else {
+                pthread_mutex_lock(&agent.hanging_up);
                 close(agent.socket);
                 agent.socket = -1;
+                pthread_mutex_unlock(&agent.hanging_up);
                 if (agent.phase != STOP_NONE) /* in the middle of a round: give it up */
                     agent.command = STOP_COMMAND_GO_ON;
                 agent_set_phase(STOP_NONE);
@@ -377,8 +380,10 @@ static void stop_thread(void)
 /* The threads may wait in the middle of a message, for the rest of it from a machine that has fallen silent. */
 void agent_abandon(void)
 {
+    pthread_mutex_lock(&agent.hanging_up);
     if (agent.running && agent.socket >= 0)
         shutdown(agent.socket, SHUT_RDWR);
+    pthread_mutex_unlock(&agent.hanging_up);
     if (agent.running)
         stop_thread();
     coordinator_abandon();

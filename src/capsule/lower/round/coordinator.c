@@ -39,7 +39,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-struct coordinator the = {.door.listener = -1};
+struct coordinator the = {.hanging_up = PTHREAD_MUTEX_INITIALIZER, .door.listener = -1};
 
 void request_taken(char *path, size_t size)
 {

@@ -30,7 +30,9 @@ struct target {
 
 struct coordinator {
     pthread_t thread;
+    pthread_mutex_t hanging_up; /* held to close a member's descriptor, or to shut all down */
     int running, wake[2], ranks, present, leaving;
+    int hung_up; /* no member is welcome any more */
     int members; /* epoll: the descriptors of the members that are present */
     struct door door;
     struct member *member;

@@ -9,6 +9,7 @@
 extern struct agent {
     pthread_mutex_t lock;
     pthread_cond_t changed;
+    pthread_mutex_t hanging_up; /* held to close the socket, or to shut it down */
     pthread_t thread;
     int running, socket, wake;
     struct upper *upper;

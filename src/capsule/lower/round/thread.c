@@ -61,8 +61,10 @@ static void take_over_request(void)
 static void gone(int rank, const char *why)
 {
     struct member *m = &the.member[rank];
+    pthread_mutex_lock(&the.hanging_up);
     close(m->fd);
     m->fd = -1;
+    pthread_mutex_unlock(&the.hanging_up);
     int comes_back = ground.recovering || relaunch_active();
     the.leaving |= !comes_back;
     if (the.state != IDLE)
@@ -179,11 +181,15 @@ static void pass_time(void)
 static int welcome(int rank, int fd)
 {
     struct epoll_event what = {.events = EPOLLIN, .data.u32 = (uint32_t)rank};
-    if (the.member[rank].fd >= 0 || epoll_ctl(the.members, EPOLL_CTL_ADD, fd, &what))
-        return 0;
-    the.member[rank].fd = fd;
-    the.present++;
-    return 1;
+    pthread_mutex_lock(&the.hanging_up);
+    int ok = !the.hung_up && the.member[rank].fd < 0 &&
+             !epoll_ctl(the.members, EPOLL_CTL_ADD, fd, &what);
+    if (ok) {
+        the.member[rank].fd = fd;
+        the.present++;
+    }
+    pthread_mutex_unlock(&the.hanging_up);
+    return ok;
 }
 
 static void hear_members(void)
@@ -256,7 +262,7 @@ int coordinator_start(int ranks, int here, struct control_address *address)
         return -1;
     the.ranks = ranks;
     the.missing = the.laggard = 0;
-    the.present = the.leaving = the.leaves = the.attempts = 0;
+    the.present = the.leaving = the.leaves = the.attempts = the.hung_up = 0;
     the.wanted = NOT_WANTED;
     take_over_request();
     the.state = IDLE;
@@ -294,12 +300,15 @@ void coordinator_finish(void)
         usleep(1000);
 }
 
+/* The thread may be about to close a descriptor, whose number the next file gets: MPI's own connection, perhaps. */
 void coordinator_abandon(void)
 {
-    if (the.running)
-        for (int i = 0; i < the.ranks; i++)
-            if (the.member[i].fd >= 0)
-                shutdown(the.member[i].fd, SHUT_RDWR);
+    pthread_mutex_lock(&the.hanging_up);
+    the.hung_up = the.running;
+    for (int i = 0; the.running && i < the.ranks; i++)
+        if (the.member[i].fd >= 0)
+            shutdown(the.member[i].fd, SHUT_RDWR);
+    pthread_mutex_unlock(&the.hanging_up);
     coordinator_end();
 }
 

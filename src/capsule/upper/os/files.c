@@ -167,10 +167,21 @@ static void note(int fd, const struct stat *st)
     f->path[n] = 0;
 }
 
+/* The program has closed its standard input, output or error, and the lower half has got the number for its memory: an image
+ * of that would hold the image before. */
+static int is_lower_memory(int fd)
+{
+    static const char ours[] = "/memfd:mend-";
+    char link[64], path[sizeof ours];
+    file_link(fd, link, sizeof link);
+    return readlink(link, path, sizeof path) == sizeof path &&
+           memcmp(path, ours, sizeof ours - 1) == 0;
+}
+
 static void look_at(int fd)
 {
     struct stat st;
-    if (fstat(fd, &st))
+    if (fstat(fd, &st) || (fd < 3 && is_lower_memory(fd)))
         return;
     if (fd < 3 && st.st_dev == kept.standard[fd].device && st.st_ino == kept.standard[fd].inode &&
         !(fd == 0 && S_ISREG(st.st_mode)))

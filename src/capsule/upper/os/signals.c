@@ -13,6 +13,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,6 +38,8 @@ static struct {
     char action_set[65];
     stack_t alternate; /* of the main thread */
     struct kernel_sigaction of_libc[2];
+    void (*jump)(jmp_buf, int); /* libc's own, and its checked form */
+    void (*checked_jump)(jmp_buf, int);
 } handling;
 enum { FIRST_OF_LIBC = 32 }; /* pthread_cancel(), and setuid() with threads */
 
@@ -106,6 +109,31 @@ FAST_CODE static void on_signal(int sig, siginfo_t *si, void *uc)
     call_handler(sig, si, uc, inside || in_fast_code(interrupted_at(uc)));
     if (inside)
         thread_pointer_set(pointer);
+}
+
+/* A handler may leave an open() that waits for the other end of a named pipe (alarm(), siglongjmp()). The thread is then no
+ * longer between opening and moving a file. */
+static void leave_open(void)
+{
+    if (opening)
+        in_library = opening - 1;
+    opening = 0;
+}
+
+void longjmp(jmp_buf to, int value)
+{
+    leave_open();
+    handling.jump(to, value);
+    __builtin_unreachable();
+}
+void _longjmp(jmp_buf, int) __attribute__((alias("longjmp"), noreturn));
+void siglongjmp(sigjmp_buf, int) __attribute__((alias("longjmp"), noreturn));
+void __longjmp_chk(jmp_buf to, int value) __attribute__((noreturn));
+void __longjmp_chk(jmp_buf to, int value)
+{
+    leave_open();
+    handling.checked_jump(to, value);
+    __builtin_unreachable();
 }
 
 static void install(int sig)
@@ -217,6 +245,8 @@ void reinstall_signals(void)
 void signals_init(void)
 {
     struct sigaction *pipe = &handling.actions[SIGPIPE];
+    handling.jump = (void (*)(jmp_buf, int))dlsym(RTLD_NEXT, "longjmp");
+    handling.checked_jump = (void (*)(jmp_buf, int))dlsym(RTLD_NEXT, "__longjmp_chk");
     NEXT(sigaction)(SIGPIPE, NULL, pipe);
     handling.action_set[SIGPIPE] = 1;
     if (pipe->sa_handler == SIG_DFL)
