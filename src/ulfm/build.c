@@ -20,7 +20,7 @@
 enum {
     REQUESTS = 64, /* of calls in progress */
     PARTS = 2,     /* the library's limit */
-    LOOK = 16      /* turns between two looks at all members */
+    LOOK = 8       /* turns between two looks at a member */
 };
 
 struct wait {
@@ -74,7 +74,8 @@ static int look(MPI_Request request)
     if (h && (h->over || ++waits.turns % LOOK == 0))
         over = mend_cards_over(h);
     for (int i = 0; i < wait->parts; i++)
-        open |= !ended(&wait->part[i], over, &failed);
+        if (over || !open)
+            open |= !ended(&wait->part[i], over, &failed);
     if (over || failed)
         return MAKING_FAILED;
     if (open)

@@ -109,11 +109,9 @@ void mend_cards_rest(struct mend_hall *h)
 
 bool mend_cards_over(struct mend_hall *h)
 {
-    for (int i = 0; i < h->members && !h->over; i++) {
-        look(h, h->member[i]);
-        h->over = h->dead[h->member[i]] || h->come[h->member[i]];
-    }
-    h->over |= mend_ulfm_is_revoked(h->channel);
+    int i = h->member[h->looked++ % (unsigned)h->members];
+    look(h, i);
+    h->over |= h->dead[i] || h->come[i] || mend_ulfm_is_revoked(h->channel);
     return h->over;
 }
 
@@ -184,11 +182,14 @@ static bool exchange(struct mend_hall *h)
     send_all(h, false);
     for (unsigned turn = 0;; turn++) {
         int open = pending(h);
-        for (int i = 0; i < h->size; i++) {
+        for (int k = 0, done = 0; k < h->size && !done;
+             k++) { /* a test yields the core: one a turn */
+            int i = (int)((turn + (unsigned)k) % (unsigned)h->size);
             if (i == h->rank || h->dead[i] || h->come[i])
                 continue;
             look(h, i);
-            open += !h->dead[i] && !h->come[i];
+            done = !h->dead[i] && !h->come[i];
+            open += done;
         }
         if (mend_ulfm_is_revoked(h->channel))
             return false;

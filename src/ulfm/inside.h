@@ -44,6 +44,7 @@ struct mend_hall {
 
     int members, *member; /* of the attempt, in order; [size] */
     uint64_t hash;        /* of them and of the attempt */
+    unsigned looked;      /* at how many of them */
     bool over;            /* the attempt is: a member has died, or has come to the next gathering */
     MPI_Comm alive;       /* made in this attempt */
 };
@@ -53,7 +54,7 @@ bool mend_cards_prepare(struct mend_hall *h); /* false: no memory */
 void mend_cards_listen(struct mend_hall *h);
 void mend_cards_rest(struct mend_hall *h);
 bool mend_cards_gather(struct mend_hall *h); /* false: the channel was revoked */
-bool mend_cards_over(struct mend_hall *h);
+bool mend_cards_over(struct mend_hall *h);   /* looks at one member */
 void mend_cards_farewell(struct mend_hall *h);
 
 /* star.c: all members tell the first one their flags, and it tells all the bitwise AND. False: no result. Nobody gets
