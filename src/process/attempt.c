@@ -23,16 +23,14 @@ static bool shrink_base(mend_process *p, struct attempt *a)
     if (!p->fresh)
         mend_ulfm_revoke(p->base);
     mend_board_ring(p->board);
-    MPI_Comm old = p->base;
-    mend_hall_gather(p->hall, &p->base);
-    if (p->base != old) /* an agreement on the old one was abandoned: leave it alone */
-        mend_nudge_watch(p->nudge, p->base, MPI_COMM_NULL);
-    mend_meet_settle_doubt(p);
+    mend_hall_gather(&p->hall);
     /* Without a hall, the notice of the death could arrive inside the shrink's agreement, which crashes now and then
      * (cures.def: late_event). At the end of a job there may be no death; then this costs the spares one short wait. */
     if (!p->hall && !p->fresh && !p->passed)
         mend_ulfm_await_failure(p->base, news_patience);
     if (mend_hall_shrink(p->hall, p->base, &alive) != MPI_SUCCESS)
+        return false;
+    if (mend_meet_settle_doubt(p))
         return false;
     PMPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
     mend_nudge_watch(p->nudge, alive, MPI_COMM_NULL);
@@ -73,7 +71,6 @@ static struct mend_meeting_card my_card(mend_process *p)
         .builders = p->n_builders,
         .rules = p->rules_hash,
         .refused = p->stage == STAGE_STOPPED,
-        .hall = mend_hall_state(p->hall),
     };
     if (getrandom(&card.nonce, sizeof card.nonce, GRND_NONBLOCK) != sizeof card.nonce)
         card.nonce = (uint64_t)(mend_process_wall() * 1e6) ^ ((uint64_t)getpid() << 40);
@@ -123,23 +120,20 @@ static bool show_cards(mend_process *p, struct attempt *a)
     return rc == MPI_SUCCESS;
 }
 
-/* True: nobody has a hall (at the start, and after newcomers have joined), or its places are running out. */
-static bool needs_hall(const struct attempt *a)
+/* At the start the hall is that of the caller's communicator: open our own. Nobody votes yes before all hold it. */
+static int open_hall(mend_process *p, struct attempt *a)
 {
-    int none = 0, used = 0;
-    for (int i = 0; i < a->n; i++) {
-        none += a->cards[i].hall == HALL_NONE;
-        used += a->cards[i].hall == HALL_USED;
-    }
-    return none == a->n || (none == 0 && used > 0);
+    if (mend_hall_is_own(p->hall))
+        return MPI_SUCCESS;
+    int rc = mend_hall_open(p->base, &a->hall);
+    if (rc == MPI_SUCCESS && a->hall)
+        rc = mend_comms_confirm(p->base, p->base, mend_hall_channel(a->hall));
+    return rc;
 }
 
 void mend_attempt_take_hall(mend_process *p, struct attempt *a)
 {
-    if (a->hall && p->hall)
-        mend_hall_add(p->hall, a->hall);
-    else if (a->hall)
-        p->hall = a->hall;
+    mend_hall_take(&p->hall, a->hall);
     a->hall = NULL;
 }
 
@@ -148,13 +142,12 @@ static bool carry_out(mend_process *p, struct attempt *a)
     switch (a->plan.action) {
     case PLAN_SPAWN:
         mend_board_phase(p->board, PHASE_SPAWN);
-        return mend_spawn_more(p, a->plan.spawn, &a->larger_base) == MPI_SUCCESS;
+        return mend_spawn_more(p, a) == MPI_SUCCESS;
     case PLAN_RESUME:
         mend_board_phase(p->board, PHASE_WORLD);
         if (p->now.generation < 0 && p->seat >= 0)
             mend_board_share(p->board, a->cards[0].nonce);
-        int rc =
-            needs_hall(a) ? mend_hall_open(p->base, p->agreement_timeout, &a->hall) : MPI_SUCCESS;
+        int rc = open_hall(p, a);
         if (rc == MPI_SUCCESS)
             rc = mend_world_make(p, &a->plan, a->me, &a->world, &a->family);
         MEND_FAULT_POINT(process_meet_world);
@@ -173,7 +166,7 @@ static bool carry_out(mend_process *p, struct attempt *a)
 
 void mend_attempt_discard(mend_process *p, struct attempt *a)
 {
-    mend_hall_close(a->hall, false);
+    mend_hall_refuse(a->hall);
     if (a->family) {
         mend_world_discard(p);
         mend_comms_dissolve(a->family);
@@ -184,13 +177,15 @@ void mend_attempt_discard(mend_process *p, struct attempt *a)
         p->spawn_failures++;
 }
 
-/* This process has abandoned the agreement. If the plan is an end, all have computed it from the same cards and need
- * no agreement. If something was made, keep it until the next gathering, and revoke it, so that those who have
- * adopted it come there. */
+/* This process has left the vote after its yes. If newcomers were to join, go to the hall that has them: who knows better
+ * revokes its channel (ulfm/hall.c). Otherwise keep what was made until the next gathering, and revoke it, so that those
+ * who have adopted it come there. (At the first meeting, an end that all compute from the same cards holds.) */
 static bool keep_in_doubt(mend_process *p, struct attempt *a)
 {
-    if (a->plan.action != PLAN_RESUME)
-        return a->plan.action != PLAN_SPAWN;
+    bool end = a->plan.action != PLAN_RESUME && a->plan.action != PLAN_SPAWN;
+    if (a->plan.action == PLAN_SPAWN || (end && !mend_hall_is_own(p->hall)))
+        return true;
+    mend_attempt_take_hall(p, a);
     p->doubt = malloc(sizeof *p->doubt);
     if (!p->doubt) { /* to the others this is one more failure, which they can repair */
         mend_log(MEND_LOG_ERROR, "process: no memory to keep a repair in doubt");
@@ -224,9 +219,7 @@ bool mend_attempt(mend_process *p, struct attempt *a)
     }
     mend_board_phase(p->board, PHASE_AGREE);
     MEND_FAULT_POINT(process_meet_vote);
-    mend_hall_assemble(p->hall);
-    int mine = a->vote,
-        rc = mend_hall_agree(p->hall, p->base, &a->vote, a->plan.action == PLAN_SPAWN);
+    int mine = a->vote, rc = mend_hall_agree(p->hall, p->base, &a->vote);
     a->unsure = rc != MPI_SUCCESS && mine == VOTE_ALL && mend_hall_unsure(p->hall);
     MEND_FAULT_POINT(process_meet_agreed);
     mend_event("process.agree", ev_int("vote", a->vote), ev_int("mpi_code", rc),

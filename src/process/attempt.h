@@ -14,9 +14,9 @@ struct attempt {
     MPI_Comm world;
     struct mend_family *family;
     MPI_Comm larger_base;   /* with spawned processes */
-    struct mend_hall *hall; /* a new one, or more places for the old one */
+    struct mend_hall *hall; /* a new one */
     int vote;
-    bool unsure; /* this process has abandoned the agreement */
+    bool unsure; /* this process has left the vote after its yes */
     double began, shrunk, acted;
 };
 
@@ -26,7 +26,8 @@ void mend_attempt_take_hall(mend_process *p, struct attempt *a); /* it was adopt
 void mend_attempt_discard(mend_process *p, struct attempt *a);   /* it failed */
 void mend_attempt_clear(struct attempt *a);
 
-/* meet.c: adopt or discard an attempt whose agreement this process has abandoned, once all have gathered. */
-void mend_meet_settle_doubt(mend_process *p);
+/* meet.c: adopt or discard an attempt whose vote this process has left, once all have gathered. True: it was the end, and
+ * p->end is its result. */
+bool mend_meet_settle_doubt(mend_process *p);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include <mend/process.h>
 #include <process/hooks.h>
-#include <ulfm/gate.h>
 #include <ulfm/hall.h>
 #include <ulfm/ulfm.h>
 
@@ -28,6 +27,8 @@ enum mend_process_stage {
     STAGE_FINISHED,
     STAGE_STOPPED
 };
+
+struct attempt;
 
 struct callback {
     mend_process_callback *call;
@@ -90,9 +91,9 @@ struct mend_process {
 
     struct mend_board *board;
     struct mend_nudge *nudge;
-    struct mend_hall *hall; /* from the first generation on; a new one after a spawn */
-    double agreement_timeout;
-    struct attempt *doubt; /* meet.c: an attempt whose agreement was abandoned */
+    struct mend_hall *hall; /* at first of the caller's communicator; a new one after a spawn */
+    struct attempt *doubt;  /* meet.c: an attempt whose vote was left */
+    int end;                /* the result of a meeting that has ended in doubt */
     char hung_text[600];
     sigjmp_buf hung; /* where the watchdog throws a call that hangs */
 };
@@ -133,8 +134,8 @@ int mend_world_adopt(mend_process *p, const struct mend_seating *plan,
 
 /* spawn.c */
 bool mend_spawn_is_child(MPI_Comm *parents);
-int mend_spawn_join(MPI_Comm parents, MPI_Comm *base);
-int mend_spawn_more(mend_process *p, int n, MPI_Comm *base);
+int mend_spawn_join(mend_process *p, MPI_Comm parents);
+int mend_spawn_more(mend_process *p, struct attempt *a);
 
 double mend_process_wall(void);
 

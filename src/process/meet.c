@@ -7,15 +7,14 @@
  *  3. Each process shows a card: its rank, its generation, whether it has finished.
  *  4. Each process computes the same plan from the same cards (seating.c).
  *  5. Carry out the plan: new processes, the new resilient communicator, the builders.
- *  6. Gather again, so that all know of the same deaths, and agree. From 2 to here nobody leaves: a process in
- *     trouble revokes the base and what it has made from it, so that nobody waits for it in 3 to 5, and votes no.
- *  7. If all voted yes and nobody died, adopt what was made. Otherwise begin again at 1.
- * In 2 and 6, Open MPI's agreement may hang. After a time-out all processes abandon it; see ulfm/hall.c. A process
- * that has abandoned 6 does not know whether others have adopted. It learns so in the next gathering, and then adopts
- * as well.
+ *  6. Vote (ulfm/hall.c). From 2 to here nobody leaves: a process in trouble revokes the base and what it has made from
+ *     it, so that nobody waits for it in 3 to 5, and votes no.
+ *  7. If all voted yes, adopt what was made. Otherwise begin again at 1.
+ * A process that a death has kept from the result of 6 does not know whether others have adopted. It learns so in 2 of
+ * the next attempt, and then adopts as well.
  *
- * If a process dies before or in 2, the shrink leaves it out. If it dies in 3 to 6, some or all of the others fail
- * there and vote no, or the agreement itself reports the death, to all alike. Nobody gives up the old state before 7,
+ * If a process dies before 2, the shrink leaves it out; in 2, all begin again. If it dies in 3 to 5, some or all of the
+ * others fail there and vote no. If it dies in 6, they have its vote or begin again. Nobody gives up the old state before 7,
  * so it is always possible to begin again. A death after 6 shows in the next call on the new communicator, and leads
  * to the next meeting. */
 #include "attempt.h"
@@ -119,24 +118,29 @@ static int conclude(mend_process *p, struct attempt *a)
     return mend_fail(MEND_ERR_INTERNAL, "the repair's plan has no conclusion");
 }
 
-void mend_meet_settle_doubt(mend_process *p)
+bool mend_meet_settle_doubt(mend_process *p)
 {
     struct attempt *a = p->doubt;
+    bool end = false;
     if (!a)
-        return;
+        return false;
     p->doubt = NULL;
     bool adopted = mend_hall_was_adopted(p->hall);
     mend_event("process.doubt", ev_str("result", adopted ? "adopted" : "dropped"));
     if (adopted) {
-        conclude(p, a);
+        p->end = conclude(p, a);
         mend_hall_adopted(p->hall);
-        mend_attempt_take_hall(p, a);
-        p->stage = STAGE_MEETING;
+        end = a->plan.action != PLAN_RESUME;
+        if (end)
+            mend_hall_farewell(p->hall);
+        else
+            p->stage = STAGE_MEETING;
     } else {
         mend_attempt_discard(p, a);
     }
     mend_attempt_clear(a);
     free(a);
+    return end;
 }
 
 static int meet(mend_process *p)
@@ -144,7 +148,8 @@ static int meet(mend_process *p)
     struct attempt a;
     int attempts = 1, rc;
     double begin = mend_now();
-    if (p->stage != STAGE_STOPPED)
+    bool was_running = p->stage != STAGE_STOPPED;
+    if (was_running)
         p->stage = STAGE_MEETING;
     mend_board_meeting(p->board, p->now.rank);
     mend_ulfm_forget_kept_requests();
@@ -156,11 +161,12 @@ static int meet(mend_process *p)
             mend_nudge_watch(p->nudge, a.larger_base, MPI_COMM_NULL);
             mend_process_retire(p, p->base);
             p->base = a.larger_base;
-            mend_hall_close(p->hall, false); /* the newcomers are not in it */
-            p->hall = NULL;
+            mend_attempt_take_hall(p, &a); /* the newcomers are in it */
         }
         bool memory = a.vote & VOTE_MEMORY;
         mend_attempt_clear(&a);
+        if (p->stage == STAGE_FINISHED || (p->stage == STAGE_STOPPED && was_running))
+            return p->end;
         if (!memory) {
             p->stage = STAGE_STOPPED;
             return mend_fail(MEND_ERR_NO_MEMORY, "a process has no memory for the repair");
@@ -168,6 +174,8 @@ static int meet(mend_process *p)
     }
     rc = conclude(p, &a);
     mend_hall_adopted(p->hall);
+    if (a.plan.action != PLAN_RESUME)
+        mend_hall_farewell(p->hall);
     mend_attempt_take_hall(p, &a);
     mend_board_phase(p->board, p->stage == STAGE_SPARE ? PHASE_SPARE : PHASE_WORKING);
     mend_event("process.repair", ev_int("generation", p->now.generation),
@@ -182,7 +190,6 @@ static int meet(mend_process *p)
 int mend_process_meet(mend_process *p)
 {
     if (sigsetjmp(p->hung, 1)) { /* the watchdog has thrown us out of a call */
-        mend_gate_open();
         p->stage = STAGE_STOPPED;
         mend_board_phase(p->board, PHASE_WORKING);
         return mend_fail(MEND_ERR_HUNG, "%s", p->hung_text);

@@ -62,9 +62,7 @@ static void look(struct mend_nudge *n, enum mend_phase phase)
     }
     if (now < n->next || n->left == 0)
         return;
-    mend_gate_enter();
     mend_ulfm_revoke(n->pokes[--n->left]);
-    mend_gate_leave();
     n->next = now + growth * (now - n->since);
     mend_event("process.nudge", ev_str("phase", mend_phase_name(phase)),
                ev_real("seconds", now - n->since));

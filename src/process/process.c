@@ -69,7 +69,6 @@ static int read_options(mend_process *p, const mend_process_options *given, size
         o->watchdog = mend_config_seconds(&config, MEND_KEY_PROCESS_WATCHDOG);
     if (o->hang_timeout <= 0)
         o->hang_timeout = mend_config_seconds(&config, MEND_KEY_PROCESS_HANG_TIMEOUT);
-    p->agreement_timeout = mend_config_seconds(&config, MEND_KEY_PROCESS_AGREEMENT_TIMEOUT);
     mend_config_free(&config);
     if (rc != 0)
         return rc;
@@ -174,7 +173,7 @@ static void destroy(mend_process *p)
         PMPI_Errhandler_free(&p->handler);
     mend_board_close(p->board);
     mend_nudge_close(p->nudge);
-    mend_hall_close(p->hall, p->stage == STAGE_FINISHED);
+    mend_hall_close(p->hall);
     if (mend_process_current == p)
         mend_process_current = NULL;
     free(p->domains);
@@ -231,9 +230,10 @@ static int prepare(mend_process *p, MPI_Comm base)
         p->seat = -1;
         p->board = mend_board_open(0, 1, p->options.watchdog, 0, &calls);
         p->fresh = false;
-        if (mend_spawn_join(parents, &p->base) != MPI_SUCCESS)
+        if (mend_spawn_join(p, parents) != MPI_SUCCESS)
             return mend_fail(MEND_ERR_MPI, "a spawned process cannot join its parents");
     } else {
+        p->hall = mend_hall_borrow(base, false);
         PMPI_Comm_rank(base, &p->seat);
         PMPI_Comm_size(base, &p->seats);
         p->now.size = p->seats - p->options.spares;

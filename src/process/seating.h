@@ -24,7 +24,6 @@ struct mend_meeting_card {
     int32_t builders;       /* how many it has */
     int32_t rules;          /* hash of the options that must be equal */
     int32_t refused;        /* it cannot continue with these options (start only) */
-    int32_t hall;           /* enum mend_hall_state of its hall */
     uint64_t nonce;         /* a random number, for unique names */
 };
 

@@ -4,7 +4,7 @@
  * Open MPI starts them through its run-time system. This needs the tcp transport (not only sm), and across nodes we
  * saw it work only once in a job. A death in the middle may leave newcomers behind that nobody knows; their watchdog
  * ends them. Spares are the better choice. */
-#include "internal.h"
+#include "attempt.h"
 
 #include <base/event.h>
 #include <base/log.h>
@@ -24,15 +24,18 @@ bool mend_spawn_is_child(MPI_Comm *parents)
            *parents != MPI_COMM_NULL;
 }
 
-int mend_spawn_join(MPI_Comm parents, MPI_Comm *base)
+int mend_spawn_join(mend_process *p, MPI_Comm parents)
 {
     PMPI_Comm_set_errhandler(parents, MPI_ERRORS_RETURN);
     unsetenv(mark); /* a later mend_process_open in this process is an ordinary one */
-    int rc = PMPI_Intercomm_merge(parents, 1, base);
-    if (rc != MPI_SUCCESS)
+    int rc = PMPI_Intercomm_merge(parents, 1, &p->base);
+    if (rc != MPI_SUCCESS) {
+        p->base = MPI_COMM_NULL;
         return rc;
-    PMPI_Comm_set_errhandler(*base, MPI_ERRORS_RETURN);
-    return mend_ulfm_connect(*base);
+    }
+    PMPI_Comm_set_errhandler(p->base, MPI_ERRORS_RETURN);
+    rc = mend_ulfm_connect(p->base);
+    return rc == MPI_SUCCESS ? mend_hall_open(p->base, &p->hall) : rc;
 }
 
 /* Read /proc/self/cmdline, whose size the kernel does not report. Appends a zero byte. NULL: it cannot be read. */
@@ -74,8 +77,9 @@ static char **own_arguments(char **text)
     return argv;
 }
 
-int mend_spawn_more(mend_process *p, int n, MPI_Comm *base)
+int mend_spawn_more(mend_process *p, struct attempt *a)
 {
+    int n = a->plan.spawn;
     char self[4096] = "", *text = NULL, environment[64];
     char **argv = p->options.spawn_argv, **own = NULL;
     const char *command = p->options.spawn_command;
@@ -100,14 +104,18 @@ int mend_spawn_more(mend_process *p, int n, MPI_Comm *base)
     free(text);
     if (rc == MPI_SUCCESS) {
         PMPI_Comm_set_errhandler(children, MPI_ERRORS_RETURN);
-        rc = PMPI_Intercomm_merge(children, 0, base);
+        rc = PMPI_Intercomm_merge(children, 0, &a->larger_base);
         if (rc != MPI_SUCCESS)
-            *base = MPI_COMM_NULL;
+            a->larger_base = MPI_COMM_NULL;
     }
     if (rc == MPI_SUCCESS) {
-        PMPI_Comm_set_errhandler(*base, MPI_ERRORS_RETURN);
-        rc = mend_ulfm_connect(*base);
+        PMPI_Comm_set_errhandler(a->larger_base, MPI_ERRORS_RETURN);
+        rc = mend_ulfm_connect(a->larger_base);
     }
+    if (rc == MPI_SUCCESS)
+        rc = mend_hall_open(a->larger_base, &a->hall);
+    if (rc == MPI_SUCCESS && a->hall) /* of the old processes; the newcomers wait in it */
+        rc = mend_comms_confirm(p->base, p->base, p->base);
     mend_event("process.spawn", ev_int("processes", n), ev_int("mpi_code", rc),
                ev_real("seconds", mend_now() - begin));
     return rc;

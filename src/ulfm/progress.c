@@ -1,5 +1,5 @@
 /* The progress loop of Open MPI, by names that its libraries export but no header declares. A library without them has
- * no hook, and reads notices when it does. */
+ * no hook. */
 #include <ulfm/progress.h>
 
 #include <dlfcn.h>
@@ -21,18 +21,4 @@ void (*mend_progress_turn(void))(void)
         void (*turn)(void);
     } library = {dlsym(RTLD_DEFAULT, "opal_progress")};
     return library.turn;
-}
-
-void mend_progress_read_news(bool at_once)
-{
-    static union {
-        void *symbol;
-        void (*call)(void);
-    } more, less;
-    if (!more.symbol) {
-        more.symbol = dlsym(RTLD_DEFAULT, "opal_progress_event_users_increment");
-        less.symbol = dlsym(RTLD_DEFAULT, "opal_progress_event_users_decrement");
-    }
-    if (more.symbol && less.symbol)
-        (at_once ? more : less).call();
 }

@@ -15,6 +15,7 @@ for library in libmend.so libmend-store.so libmend-core.so; do
             Fenix_* | __fenix_* | FENIX_* | VELOC_* | FTI_* | SCR_* | scr_*_) ;;
             # process recovery follows communicators by these; a program with the store alone has none of them
             MPI_* | PMPI_*) [ $library = libmend.so ] || complain "$library interposes $name" ;;
+            ompi_comm_request_schedule_append_w_flags) ;; # of Open MPI, for its faults (ulfm/making.c)
             *) complain "$library exports $name" ;;
         esac
     done

@@ -27,11 +27,9 @@ if(TARGET capsule-openmpi)
     mend_limited_test(NAME online.campaign TIMEOUT 14400 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_campaign.sh)
     set_tests_properties(online.campaign PROPERTIES LABELS "campaign;online" ENVIRONMENT
         "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
-    mend_limited_test(NAME online.hung TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_hung.sh $<TARGET_FILE:process_hung_agreement>)
-    mend_limited_test(NAME online.hung_all TIMEOUT 1200 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_hung.sh $<TARGET_FILE:process_hung_agreement> all)
-    set_tests_properties(online.hung online.hung_all PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "fault;online" ENVIRONMENT
-        "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
-    set_tests_properties(online.hung_all PROPERTIES LABELS "campaign;online")
+    mend_limited_test(NAME online.agreement TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online.sh agreement)
+    set_tests_properties(online.agreement PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "fault;online" ENVIRONMENT
+        "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR};MEND_TEST_LIBRARY=${CMAKE_BINARY_DIR}/tests/libprocess_no_agreement.so")
     mend_limited_test(NAME online.local_folder TIMEOUT 300 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/local_folder.sh)
     set_tests_properties(online.local_folder PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "fault;online" ENVIRONMENT
         "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
 # a native run, byte for byte. Cases: rank, rows, library, pair, levels, launcher, exhausted, spare, files, rewrite, back,
-# refuse, outside, overwrite, floor, words, during, saving, lent, init, kills.
+# refuse, outside, overwrite, floor, words, during, agreement, saving, lent, init, kills.
 # Kills come when so many versions are complete, not by the clock, and the job ends when all have come: neither a loaded
 # machine nor a fast one changes anything.
 set -uo pipefail
@@ -193,6 +193,19 @@ during) # deaths at every step of a recovery and of a save, of the process that 
         case $place in save.*) await '"how":"res' 4 ;; *) more 1; kill_ranks 1; await '"how":"res' 4 ;; esac
         finish
         echo "ok: death at recover.$place of process $victim"
+    done ;;
+agreement) # deaths at every step of the agreements; one of the MPI library would end the process ($MEND_TEST_LIBRARY)
+    export LD_PRELOAD=$MEND_TEST_LIBRARY MEND_TEST_DIR=$scratch
+    for fault in gather:rank=0 half_gathered:rank=2 half_gathered:rank=0 shrink:rank=3 step:rank=0:hit=5 step:rank=2:hit=17 made:rank=0 \
+        made:rank=2 confirmed:rank=0 vote:rank=2 voted:rank=3 voted:rank=4 decided:rank=0 half_told:rank=0; do
+        case $fault in *hit*) ;; *) fault+=:hit=2 ;; esac # the start is a meeting, too
+        export MEND_FAULT=ulfm.$fault:kill
+        start --spares 3 --every 150ms -- "${steady[@]}"
+        more 1; kill_ranks 1; await '"how":"res' 4; more 1
+        finish
+        [ "$(grep -c '"launch.ended".*"code":9' job/events.jsonl)" = 2 ] || fail "nobody died at ulfm.$fault"
+        [ -e preloaded ] || fail "$LD_PRELOAD was not there"
+        echo "ok: death at ulfm.$fault"
     done ;;
 saving) # deaths at every step of a version that writes only what changed: the last one must be whole
     export MEND_ONLINE_TRACK=check # and nothing that changed is taken for unchanged

@@ -1,10 +1,9 @@
 /* A repair as simple as can be, for tests of the store alone: the process layer is not involved.
  *
  * What all do next is agreed, never reduced: a reduction that a death cuts short succeeds for some and fails for
- * others, and spares that leave after the last one are missed by those who have to go back. All meet in a hall and
- * know the same deaths before they agree, and leave an agreement that does not end (ulfm/cures.def: late_event,
- * endless_agreement). Who has left one does as if it had failed: whoever acted upon it comes to the next meeting,
- * where all say again who they are. */
+ * others, and spares that leave after the last one are missed by those who have to go back. All meet in a hall
+ * (ulfm/hall.h). Who has left a vote does as if it had failed: whoever acted upon it comes to the next meeting, where
+ * all say again who they are. */
 #ifndef STORE_MEET_H
 #define STORE_MEET_H
 
@@ -20,8 +19,7 @@
 static MPI_Comm world, job = MPI_COMM_NULL; /* everybody alive; those who work */
 static int np, me = -1;                     /* my logical rank; -1: spare */
 static int failures;                        /* this process was a spare and took a place */
-static struct mend_hall *hall;              /* from the first meeting on */
-static const double agreement_timeout = 30;
+static struct mend_hall *hall;              /* of all processes of the start */
 
 /* The store's events: mpitest checks them against the schema. */
 static void note_events(void)
@@ -41,18 +39,10 @@ static bool agreed(bool yes)
         all = 0;
     if (!all)
         MPIX_Comm_revoke(world);
-    mend_hall_assemble(hall);
-    if (mend_hall_agree(hall, world, &all, false) != MPI_SUCCESS || !all)
+    if (mend_hall_agree(hall, world, &all) != MPI_SUCCESS || !all)
         return false;
     mend_hall_adopted(hall);
     return true;
-}
-
-/* In the first meeting, when nobody has died yet. */
-static bool open_hall(MPI_Comm alive, struct mend_hall **opened)
-{
-    return hall || (mend_ulfm_connect(alive) == MPI_SUCCESS &&
-                    mend_hall_open(alive, agreement_timeout, opened) == MPI_SUCCESS);
 }
 
 /* Everybody meets: shrink, tell each other who is who, give the free logical ranks to spares. Until
@@ -61,10 +51,12 @@ static bool meet(void)
 {
     for (;;) {
         MPI_Comm alive;
-        struct mend_hall *opened = NULL;
-        if (hall)
+        bool first = !hall;
+        if (first)
+            hall = mend_hall_borrow(MPI_COMM_WORLD, true);
+        if (world != MPI_COMM_WORLD)
             MPIX_Comm_revoke(world);
-        mend_hall_gather(hall, &world);
+        mend_hall_gather(&hall);
         if (mend_hall_shrink(hall, world, &alive) != MPI_SUCCESS)
             continue;
         MPI_Comm_set_errhandler(alive, MPI_ERRORS_RETURN);
@@ -96,12 +88,9 @@ static bool meet(void)
         MPI_Comm next = MPI_COMM_NULL;
         if (ok)
             ok = MPI_Comm_split(alive, new_me >= 0 ? 0 : 1, new_me, &next) == MPI_SUCCESS &&
-                 open_hall(alive, &opened);
+                 (!first || mend_ulfm_connect(alive) == MPI_SUCCESS);
         world = alive;
-        bool yes = agreed(ok);
-        if (yes && opened)
-            hall = opened;
-        if (yes) {
+        if (agreed(ok)) {
             MPI_Comm_set_errhandler(next, MPI_ERRORS_RETURN);
             if (new_me != me)
                 failures++;

@@ -32,36 +32,8 @@ if(MEND_WITH_MPI)
     mend_use_layers(mpi_process_late)
     add_mpi_test(NAME process_late SCRIPT process_late.sh
         ARGS $<TARGET_FILE:mpi_process_late> $<TARGET_FILE:process_late_waits> NP 4 SPARES 1 TIMEOUT 180 LABELS process)
-    add_library(process_news_known SHARED process_news_known.c)
-    set_target_properties(process_news_known PROPERTIES C_VISIBILITY_PRESET default
-        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    target_link_libraries(process_news_known PRIVATE PkgConfig::OMPI ${CMAKE_DL_LIBS})
-    add_executable(mpi_process_news process_news.c)
-    set_target_properties(mpi_process_news PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    mend_use_layers(mpi_process_news)
-    add_mpi_test(NAME process_news SCRIPT process_news.sh
-        ARGS $<TARGET_FILE:mpi_process_news> $<TARGET_FILE:process_news_known> NP 4 SPARES 2 TIMEOUT 180 LABELS process)
 endif()
 add_mpi_test(NAME ulfm_star SOURCES ulfm_star.c NP 4 TIMEOUT 60 LABELS "process;ulfm")
-# An agreement of Open MPI that does not end is left: of all, of some, of one; before its result and after it.
-if(MEND_WITH_MPI)
-    add_library(process_hung_agreement SHARED process_hung_agreement.c)
-    set_target_properties(process_hung_agreement PROPERTIES C_VISIBILITY_PRESET default
-        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    target_link_libraries(process_hung_agreement PRIVATE PkgConfig::OMPI ${CMAKE_DL_LIBS})
-    foreach(case "shrink 2 all several" "shrink 2 0 several" "shrink 2 1,5 rank_zero" "shrink 2 all again_and_again"
-            "agree 2 0 several" "agree 2 5 rank_zero" "agree 2 1 again_and_again" "shrink 2,3,5,6 all one_by_one")
-        separate_arguments(case)
-        list(GET case 0 call)
-        list(GET case 1 hit)
-        list(GET case 2 ranks)
-        list(GET case 3 name)
-        string(REPLACE "," "_" label ${ranks})
-        add_mpi_test(NAME process_hung_${call}_${label}_${name} SCRIPT process_hung.sh
-            ARGS $<TARGET_FILE:mpi_process_wrong> $<TARGET_FILE:process_hung_agreement> ${call} ${hit} ${ranks} ${name}
-            NP 4 SPARES 2 TIMEOUT 120 LABELS process)
-    endforeach()
-endif()
 add_mpi_test(NAME process_large SOURCES process_large.c NP 4 SPARES 2 NODES 3 TIMEOUT 180 LABELS process)
 foreach(kind dup idup split split_type create create_group cart graph dist_graph intercomm
         dup_of_split_with_handler)

@@ -7,7 +7,6 @@
 
 #include <base/event.h>
 #include <base/fail.h>
-#include <ulfm/gate.h>
 
 #define MESSAGE_MAX   ((size_t)64 << 20) /* longer posts become several messages of this size */
 #define DRAIN_SECONDS 5.0                /* how long requests may take to end after a revoke */
@@ -41,17 +40,13 @@ void net_break(struct net *net)
 {
     if (atomic_exchange(&net->broken, true) || net->alone)
         return;
-    mend_gate_enter();
     mend_ulfm_revoke(net->comm[CALL]);
     mend_ulfm_revoke(net->comm[WORK]);
-    mend_gate_leave();
 }
 
 int net_test(MPI_Request *request, int *flag)
 {
-    mend_gate_enter();
     int rc = MPI_Test(request, flag, MPI_STATUS_IGNORE);
-    mend_gate_leave();
     return rc;
 }
 
@@ -66,9 +61,7 @@ static enum mend_news news(void *arg)
     struct net *net = arg;
     if (member_dead(net, CALL) || member_dead(net, WORK))
         return NEWS_DEATH;
-    mend_gate_enter();
     mend_ulfm_progress(net->comm[CALL]);
-    mend_gate_leave();
     sched_yield();
     return NEWS_UNKNOWN;
 }
@@ -200,10 +193,8 @@ static int post(struct net *net, enum lane lane, bool sending, int peer, int tag
         if (rc)
             break;
         uint8_t *p = (uint8_t *)bytes + at;
-        mend_gate_enter();
         int started = sending ? MPI_Isend(p, n, MPI_BYTE, peer, tag, net->comm[lane], request)
                               : MPI_Irecv(p, n, MPI_BYTE, peer, tag, net->comm[lane], request);
-        mend_gate_leave();
         if (started != MPI_SUCCESS) {
             *request = MPI_REQUEST_NULL;
             rc = net_failed(net, started);

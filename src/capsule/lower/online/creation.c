@@ -4,8 +4,7 @@
  * the groups of an intercommunicator, in MPI_Comm_create_group) it only tests whether messages are complete, not whether
  * they can still complete. So it waits forever for a message from a rank that is dead or has left for the repair. If a
  * message fails, the library continues with data that it did not get, retries forever, or frees memory twice. So
- *   1. While the application makes a communicator, we see each step: we interpose
- *      ompi_comm_request_schedule_append_w_flags(), which the library calls to add one.
+ *   1. While the application makes a communicator, we see each step that the library adds (ulfm/making.c).
  *   2. In the library's progress loop (online/hear.c) we check whether a rank has died, or the base communicator was
  *      revoked.
  *   3. Then we leave the call for good. Any later step of it fails at once, which ends its request. We never free the
@@ -27,6 +26,7 @@
 
 #ifdef OPEN_MPI
 #include <base/event.h>
+#include <ulfm/making.h>
 #include <ulfm/ulfm.h>
 
 #include <dlfcn.h>
@@ -36,11 +36,8 @@
 enum {
     REQUESTS = 64,   /* one call has at most three */
     HEAR_EVERY = 16, /* turns of the library */
-    FAILED = -1,     /* its OMPI_ERROR */
     OTHERS = 8,      /* communicators that another rank may have in addition to ours */
 };
-
-typedef int step_function(MPI_Request request);
 
 static struct {
     MPI_Comm in_meeting; /* MPI_COMM_NULL: not in one */
@@ -49,7 +46,7 @@ static struct {
     int highest;         /* number of a communicator */
     struct {
         MPI_Request request;
-        step_function *step; /* the next one */
+        mend_making_step *step; /* the next one */
         unsigned call;
     } running[REQUESTS];
 } making = {.in_meeting = MPI_COMM_NULL, .call = 1};
@@ -66,38 +63,29 @@ static int step_if_wanted(MPI_Request request)
 {
     int i = find(request);
     if (i == REQUESTS || making.running[i].call != making.call)
-        return FAILED;
+        return MAKING_FAILED;
     return making.running[i].step(request);
 }
 
-__attribute__((visibility("default"))) int ompi_comm_request_schedule_append_w_flags(
-    MPI_Request request, step_function *step, MPI_Request *parts, int count, uint32_t flags);
-int ompi_comm_request_schedule_append_w_flags(MPI_Request request, step_function *step,
-                                              MPI_Request *parts, int count, uint32_t flags)
+static int see(MPI_Request request, mend_making_step *step, MPI_Request *parts, int count,
+               uint32_t flags)
 {
     static int next;
-    static union {
-        void *symbol;
-        int (*append)(MPI_Request, step_function *, MPI_Request *, int, uint32_t);
-    } library;
-    if (!library.symbol &&
-        !(library.symbol = dlsym(RTLD_NEXT, "ompi_comm_request_schedule_append_w_flags")))
-        die("this Open MPI has no ompi_comm_request_schedule_append_w_flags");
-    if (online.creating && making.in_meeting == MPI_COMM_NULL && step) {
-        int i = find(request);
-        if (i == REQUESTS)
-            i = next++ % REQUESTS;
-        making.running[i].request = request;
-        making.running[i].step = step;
-        making.running[i].call = making.call;
-        step = step_if_wanted;
-    }
-    return library.append(request, step, parts, count, flags);
+    if (!online.creating || making.in_meeting != MPI_COMM_NULL || !step)
+        return 0;
+    int i = find(request);
+    if (i == REQUESTS)
+        i = next++ % REQUESTS;
+    making.running[i].request = request;
+    making.running[i].step = step;
+    making.running[i].call = making.call;
+    return mend_making_append(request, step_if_wanted, parts, count, flags) == 0;
 }
 
 void creation_begin(void)
 {
     online.creating = ground.recovering;
+    mend_making_show(see);
     making.call++;
 }
 

@@ -12,7 +12,7 @@
  *      levels if memory does not have all. (If those do not either, start from the beginning.)
  *   7. Restore files (undo/apply.c), and load the image in place of the upper half. Make no MPI call while the upper
  *      half's memory is not there.
- *   8. All agree that it went well (online/agree.c, also if the agreement does not end).
+ *   8. All agree that it went well (online/agree.c).
  * After a death between any two steps, a process that notices it revokes, and votes no in step 8. No process skips
  * step 8, so all begin again at 1. All images of the old version are still where they were.
  */
@@ -96,6 +96,11 @@ static int attempt(void)
         mend_event("recover.retry", ev_str("what", "shrink"));
         return 0;
     }
+    int finished = job.unsure && agree_was_yes();
+    job.unsure = 0;
+    job.plan.finished = finished;
+    if (finished)
+        return 1;
     windows_watch(job.base);
     phase("shrink");
     MEND_FAULT_POINT(recover_shrink);
@@ -116,7 +121,7 @@ static int attempt(void)
         leave_upper(job.control); /* a rank that had finished comes here with its upper half */
         ok = flush_messages(&job.plan, job.base);
         phase("flush");
-        ok = ok && prepare_agreements(job.base) && build_world(&job.plan, job.base, &job.control);
+        ok = ok && build_world(&job.plan, job.base, &job.control);
         phase("world");
         MEND_FAULT_POINT(recover_world);
         ok = ok && spread_images(&job.plan, job.base, job.control);
@@ -138,11 +143,15 @@ static int attempt(void)
         mend_ulfm_revoke(job.control); /* a process that waits there does not notice the base */
     enum agreed agreed = agree(job.base, ok);
     if (agreed == AGREED_YES ||
-        (agreed == AGREED_UNSURE && (job.plan.finished || job.plan.hopeless)))
+        (agreed == AGREED_UNSURE && job.plan.hopeless)) /* it ends whatever the others know */
         return 1;
-    if (agreed == AGREED_UNSURE) /* see agree.c */
+    job.unsure = agreed == AGREED_UNSURE && job.plan.finished;
+    if (job.unsure) /* the upper half waits with what it has */
+        mend_ulfm_revoke(job.base);
+    else if (agreed == AGREED_UNSURE) /* see agree.c */
         revoke_made();
-    online.world = job.control = online.self = MPI_COMM_NULL; /* nobody uses them */
+    if (!job.unsure)
+        online.world = job.control = online.self = MPI_COMM_NULL; /* nobody uses them */
     mend_event("recover.retry", ev_str("what", agreed == AGREED_UNSURE ? "unsure"
                                                : ok                    ? "others"
                                                                        : "here"));
@@ -164,6 +173,7 @@ void meet(void)
         while (!attempt())
             ;
         if (job.plan.finished) {
+            agree_farewell();
             online.creations_failed |= job.plan.unclean;
             return;
         }

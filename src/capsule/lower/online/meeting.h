@@ -17,6 +17,7 @@ extern struct job {
     char **argv;
     struct plan plan;
     int took_in;         /* this meeting has a new process */
+    int unsure;          /* whether all have agreed that the job has finished */
     struct context back; /* to the application that finishes */
 } job;
 

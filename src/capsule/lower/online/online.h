@@ -159,8 +159,8 @@ static inline void window_call(void)
 /* --- online/agree.c: agreements that end --- */
 /* Step 1 of a meeting: who is left. *base becomes their communicator. 0: begin the meeting again. */
 int gather_and_shrink(MPI_Comm *base);
-/* In the first meeting: prepares what later ones need to leave an agreement. 0: a peer has failed. */
-int agree_prepare(MPI_Comm base);
+void agree_begin(
+    void); /* once, before the first meeting; not in a process that was started later */
 /* Opens a hall for other processes, which the next agreement on yes adopts; 0: a peer has failed. */
 int agree_open_next(MPI_Comm comm);
 void agree_adopt_next(void);    /* without an agreement */
@@ -169,7 +169,10 @@ void patience_for(int seconds); /* this process ends itself after that many seco
  * result. */
 enum agreed { AGREED_NO, AGREED_YES, AGREED_UNSURE };
 enum agreed agree(MPI_Comm base, int ok);
-/* The last agreement, after which all end: it cannot be left, but it ends. */
+int agree_was_yes(
+    void); /* in the next meeting, after step 1: was the agreement of which this process is UNSURE a yes? */
+void agree_farewell(void); /* all have agreed on the end, and this process leaves */
+/* The last agreement, after which all end. */
 void agree_to_end(MPI_Comm base, int *flag);
 
 /* --- online/connect.c: a PMIx_Connect() that can be left --- */

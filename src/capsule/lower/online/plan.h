@@ -57,7 +57,6 @@ enum mend_news plan_look_at_players(const struct plan *plan);
 #endif
 
 /* --- online/steps.c: steps of a meeting --- */
-int prepare_agreements(MPI_Comm base);
 int build_world(const struct plan *plan, MPI_Comm base, MPI_Comm *control);
 int flush_messages(const struct plan *plan, MPI_Comm base);
 int spread_images(struct plan *plan, MPI_Comm base, MPI_Comm control);

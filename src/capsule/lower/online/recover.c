@@ -203,6 +203,7 @@ void recover_main(int argc, char **argv)
     if (MPI_Comm_dup(MPI_COMM_WORLD, &job.base))
         die("the job lost a process before it started");
     MPI_Comm_set_errhandler(job.base, MPI_ERRORS_RETURN);
+    agree_begin();
     int process;
     MPI_Comm_rank(MPI_COMM_WORLD, &process);
     mend_ends_started(process);

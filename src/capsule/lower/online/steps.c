@@ -47,16 +47,6 @@ int flush_messages(const struct plan *plan, MPI_Comm base)
     return ok;
 }
 
-/* In the first meeting, before the world: so its communicators have the lower numbers (creation_note). */
-int prepare_agreements(MPI_Comm base)
-{
-    creation_begin_in_meeting(base);
-    if (!agree_prepare(base))
-        return creation_settle(), 0;
-    creation_end();
-    return 1;
-}
-
 /* After a failure a handle may be garbage: keep none. */
 int build_world(const struct plan *plan, MPI_Comm base, MPI_Comm *control)
 {

@@ -11,9 +11,4 @@ bool mend_progress_hook(int (*at_turn)(void));
 /* The library's function for one turn; NULL: it has none. It may leave by a jump, if a hook does. */
 void (*mend_progress_turn(void))(void);
 
-/* Let the library read notices of deaths at every turn instead of every millisecond, until it is called with false. An
- * agreement defers a notice that it receives, with a pointer to the next agreement, and that one must not have ended
- * when the library reads the notice. */
-void mend_progress_read_news(bool at_once);
-
 #endif
