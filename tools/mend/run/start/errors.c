@@ -5,7 +5,7 @@
  *   2. the thread writes the queue to the descriptor;
  *   3. at the end we wait until all is written, unless a signal has come that ends the job.
  *
- * If the queue is full, our own words are dropped, and the launcher waits.
+ * If the queue is full, the launcher waits, and our own words are dropped: once there is room, we say how many bytes.
  */
 #include "start.h"
 
@@ -28,7 +28,7 @@ static struct {
     pthread_cond_t more, less;
     pthread_t thread;
     bool running, ending, idle;
-    size_t count;
+    size_t count, dropped;
     FILE *before;
     char bytes[ROOM];
 } errors = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -58,6 +58,13 @@ static void *writer(void *unused)
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     pthread_mutex_lock(&errors.lock);
     for (;;) {
+        if (errors.count == 0 && errors.dropped > 0) {
+            errors.count = (size_t)snprintf(
+                errors.bytes, ROOM,
+                "mend run: %zu bytes of its messages are lost, because nobody read them\n",
+                errors.dropped);
+            errors.dropped = 0;
+        }
         errors.idle = errors.count == 0;
         pthread_cond_broadcast(&errors.less);
         if (errors.idle && errors.ending)
@@ -91,6 +98,8 @@ void run_errors_put(const char *bytes, size_t count, bool waits)
         pthread_cond_signal(&errors.more);
     }
     bool direct = !errors.running;
+    if (!queued && !direct)
+        errors.dropped += count;
     pthread_mutex_unlock(&errors.lock);
     if (direct)
         write_all(bytes, count);
