@@ -4,7 +4,9 @@
  * sender has left the attempt. Between the attempts nothing is pending.
  *
  * We look at a send with MPI_Request_get_status, which never gives up a request: if a process dies before a connection
- * to it is established, Open MPI must not find the request of a message to it freed (connect.c). */
+ * to it is established, Open MPI must not find the request of a message to it freed (connect.c). But nor does it show
+ * the receiver's death, and a send may be pending until the receiver has read it. A process whose card has come may die
+ * before that, and no receive from it is left that would end with an error. So who waits for sends asks for deaths. */
 #include "inside.h"
 
 #include <base/event.h>
@@ -14,6 +16,8 @@
 
 #include <sched.h>
 #include <stdlib.h>
+
+enum { ASK = 64 }; /* turns of a wait between two questions for deaths */
 
 struct outbox {
     struct card card;
@@ -166,7 +170,7 @@ static void drop_outbox(struct mend_hall *h)
 
 /* ---- the gathering --------------------------------------------------------------------------- */
 
-static void ask_the_library(struct mend_hall *h)
+void mend_cards_news(struct mend_hall *h)
 {
     bool *known = mend_hall_memory((size_t)h->size, sizeof *known);
     mend_ulfm_failed(h->channel, known);
@@ -195,6 +199,8 @@ static bool exchange(struct mend_hall *h)
             return false;
         if (open == 0)
             return true;
+        if (turn % ASK == ASK - 1)
+            mend_cards_news(h);
         if (turn % 16 == 15)
             sched_yield();
     }
@@ -202,11 +208,11 @@ static bool exchange(struct mend_hall *h)
 
 void mend_cards_farewell(struct mend_hall *h)
 {
-    ask_the_library(h);
+    mend_cards_news(h);
     send_all(h, true);
     for (unsigned turn = 1; pending(h) > 0; turn++)
         if (turn % 16 == 0) {
-            ask_the_library(h);
+            mend_cards_news(h);
             sched_yield();
         }
     drop_outbox(h);
@@ -214,7 +220,7 @@ void mend_cards_farewell(struct mend_hall *h)
 
 bool mend_cards_gather(struct mend_hall *h)
 {
-    ask_the_library(h);
+    mend_cards_news(h);
     bool all = exchange(h);
     drop_outbox(h);
     if (!all)

@@ -55,6 +55,7 @@ void mend_cards_listen(struct mend_hall *h);
 void mend_cards_rest(struct mend_hall *h);
 bool mend_cards_gather(struct mend_hall *h); /* false: the channel was revoked */
 bool mend_cards_over(struct mend_hall *h);   /* looks at one member */
+void mend_cards_news(struct mend_hall *h); /* of deaths, from the library */
 void mend_cards_farewell(struct mend_hall *h);
 
 /* star.c: all members tell the first one their flags, and it tells all the bitwise AND. False: no result. Nobody gets
