@@ -54,7 +54,7 @@ void mend_cards_listen(struct mend_hall *h)
     for (int i = 0; i < h->size; i++) {
         if (i == h->rank || h->dead[i] || h->come[i] || h->next[i] != MPI_REQUEST_NULL)
             continue;
-        int rc = PMPI_Irecv(&h->cards[i], sizeof h->cards[i], MPI_BYTE, i, TAG_CARD, h->channel,
+        int rc = PMPI_Irecv(&h->cards[i], sizeof h->cards[i], MPI_BYTE, i, h->tag, h->channel,
                             &h->next[i]);
         if (rc == MPI_SUCCESS)
             continue;
@@ -92,8 +92,9 @@ static void look(struct mend_hall *h, int from)
         h->dead[from] = true;
 }
 
-void mend_cards_rest(struct mend_hall *h)
+bool mend_cards_rest(struct mend_hall *h)
 {
+    bool rests = true;
     for (int i = 0; i < h->size; i++) {
         MPI_Status status;
         int flag = 0, cancelled = 0;
@@ -101,14 +102,17 @@ void mend_cards_rest(struct mend_hall *h)
             continue;
         PMPI_Cancel(&h->next[i]);
         int rc = PMPI_Test(&h->next[i], &flag, &status);
-        if (rc == MPI_SUCCESS && !flag)
-            continue; /* it is arriving: the next gathering takes it */
+        if (rc == MPI_SUCCESS && !flag) { /* it is arriving: the next gathering takes it */
+            rests = false;
+            continue;
+        }
         h->next[i] = MPI_REQUEST_NULL;
         if (rc == MPI_SUCCESS)
             PMPI_Test_cancelled(&status, &cancelled);
         if (rc == MPI_SUCCESS && !cancelled)
             take(h, i);
     }
+    return rests;
 }
 
 bool mend_cards_over(struct mend_hall *h)
@@ -151,7 +155,7 @@ static void send_all(struct mend_hall *h, bool gone)
             MEND_FAULT_POINT(ulfm_half_gathered);
         if (i == h->rank || h->dead[i])
             continue;
-        if (PMPI_Isend(&h->outbox->card, sizeof h->outbox->card, MPI_BYTE, i, TAG_CARD, h->channel,
+        if (PMPI_Isend(&h->outbox->card, sizeof h->outbox->card, MPI_BYTE, i, h->tag, h->channel,
                        &h->outbox->send[i]) != MPI_SUCCESS)
             h->outbox->send[i] = MPI_REQUEST_NULL;
     }

@@ -38,6 +38,7 @@
 #include <base/fault.h>
 #include <ulfm/ulfm.h>
 
+#include <stdint.h>
 #include <stdlib.h>
 
 /* ---- a hall ---------------------------------------------------------------------------------- */
@@ -57,8 +58,12 @@ static void forget(struct mend_hall *h)
 static struct mend_hall *make(MPI_Comm comm)
 {
     struct mend_hall *h = mend_hall_memory(1, sizeof *h);
-    *h = (struct mend_hall){
-        .channel = comm, .adopted = -1, .unsure = -1, .newest = -1, .alive = MPI_COMM_NULL};
+    *h = (struct mend_hall){.channel = comm,
+                            .adopted = -1,
+                            .unsure = -1,
+                            .newest = -1,
+                            .alive = MPI_COMM_NULL,
+                            .tag = TAG_CARD};
     PMPI_Comm_size(comm, &h->size);
     PMPI_Comm_rank(comm, &h->rank);
     mend_cards_prepare(h);
@@ -72,12 +77,32 @@ static bool too_many(MPI_Comm comm)
     return size > MEMBERS_MAX;
 }
 
+/* All processes of a communicator borrow it together. */
+static int times_borrowed(MPI_Comm comm)
+{
+    static int key = MPI_KEYVAL_INVALID;
+    void *times = NULL;
+    int found = 0;
+    if (key == MPI_KEYVAL_INVALID)
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    PMPI_Comm_get_attr(comm, key, &times, &found);
+    intptr_t before = found ? (intptr_t)times : 0;
+    PMPI_Comm_set_attr(comm, key, (void *)(before + 1));
+    return (int)(before % BORROWINGS);
+}
+
+/* The first to leave one hall may borrow the same communicator again, while others still wait for a result in the first
+ * hall: so the messages of each have tags of their own. */
 struct mend_hall *mend_hall_borrow(MPI_Comm comm, bool for_good)
 {
+    enum { ATTEMPTS = 1024 }; /* of one hall, before its tags are those of the next */
     if (too_many(comm))
         return NULL;
     struct mend_hall *h = make(comm);
+    int times = times_borrowed(comm);
     h->own = for_good;
+    h->tag = TAG_CARD + times;
+    h->round = times * ATTEMPTS;
     PMPI_Comm_get_errhandler(comm, &h->before);
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     return h;
@@ -149,7 +174,8 @@ void mend_hall_close(struct mend_hall *h)
     while (h) {
         struct mend_hall *last = h->last;
         give_back(h);
-        forget(h);
+        if (mend_cards_rest(h)) /* else a card may still be written there */
+            forget(h);
         h = last;
     }
 }

@@ -10,7 +10,8 @@
 
 enum {
     MEMBERS_MAX = 512, /* every process sends to every other */
-    TAG_CARD = 31800,
+    TAG_CARD = 31800,  /* and which hall of the communicator it is */
+    BORROWINGS = 64,   /* that the tags tell apart */
     TAG_STAR =
         0x300000, /* and the round and the kind: a message of an earlier attempt matches nothing */
     TAG_BUILD = 0x400000, /* and the round and the members */
@@ -30,6 +31,7 @@ struct mend_hall {
     MPI_Errhandler before;  /* of the caller's */
     struct mend_hall *last; /* where to meet if the channel is revoked */
     int size, rank;
+    int tag;         /* of its cards */
     int32_t round;   /* the attempt */
     int32_t adopted; /* the last one adopted; -1: none */
     int32_t unsure;  /* the one whose vote this process has left; -1: none */
@@ -52,10 +54,10 @@ struct mend_hall {
 /* cards.c */
 bool mend_cards_prepare(struct mend_hall *h); /* false: no memory */
 void mend_cards_listen(struct mend_hall *h);
-void mend_cards_rest(struct mend_hall *h);
+bool mend_cards_rest(struct mend_hall *h); /* false: something is arriving, and its receive stays */
 bool mend_cards_gather(struct mend_hall *h); /* false: the channel was revoked */
 bool mend_cards_over(struct mend_hall *h);   /* looks at one member */
-void mend_cards_news(struct mend_hall *h); /* of deaths, from the library */
+void mend_cards_news(struct mend_hall *h);   /* of deaths, from the library */
 void mend_cards_farewell(struct mend_hall *h);
 
 /* star.c: all members tell the first one their flags, and it tells all the bitwise AND. False: no result. Nobody gets

@@ -119,7 +119,8 @@ static void await_sends(struct star *s)
 {
     for (unsigned turn = 1; pending(s) > 0; turn++) {
         if (turn % LOOK == 0)
-            mend_cards_news(s->hall); /* who has told us to leave, and then died, shows in nothing else */
+            mend_cards_news(
+                s->hall); /* who has told us to leave, and then died, shows in nothing else */
         if (turn % 16 == 15)
             sched_yield();
     }

@@ -102,11 +102,17 @@ struct answer {
     int tried, error; /* calls; of the last one */
 };
 
+/* Too few descriptors, memory or processes are told where they are needed. */
+static int is_want(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN;
+}
+
 static void try_calls(volatile struct answer *a)
 {
     while (a->tried < CALLS && !a->error) {
         int k = a->tried++;
-        a->error = calls[k].make() < 0 ? errno : 0;
+        a->error = calls[k].make() < 0 && !is_want(errno) ? errno : 0;
     }
 }
 

@@ -46,10 +46,12 @@ int core_Cart_create(object *c, int nd, const int *dims, const int *periods, int
 /* The libraries choose differently: 72 ranks are 9 x 8 to MPICH, and 12 x 6 to Open MPI. A program may ask again where it
  * needs the grid, so what it has been told stays true when it resumes on the other library. */
 enum { REMEMBERED_DIMS = 8, REMEMBERED_GRIDS = 256 };
-static struct grid {
-    int n, nd, asked[REMEMBERED_DIMS], told[REMEMBERED_DIMS];
-} *grids;
-static int known_grids;
+static struct {
+    struct grid {
+        int n, nd, asked[REMEMBERED_DIMS], told[REMEMBERED_DIMS];
+    } *list;
+    int known;
+} grids;
 int core_Dims_create(int n, int nd, int *dims)
 {
     struct grid new = {n, nd, {0}, {0}};
@@ -57,18 +59,18 @@ int core_Dims_create(int n, int nd, int *dims)
     if (nd < 1 || nd > REMEMBERED_DIMS || !dims)
         return LOWER(Dims_create, n, nd, dims);
     memcpy(new.asked, dims, bytes);
-    for (struct grid *g = grids; g < grids + known_grids; g++)
+    for (struct grid *g = grids.list; g < grids.list + grids.known; g++)
         if (g->n == n && g->nd == nd && !memcmp(g->asked, dims, bytes)) {
             memcpy(dims, g->told, bytes);
             return 0;
         }
     int rc = LOWER(Dims_create, n, nd, dims);
-    if (rc || known_grids == REMEMBERED_GRIDS)
+    if (rc || grids.known == REMEMBERED_GRIDS)
         return rc;
     memcpy(new.told, dims, bytes);
-    if (!grids)
-        grids = need(malloc(REMEMBERED_GRIDS * sizeof *grids));
-    grids[known_grids++] = new;
+    if (!grids.list)
+        grids.list = need(malloc(REMEMBERED_GRIDS * sizeof *grids.list));
+    grids.list[grids.known++] = new;
     return 0;
 }
 #define NEEDS_CART(c)                        \
