@@ -36,6 +36,7 @@
 
 #include <base/event.h>
 #include <base/fault.h>
+#include <ulfm/making.h>
 #include <ulfm/ulfm.h>
 
 #include <stdint.h>
@@ -70,11 +71,11 @@ static struct mend_hall *make(MPI_Comm comm)
     return h;
 }
 
-static bool too_many(MPI_Comm comm)
+static bool cannot_meet(MPI_Comm comm)
 {
     int size = 0;
     PMPI_Comm_size(comm, &size);
-    return size > MEMBERS_MAX;
+    return size > MEMBERS_MAX || !mend_making_known();
 }
 
 /* All processes of a communicator borrow it together. */
@@ -96,7 +97,7 @@ static int times_borrowed(MPI_Comm comm)
 struct mend_hall *mend_hall_borrow(MPI_Comm comm, bool for_good)
 {
     enum { ATTEMPTS = 1024 }; /* of one hall, before its tags are those of the next */
-    if (too_many(comm))
+    if (cannot_meet(comm))
         return NULL;
     struct mend_hall *h = make(comm);
     int times = times_borrowed(comm);
@@ -112,7 +113,7 @@ int mend_hall_open(MPI_Comm comm, struct mend_hall **out)
 {
     MPI_Comm channel = MPI_COMM_NULL;
     *out = NULL;
-    if (too_many(comm))
+    if (cannot_meet(comm))
         return MPI_SUCCESS;
     int rc = PMPI_Comm_dup(comm, &channel);
     if (rc != MPI_SUCCESS)

@@ -57,7 +57,7 @@ mend_making_see *mend_making_show(mend_making_see *see)
     return before;
 }
 
-int mend_making_of_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made)
+static create_function *library_create(void)
 {
     static union {
         void *symbol;
@@ -65,8 +65,19 @@ int mend_making_of_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made
     } library;
     if (!library.symbol)
         library.symbol = dlsym(RTLD_DEFAULT, "ompi_comm_create_group");
+    return library.create;
+}
+
+bool mend_making_known(void)
+{
+    return library_append() && library_create();
+}
+
+int mend_making_of_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made)
+{
+    create_function *create = library_create();
     *made = MPI_COMM_NULL;
-    return library.symbol ? library.create(comm, group, tag, made) : MPI_ERR_UNSUPPORTED_OPERATION;
+    return create ? create(comm, group, tag, made) : MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
 void mend_making_end_turn(void)

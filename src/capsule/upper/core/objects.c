@@ -93,6 +93,7 @@ void bind_predefined(void)
     upper.fast.thread_pointer = upper.lower->thread_pointer;
     upper.fast.sent_at_once = upper.lower->sent_at_once;
     upper.fast.checks = upper.lower->checks;
+    *upper.fast.checks = 1; /* a call that a repair has ended may have left 0 there */
     upper.fast.right = NULL;
     upper.fast.no_request = upper.lower->predef[PRE_MPI_REQUEST_NULL];
     choose_short_way();

@@ -3,11 +3,15 @@
 #define ULFM_MAKING_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
     MAKING_FAILED = -1
 }; /* the library's OMPI_ERROR: the call that makes the communicator fails */
+
+/* Does this library have the functions that we need? If not, use none of the others here. */
+bool mend_making_known(void);
 
 typedef int mend_making_step(MPI_Request request);
 
