@@ -94,7 +94,7 @@ foreach(first IN LISTS mpis)
     capsule_roundtrip(omp ${first} 2 50 omp ARGS 100 ENV OMP_NUM_THREADS=3)
     # several threads inside MPI: the libraries themselves hang now and then, natively
     capsule_roundtrip(several ${first} 3 150 several ARGS 20 4 LABELS campaign ENV OMPI_MCA_osc=^ucx)
-    capsule_roundtrip(several_elsewhere ${first} 2 40 several ARGS 8 2 no-windows elsewhere ENV OMPI_MCA_osc=^ucx)
+    capsule_roundtrip(several_elsewhere ${first} 2 40 several ARGS 8 2 no-windows elsewhere LABELS campaign ENV OMPI_MCA_osc=^ucx)
     capsule_roundtrip(several_omp ${first} 2 150 several ARGS 20 3 omp LABELS campaign ENV OMPI_MCA_osc=^ucx)
     capsule_roundtrip(farm ${first} 3 60 farm ARGS 120 3 LABELS campaign ENV OMPI_MCA_osc=^ucx)
     if(TARGET capsule-mpich)
