@@ -148,6 +148,20 @@ static void moving(int way, int r)
     RUN(Alltoallw, out, c1, bd, ts, in, cr, bdr, ts, comm);
     for (int i = 0; i < n; i++)
         SAME(in[2 * i], i * 100 + 2 * rank);
+    for (int i = 0; i < n; i++) { /* types of the program: a library may hold them until the end */
+        MPI_Type_contiguous(2 - i % 2, MPI_INT, &ts[i]);
+        MPI_Type_commit(&ts[i]);
+        c1[i] = cr[i] = 1;
+    }
+    MPI_Datatype its[MAX];
+    for (int i = 0; i < n; i++)
+        its[i] = ts[rank];
+    memset(in, 0, sizeof in);
+    RUN(Alltoallw, out, c1, bd, ts, in, cr, bdr, its, comm);
+    for (int i = 0; i < n; i++)
+        SAME(in[2 * i + 1 - rank % 2], i * 100 + 2 * rank + 1 - rank % 2);
+    for (int i = 0; i < n; i++)
+        MPI_Type_free(&ts[i]);
 }
 
 static void reducing(int way, int r)

@@ -128,7 +128,7 @@ static void run(const char *how, const struct function *f, const struct args *a)
 static number ones[8], zeros[8];
 static place nowhere[8], places[8], bytes[8];
 static MPI_Aint wide_places[8];
-static MPI_Datatype ints[8];
+static MPI_Datatype ints[8], pairs[8];
 
 static struct args plain(const struct function *f)
 {
@@ -182,6 +182,11 @@ static void ordinary(const struct function *f)
 {
     struct args a = plain(f);
     run("plain", f, &a);
+    if (is_w(f)) {
+        a = plain(f);
+        a.sts = a.rts = pairs;
+        run("types of the program", f, &a);
+    }
     a = plain(f);
     a.s = NULL;
     a.sn = a.rn = a.n = 0;
@@ -263,6 +268,8 @@ void part_collectives(void)
         ones[i] = 1;
         places[i] = i;
         bytes[i] = i * (place)sizeof(int);
+        MPI_Type_vector(2, 1, 8, MPI_INT, &pairs[i]);
+        MPI_Type_commit(&pairs[i]);
         wide_places[i] = bytes[i];
         ints[i] = MPI_INT;
     }
@@ -291,6 +298,8 @@ void part_collectives(void)
         a.wide_sds = a.wide_rds = NULL;
         run("no neighbours", f, &a);
     }
+    for (int i = 0; i < 8; i++)
+        MPI_Type_free(&pairs[i]);
     MPI_Comm_free(&graph);
     MPI_Comm_free(&inter);
     MPI_Comm_free(&half);

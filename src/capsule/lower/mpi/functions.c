@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "mpi/kept.h"
 #include "mpi/services.h"
 #include "mpi/values.h"
 #include "mpi/watch.h"

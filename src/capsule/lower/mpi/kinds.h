@@ -55,7 +55,7 @@
 #define BEFORE_OAINT(x)
 #define ARG_OAINT(x) x
 #define AFTER_OAINT(x)
-#ifdef OPEN_MPI /* which looks at the array of a non-blocking call again at its end: the one above lives until then */
+#ifdef OPEN_MPI /* see also mpi/kept.c */
 #define BEFORE_TYPES(x, n) const MPI_Datatype *x##_ = (const MPI_Datatype *)x;
 #else
 #define BEFORE_TYPES(x, n) ARRAY_OF(MPI_Datatype, x##_, n); for (int i_ = 0; i_ < n; i_++) x##_[i_] = TYPE(x[i_]);
