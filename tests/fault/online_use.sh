@@ -52,6 +52,10 @@ ends)
     run -n 2 --spares 1 --every 200ms -- ./odd orphan || fail "orphan: code $?"
     [ "$(grep -c 'wait() gives -1' got)" = 2 ] || fail "orphan: $(cat got)"
     gone || fail "orphan: processes are left"
+    run -n 2 --every 100ms -- ./odd rights || fail "rights: code $?" # what Mend cannot follow fails, and is named
+    [ "$(grep -c 'setuid(own) 0, setgid(own) 0$' got) $(grep -c ': 1 1 1 1 1 1, and EPERM is 1$' got) $(grep -c 'a child 0$' got)" = "2 2 2" ] || fail "rights: $(cat got)"
+    for call in unshare setns $([ "$(id -u)" != 0 ] || echo setuid setresgid setgroups chroot); do grep -q "mend: $call(): Mend cannot follow" err || fail "rights: $call() is not named"; done
+    [ "$(grep -c '"level":"memory"' job/events.jsonl)" -gt 2 ] || fail "rights: no versions after that"
     run -n 2 -- ./nothing; [ $? = 1 ] || fail "no program: code $?"
     grep -q 'nothing' err || fail "no program: no sentence" ;;
 signals)
