@@ -63,10 +63,13 @@ signals)
         start -n 2 --every 100ms --levels memory,partner,global:1 -- ./odd wait
         await '"level":"global"' 4; kill -$s $runner; wait $runner; [ $? != 0 ] || fail "$s: code 0"
         gone || fail "$s: processes are left"
-        grep -q "mend restart .* resumes" err || fail "$s: no sentence"
+        grep -q "mend restart .* resumes from the newest version" err || fail "$s: no sentence"
         grep -q '"state": "stopped"' job/job.json || fail "$s: $(cat job/job.json)"
         grep -q '"event":"run.end","code":1,' job/events.jsonl || fail "$s: the events have another code: $(grep run.end job/events.jsonl)"
     done
+    start -n 2 --every 1h -- ./odd wait # nothing to resume from
+    await recover.playing 2; kill -TERM $runner; wait $runner; [ $? != 0 ] || fail "no version: code 0"
+    grep -q "before a version was on disk; mend restart .*/job starts the program from the beginning" err || fail "no version: $(cat err)"
     mkfifo slow; slow() { # its output waits in DIR, and nobody reads what mend run prints
         rm -rf job; "$MEND" run -n 1 --spares 0 --online --dir job -- ./odd much 90 >slow 2>err & runner=$!
         exec 8<slow; until [ "$(grep -c . job/output/0.out 2>/dev/null)" = 9001 ]; do kill -0 $runner || fail "it ended: $(cat err)"; sleep 0.02; done

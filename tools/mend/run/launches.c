@@ -31,10 +31,12 @@ static bool may_launch(const struct run_follower *f, enum outcome last, const st
            (last == STILLBORN && t->stillborn <= STILLBORN_LIMIT && t->same <= SAME_LIMIT);
 }
 
-static void announce(const struct run_job *job, int launches)
+static void announce(const struct run_follower *f, int launches)
 {
+    const struct run_job *job = f->job;
     if (launches > 0 && !job->quiet)
-        fprintf(stderr, "\nmend: the job was torn down; relaunching it from the newest version\n");
+        fprintf(stderr, "\nmend: the job was torn down; relaunching it from %s\n",
+                run_can_resume(f) ? "the newest version" : "its beginning");
     mend_event("run.launch", ev_int("launch", launches), ev_int("ranks", job->ranks),
                ev_int("spares", job->online ? job->spares : 0), ev_str("mpi", job->mpi));
 }
@@ -102,7 +104,7 @@ int run_launches(struct run_job *job, bool json)
             run_errors_end();
             return TOOL_FAILED;
         }
-        announce(job, end.launches++);
+        announce(&f, end.launches++);
         end.outcome = run_launch(&f, command, &end.code);
         forget_wishes(&f);
         if (end.outcome != DONE || run_is_ours(job)) /* (our daemons have ended all that is left) */
