@@ -29,6 +29,9 @@ struct run_end {
 void run_catch_signals(void);
 int run_stop_signal(void); /* the one that ends the job; 0: none came */
 
+/* This launcher must not outlive us; 0: it has ended. */
+void run_launched(pid_t launcher);
+
 /* One launch. It ends when every rank has finished, the launcher is gone, or a signal came. */
 enum outcome run_launch(struct run_follower *f, char **command, int *code);
 
