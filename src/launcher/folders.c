@@ -18,12 +18,14 @@
 
 static const char prefix[] = "mend-node-h", memory[] = "/dev/shm";
 
+static const char usual[] = "/tmp";
+
 /* The name of a socket has 108 bytes, with all that comes behind the folder. */
 static const char *place(void)
 {
     enum { LONGEST = 89 };
     const char *tmp = getenv("TMPDIR");
-    return tmp && strlen(tmp) <= LONGEST && access(tmp, W_OK) == 0 ? tmp : "/tmp";
+    return tmp && strlen(tmp) <= LONGEST && access(tmp, W_OK) == 0 ? tmp : usual;
 }
 
 /* The user's own choice stays. That of a job from within which this one was started is its folder, not ours. */
@@ -62,7 +64,9 @@ static void make_shared(struct node *n)
 bool folders_make(struct node *n)
 {
     folders_sweep();
-    if (mend_io_make_held(place(), prefix, n->folder, sizeof n->folder)) {
+    if (mend_io_make_held(place(), prefix, n->folder, sizeof n->folder) &&
+        mend_io_make_held(usual, prefix, n->folder,
+                          sizeof n->folder)) { /* root may write to /proc, they say */
         n->folder[0] = 0;
         return false;
     }
@@ -86,5 +90,7 @@ void folders_remove(struct node *n)
 void folders_sweep(void)
 {
     mend_io_sweep_held(place(), prefix);
+    if (place() != usual)
+        mend_io_sweep_held(usual, prefix);
     mend_io_sweep_held(memory, prefix);
 }

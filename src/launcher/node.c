@@ -63,10 +63,11 @@ static void extend_lease(struct node *n, double since)
         node_fence_at(n, until + a_moment);
 }
 
-static void refuse(struct node *n, const char *why)
+static void refuse(struct node *n, const char *why, int error)
 {
     struct wire w = {0};
     wire_put_text(&w, why);
+    wire_put_u32(&w, error == EAGAIN || error == ENOMEM); /* others may end, or give memory back */
     link_send(&n->head, SAY_REFUSED, &w);
     wire_free(&w);
     n->ending = true;
@@ -78,25 +79,27 @@ static void begin_job(struct node *n, struct wire_reader *r)
 {
     char why[512] = "";
     if (n->job.name || !job_get(r, &n->job) || n->index >= n->job.nodes) {
-        refuse(n, "the job description is malformed");
+        refuse(n, "the job description is malformed", 0);
         return;
     }
     take_environment(n->job.environment);
     n->lease = 0; /* so far it was the time for the job to come */
     struct sigevent kill_us = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
     if (timer_create(CLOCK_BOOTTIME, &kill_us, &n->fence)) {
-        snprintf(why, sizeof why, "cannot make a timer: %s", strerror(errno));
+        int error = errno;
+        snprintf(why, sizeof why, "cannot make a timer: %s", strerror(error));
         n->lease = launcher_clock() + END_LIMIT; /* without one we would hang up before we say so */
-        refuse(n, why);
+        refuse(n, why, error);
         return;
     }
     extend_lease(n, launcher_clock());
     if (!folders_make(n)) {
+        int error = errno;
         snprintf(why, sizeof why, "%s", mend_error_text());
-        refuse(n, why);
+        refuse(n, why, error);
     } else if ((!n->job.pmi && !server_open(&n->job, n->index, n->folder, why, sizeof why)) ||
                !ranks_start(n, why, sizeof why))
-        refuse(n, why);
+        refuse(n, why, errno);
 }
 
 static void tell_dead(struct wire_reader *r)

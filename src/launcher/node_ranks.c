@@ -140,7 +140,9 @@ static bool start_one(struct node *n, uint32_t local, const struct topology *t)
     if ((n->pmi && questions < 0) ||
         (reads ? pipe2(in, O_CLOEXEC) : (in[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)) < 0) ||
         pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) {
+        int error = errno;
         close_all((int[]){in[0], in[1], out[0], out[1], questions}, 5);
+        errno = error;
         return false;
     }
     char **environment =
@@ -202,9 +204,12 @@ bool ranks_start(struct node *n, char *why, size_t size)
     uint32_t started = 0;
     while (started < n->count && start_one(n, started, &t))
         started++;
+    int error = errno;
     if (started < n->count)
-        snprintf(why, size, "cannot start rank %u: %s", n->ranks[started].rank, strerror(errno));
+        snprintf(why, size, "cannot start rank %u: %s%s", n->ranks[started].rank, strerror(error),
+                 error == EMFILE ? " (ulimit -n)" : "");
     topology_free(&t);
+    errno = error;
     return started == n->count;
 }
 

@@ -42,7 +42,7 @@
 
 #include "wire.h"
 
-enum { PROTOCOL_MAGIC = 0x646e656d, PROTOCOL_VERSION = 3, SECRET_SIZE = 32 };
+enum { PROTOCOL_MAGIC = 0x646e656d, PROTOCOL_VERSION = 4, SECRET_SIZE = 32 };
 enum { STREAM_WINDOW = 1 << 18, STREAM_CHUNK = 1 << 14 };
 enum {
     END_LIMIT = 10
@@ -56,7 +56,7 @@ enum message {
     SAY_WELCOME,     /* head: bytes second half of the secret */
     SAY_JOB,         /* head: see job.h */
     SAY_STARTED,     /* node: u32 rank, u32 pid */
-    SAY_REFUSED,     /* node: text why it cannot run this job */
+    SAY_REFUSED,     /* node: text why it cannot run this job, u32 it could later */
     SAY_ENDED,       /* node: u32 rank, u32 signal, u32 code, u32 it had called PMIx_Finalize */
     SAY_ABORT,       /* node: u32 rank, u32 code, text */
     SAY_DEAD,        /* head: u32 count, u32 rank… */

@@ -21,6 +21,7 @@ enum { ASK = 64 }; /* turns of a wait between two questions for deaths */
 
 struct outbox {
     struct card card;
+    int looked; /* at the sends up to this one, which are complete */
     MPI_Request send[];
 };
 
@@ -34,17 +35,16 @@ void *mend_hall_memory(size_t n, size_t size)
     return memory;
 }
 
-bool mend_cards_prepare(struct mend_hall *h)
+void mend_cards_prepare(struct mend_hall *h)
 {
     size_t n = (size_t)h->size;
-    h->dead = calloc(n, sizeof *h->dead);
-    h->come = calloc(n, sizeof *h->come);
-    h->cards = calloc(n, sizeof *h->cards);
-    h->next = calloc(n, sizeof(MPI_Request));
-    h->member = calloc(n, sizeof *h->member);
-    for (int i = 0; h->next && i < h->size; i++)
+    h->dead = mend_hall_memory(n, sizeof *h->dead);
+    h->come = mend_hall_memory(n, sizeof *h->come);
+    h->cards = mend_hall_memory(n, sizeof *h->cards);
+    h->next = mend_hall_memory(n, sizeof(MPI_Request));
+    h->member = mend_hall_memory(n, sizeof *h->member);
+    for (int i = 0; i < h->size; i++)
         h->next[i] = MPI_REQUEST_NULL;
-    return h->dead && h->come && h->cards && h->next && h->member;
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
@@ -73,8 +73,9 @@ static void take(struct mend_hall *h, int from)
         h->come[from] = true;
     if (card->adopted > h->newest)
         h->newest = card->adopted;
-    for (int i = 0; i < h->size; i++)
-        h->dead[i] |= i != h->rank && card->dead[i / 64] >> (i % 64) & 1;
+    for (int k = 0; k < card->named && k < NAMED_MAX; k++)
+        if (card->dead[k] >= 0 && card->dead[k] < h->size && card->dead[k] != h->rank)
+            h->dead[card->dead[k]] = true;
 }
 
 static void look(struct mend_hall *h, int from)
@@ -125,31 +126,43 @@ bool mend_cards_over(struct mend_hall *h)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* How many sends to living processes are pending. */
-static int pending(struct mend_hall *h)
+static bool is_sent(struct outbox *box, int to)
 {
-    int open = 0;
-    for (int i = 0; i < h->size; i++) {
-        int flag = 1;
-        if (h->outbox->send[i] == MPI_REQUEST_NULL)
-            continue;
-        PMPI_Request_get_status(h->outbox->send[i], &flag, MPI_STATUS_IGNORE);
-        if (flag)
-            PMPI_Test(&h->outbox->send[i], &flag, MPI_STATUS_IGNORE);
-        else
-            open += !h->dead[i];
+    int flag = 1;
+    if (box->send[to] == MPI_REQUEST_NULL)
+        return true;
+    PMPI_Request_get_status(box->send[to], &flag, MPI_STATUS_IGNORE);
+    if (flag)
+        PMPI_Test(&box->send[to], &flag, MPI_STATUS_IGNORE);
+    return flag;
+}
+
+/* Is a send to a living process pending? Looks at them in turn, up to the first that is: a look yields the core. */
+static bool pending(struct mend_hall *h)
+{
+    for (int *i = &h->outbox->looked; *i < h->size; ++*i)
+        if (!h->dead[*i] && !is_sent(h->outbox, *i))
+            return true;
+    return false;
+}
+
+/* Different processes name different deaths, so the cards of all name many, and of the others the library tells. */
+static void name_deaths(const struct mend_hall *h, struct card *card)
+{
+    for (int k = 1; k < h->size && card->named < NAMED_MAX; k++) {
+        int i = (h->rank + k) % h->size;
+        if (h->dead[i])
+            card->dead[card->named++] = i;
     }
-    return open;
 }
 
 static void send_all(struct mend_hall *h, bool gone)
 {
     h->outbox = mend_hall_memory(1, sizeof *h->outbox + (size_t)h->size * sizeof(MPI_Request));
     h->outbox->card = (struct card){.round = h->round + 1, .adopted = h->adopted, .gone = gone};
-    for (int i = 0; i < h->size; i++) {
+    name_deaths(h, &h->outbox->card);
+    for (int i = 0; i < h->size; i++)
         h->outbox->send[i] = MPI_REQUEST_NULL;
-        h->outbox->card.dead[i / 64] |= (uint64_t)h->dead[i] << (i % 64);
-    }
     for (int i = 0; i < h->size; i++) {
         if (i == h->size / 2 && !gone)
             MEND_FAULT_POINT(ulfm_half_gathered);
@@ -166,7 +179,7 @@ static void drop_outbox(struct mend_hall *h)
 {
     bool left = false;
     for (int i = 0; i < h->size; i++)
-        left |= h->outbox->send[i] != MPI_REQUEST_NULL;
+        left |= !is_sent(h->outbox, i);
     if (!left)
         free(h->outbox);
     h->outbox = NULL;
@@ -183,25 +196,30 @@ void mend_cards_news(struct mend_hall *h)
     free(known);
 }
 
+/* Is a living process not here yet? Looks at them in turn, up to the first that is not: a test yields the core. */
+static bool awaits(struct mend_hall *h, unsigned turn)
+{
+    for (int k = 0; k < h->size; k++) {
+        int i = (int)((turn + (unsigned)k) % (unsigned)h->size);
+        if (i == h->rank || h->dead[i] || h->come[i])
+            continue;
+        look(h, i);
+        if (!h->dead[i] && !h->come[i])
+            return true;
+    }
+    return false;
+}
+
 /* False: the channel was revoked. */
 static bool exchange(struct mend_hall *h)
 {
     mend_cards_listen(h);
     send_all(h, false);
     for (unsigned turn = 0;; turn++) {
-        int open = pending(h);
-        for (int k = 0, done = 0; k < h->size && !done;
-             k++) { /* a test yields the core: one a turn */
-            int i = (int)((turn + (unsigned)k) % (unsigned)h->size);
-            if (i == h->rank || h->dead[i] || h->come[i])
-                continue;
-            look(h, i);
-            done = !h->dead[i] && !h->come[i];
-            open += done;
-        }
+        bool open = pending(h) | awaits(h, turn);
         if (mend_ulfm_is_revoked(h->channel))
             return false;
-        if (open == 0)
+        if (!open)
             return true;
         if (turn % ASK == ASK - 1)
             mend_cards_news(h);
@@ -214,7 +232,7 @@ void mend_cards_farewell(struct mend_hall *h)
 {
     mend_cards_news(h);
     send_all(h, true);
-    for (unsigned turn = 1; pending(h) > 0; turn++)
+    for (unsigned turn = 1; pending(h); turn++)
         if (turn % 16 == 0) {
             mend_cards_news(h);
             sched_yield();

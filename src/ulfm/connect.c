@@ -10,12 +10,24 @@
 #include <base/event.h>
 
 #include <stdlib.h>
+#include <sys/resource.h>
 
 enum {
     TAG = 31900,
-    LANES = 4,          /* messages alternate among the network interfaces that two nodes share */
-    CONNECTED_MAX = 512 /* more processes would exhaust file descriptors */
+    LANES = 4,   /* messages alternate among the network interfaces that two nodes share */
+    OTHERS = 256 /* file descriptors for all else */
 };
+
+/* Each process on another node takes a descriptor, or one for each network interface. */
+void mend_ulfm_allow_connections(int processes)
+{
+    struct rlimit files;
+    rlim_t want = 2 * (rlim_t)processes + OTHERS;
+    if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= want)
+        return;
+    files.rlim_cur = want < files.rlim_max ? want : files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+}
 
 /* Every process sends empty messages to every other. Requests that are pending after a failure are not freed, for the
  * reason above. */
@@ -25,10 +37,7 @@ int mend_ulfm_connect(MPI_Comm comm)
     double begin = mend_now();
     PMPI_Comm_size(comm, &size);
     PMPI_Comm_rank(comm, &rank);
-    if (size > CONNECTED_MAX) {
-        mend_event("process.connect", ev_int("processes", size), ev_str("skipped", "too many"));
-        return MPI_SUCCESS;
-    }
+    mend_ulfm_allow_connections(size);
     MPI_Request *requests = malloc(2 * LANES * (size_t)size * sizeof *requests);
     if (!requests)
         return MPI_ERR_NO_MEM;

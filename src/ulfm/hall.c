@@ -1,7 +1,7 @@
 /* How the living processes agree, without an agreement of Open MPI. Its own hangs now and then, and cannot be left. Here,
  * every wait is a poll of messages on the hall's channel, and ends when somebody dies or leaves. One attempt:
  *
- *  1. Gathering (cards.c). Every process sends every other a card: the deaths it knows of, and which attempt it adopted
+ *  1. Gathering (cards.c). Every process sends every other a card: deaths it knows of, and which attempt it adopted
  *     last. No process continues before it has a card from all that live; they may be computing. Who is named dead on
  *     any card counts as dead. The others are the members of the attempt.
  *  2. The members make a communicator of their own (build.c).
@@ -67,15 +67,9 @@ static struct mend_hall *make(MPI_Comm comm)
                             .tag = TAG_CARD};
     PMPI_Comm_size(comm, &h->size);
     PMPI_Comm_rank(comm, &h->rank);
+    mend_ulfm_allow_connections(h->size);
     mend_cards_prepare(h);
     return h;
-}
-
-static bool cannot_meet(MPI_Comm comm)
-{
-    int size = 0;
-    PMPI_Comm_size(comm, &size);
-    return size > MEMBERS_MAX || !mend_making_known();
 }
 
 /* All processes of a communicator borrow it together. */
@@ -97,7 +91,7 @@ static int times_borrowed(MPI_Comm comm)
 struct mend_hall *mend_hall_borrow(MPI_Comm comm, bool for_good)
 {
     enum { ATTEMPTS = 1024 }; /* of one hall, before its tags are those of the next */
-    if (cannot_meet(comm))
+    if (!mend_making_known())
         return NULL;
     struct mend_hall *h = make(comm);
     int times = times_borrowed(comm);
@@ -113,7 +107,7 @@ int mend_hall_open(MPI_Comm comm, struct mend_hall **out)
 {
     MPI_Comm channel = MPI_COMM_NULL;
     *out = NULL;
-    if (cannot_meet(comm))
+    if (!mend_making_known())
         return MPI_SUCCESS;
     int rc = PMPI_Comm_dup(comm, &channel);
     if (rc != MPI_SUCCESS)

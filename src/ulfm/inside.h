@@ -9,18 +9,20 @@
 #include <stdint.h>
 
 enum {
-    MEMBERS_MAX = 512, /* every process sends to every other */
-    TAG_CARD = 31800,  /* and which hall of the communicator it is */
-    BORROWINGS = 64,   /* that the tags tell apart */
+    NAMED_MAX = 12,   /* deaths on a card */
+    TAG_CARD = 31800, /* and which hall of the communicator it is */
+    BORROWINGS = 64,  /* that the tags tell apart */
     TAG_STAR =
         0x300000, /* and the round and the kind: a message of an earlier attempt matches nothing */
     TAG_BUILD = 0x400000, /* and the round and the members */
 };
 
+/* Small, and of one size for any number of processes, because every process receives one from every other. */
 struct card {
     int32_t round, adopted; /* the attempt it calls to; the last one adopted */
-    int32_t gone, unused;   /* the sender leaves for good, because all have agreed on that */
-    uint64_t dead[MEMBERS_MAX / 64];
+    int32_t gone;           /* the sender leaves for good, because all have agreed on that */
+    int32_t named;
+    int32_t dead[NAMED_MAX]; /* deaths that the sender knows of, from its own number on */
 };
 
 struct outbox;
@@ -52,7 +54,7 @@ struct mend_hall {
 };
 
 /* cards.c */
-bool mend_cards_prepare(struct mend_hall *h); /* false: no memory */
+void mend_cards_prepare(struct mend_hall *h);
 void mend_cards_listen(struct mend_hall *h);
 bool mend_cards_rest(struct mend_hall *h); /* false: something is arriving, and its receive stays */
 bool mend_cards_gather(struct mend_hall *h); /* false: the channel was revoked */

@@ -29,6 +29,7 @@ struct word {
 struct star {
     struct mend_hall *hall;
     int tag, n;
+    int received, sent; /* requests up to these are complete */
     bool failed;
     struct word mine, *words;      /* [n] of the members */
     MPI_Request *receives, *sends; /* [n] */
@@ -86,8 +87,10 @@ static bool await(struct star *s)
 {
     for (unsigned turn = 1;; turn++) {
         bool open = false, over = turn % LOOK == 0 && mend_cards_over(s->hall);
-        for (int i = 0; i < s->n && !open; i++) /* a test yields the core: one a turn */
-            open = !has_come(s, i);
+        while (s->received < s->n && !open) { /* a test yields the core: one a turn */
+            open = !has_come(s, s->received);
+            s->received += !open;
+        }
         if (!open && !s->failed)
             return true;
         if (over || s->failed)
@@ -97,27 +100,31 @@ static bool await(struct star *s)
     }
 }
 
-/* How many sends to living processes are pending. See cards.c. */
-static int pending(struct star *s)
+/* See cards.c. */
+static bool is_sent(struct star *s, int member)
 {
-    int open = 0;
-    for (int i = 0; i < s->n; i++) {
-        int flag = 1;
-        if (s->sends[i] == MPI_REQUEST_NULL)
-            continue;
-        PMPI_Request_get_status(s->sends[i], &flag, MPI_STATUS_IGNORE);
-        if (flag)
-            PMPI_Test(&s->sends[i], &flag, MPI_STATUS_IGNORE);
-        else
-            open += !s->hall->dead[s->hall->member[i]];
-    }
-    return open;
+    int flag = 1;
+    if (s->sends[member] == MPI_REQUEST_NULL)
+        return true;
+    PMPI_Request_get_status(s->sends[member], &flag, MPI_STATUS_IGNORE);
+    if (flag)
+        PMPI_Test(&s->sends[member], &flag, MPI_STATUS_IGNORE);
+    return flag;
+}
+
+/* Is a send to a living process pending? */
+static bool pending(struct star *s)
+{
+    for (; s->sent < s->n; s->sent++)
+        if (!s->hall->dead[s->hall->member[s->sent]] && !is_sent(s, s->sent))
+            return true;
+    return false;
 }
 
 /* What we have said must leave this process, which may end soon. */
 static void await_sends(struct star *s)
 {
-    for (unsigned turn = 1; pending(s) > 0; turn++) {
+    for (unsigned turn = 1; pending(s); turn++) {
         if (turn % LOOK == 0)
             mend_cards_news(
                 s->hall); /* who has told us to leave, and then died, shows in nothing else */
@@ -130,7 +137,6 @@ static void await_sends(struct star *s)
 static void close_star(struct star *s)
 {
     bool left = false;
-    pending(s);
     for (int i = 0; i < s->n; i++) {
         int flag = 0;
         if (s->receives[i] != MPI_REQUEST_NULL) {
@@ -138,7 +144,7 @@ static void close_star(struct star *s)
             if (PMPI_Test(&s->receives[i], &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag)
                 s->receives[i] = MPI_REQUEST_NULL;
         }
-        left |= s->receives[i] != MPI_REQUEST_NULL || s->sends[i] != MPI_REQUEST_NULL;
+        left |= s->receives[i] != MPI_REQUEST_NULL || !is_sent(s, i);
     }
     if (!left)
         free(s);

@@ -16,7 +16,7 @@ none() { # is left of that mode
 }
 
 run --timeout 60 -- "$cases" pass || fail "a good test fails"
-run --timeout 5 -- "$cases" hang && fail "a hang passes"
+run --timeout 3 -- "$cases" hang && fail "a hang passes"
 [ "$(count '^--- rank')" = 3 ] || fail "not the stacks of three ranks"
 [ "$(count wait_in_barrier)" = 2 ] && [ "$(count wait_for_nobody)" = 1 ] || fail "the stacks do not name the functions"
 none hang
@@ -24,11 +24,11 @@ run --timeout 60 -- "$cases" wrong && fail "a wrong result passes"
 grep -q 'the sum is 41' "$out" || fail "the wrong result is not shown"
 run --timeout 60 -- "$cases" silent && fail "a missing result passes"
 run --timeout 60 -- /nonexistent/program && fail "a missing program passes"
-run --timeout 60 -- "$cases" linger && fail "a rank that stays passes"
+MEND_TEST_GRACE=2000 run --timeout 60 -- "$cases" linger && fail "a rank that stays passes"
 none linger
 
 : >"$out"
-MEND_TEST_STACKS=$out "$MEND_SOURCE/env/run" "${harness%/*}/within" 5 mpirun.openmpi --oversubscribe -n 3 "$cases" hang >/dev/null 2>&1
+MEND_TEST_STACKS=$out "$MEND_SOURCE/env/run" "${harness%/*}/within" 3 mpirun.openmpi --oversubscribe -n 3 "$cases" hang >/dev/null 2>&1
 [ $? = 124 ] || fail "within: a hang is not told by its code"
 [ "$(count '^--- rank')" = 3 ] && [ "$(count wait_in_barrier)" = 2 ] || fail "within: not the stacks of three ranks"
 none hang

@@ -69,6 +69,25 @@ mkdir -p mine/output mine/undo; echo data >mine/output/data # a folder of the us
 "$MEND" run -n 2 --dir mine -- ./crash never >got 2>err && fail "a folder of the user's: exit code 0"
 [ "$(wc -l <err)" = 1 ] && grep -q "mine/output does not come from a job" err || fail "a folder of the user's: not one sentence"
 [ "$(cat mine/output/data)" = data ] && [ -d mine/undo ] && [ ! -e mine/job.json ] && [ ! -s got ] || fail "a folder of the user's was changed"
+mkdir home; echo mine >home/.profile
+for dir in / home .; do # that of the whole machine, of the user, of the program
+    ls -A "$dir" >before
+    HOME=$PWD/home "$MEND" run -n 2 --dir "$dir" -- ./crash never >got 2>err && fail "--dir $dir: exit code 0"
+    [ "$(wc -l <err)" = 1 ] && grep -q "does not come from a job, so .* cannot be the folder of one" err || fail "--dir $dir: not one sentence"
+    ls -A "$dir" | diff before - || fail "--dir $dir: changed"
+done
+# what will not go away is not tried again
+once() { # SENTENCE OPTIONS…
+    rm -rf job; "$MEND" run -n 2 --dir job "${@:2}" -- ./crash never >got 2>err && fail "$1: exit code 0"
+    grep -q "$1" err || fail "not said: $1"
+    ! grep -q 'relaunching\|is lost' err && [ "$(grep -c '"run.launch"' job/events.jsonl)" -le 1 ] || fail "tried again: $1"
+}
+(ulimit -n 24 && once 'cannot start rank [0-9]*: Too many open files (ulimit -n)') || exit 1
+if [ "$(id -u)" = 0 ]; then # to whom access() says that /proc may be written
+    TMPDIR=/proc once 'mpirun needs a temporary folder, and none can be made in /proc (TMPDIR)' --launcher mpirun
+    rm -rf job; TMPDIR=/proc "$MEND" run -n 2 --dir job -- ./crash never >got 2>err || fail "TMPDIR=/proc: code $?"
+    [ "$(grep -c '"run.launch"' job/events.jsonl)" = 1 ] || fail "TMPDIR=/proc: launched again"
+fi
 echo "ok: refused"
 
 crashes() { # LAUNCHES SIGNAL OPTIONS… -- ARGS…

@@ -59,7 +59,7 @@ if(TARGET capsule-openmpi)
         ENV MEND_BUILD=${CMAKE_BINARY_DIR})
 endif()
 if(TARGET capsule-openmpi)
-    foreach(case ends signals unread restart stop late folders streams auto share levels windows stuck strangers silent terminal groups makers deserted mpich
+    foreach(case ends signals unread memory restart stop late folders streams auto share levels windows stuck strangers silent terminal groups makers deserted mpich
             inside_blocking inside_nonblocking inside_making inside_windows)
         mend_limited_test(NAME online.use_${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_use.sh ${case})
         set_tests_properties(online.use_${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77

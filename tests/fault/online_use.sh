@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # online_use.sh CASE: mend run as a new user meets it: programs that fail by themselves, signals, full and
 # forbidden folders, input, much output, no MPI. Each ends, with a clear sentence.
-# Cases: ends, signals, unread, folders, streams, auto, share, levels, mpich, restart, stop, late, windows, stuck, strangers, silent, terminal, groups, makers, deserted, and inside_WHAT: deaths inside each collective call.
+# Cases: ends, signals, unread, memory, folders, streams, auto, share, levels, mpich, restart, stop, late, windows, stuck, strangers, silent, terminal, groups, makers, deserted, and inside_WHAT: deaths inside each collective call.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${MEND_ENV_ENTERED:-}" ] || exec "$MEND_SOURCE/env/run" bash "$0" "$@"
@@ -52,6 +52,10 @@ ends)
     run -n 2 --spares 1 --every 200ms -- ./odd orphan || fail "orphan: code $?"
     [ "$(grep -c 'wait() gives -1' got)" = 2 ] || fail "orphan: $(cat got)"
     gone || fail "orphan: processes are left"
+    run -n 2 --every 100ms -- ./odd rights || fail "rights: code $?" # what Mend cannot follow fails, and is named
+    [ "$(grep -c 'setuid(own) 0, setgid(own) 0$' got) $(grep -c ': 1 1 1 1 1 1, and EPERM is 1$' got) $(grep -c 'a child 0$' got)" = "2 2 2" ] || fail "rights: $(cat got)"
+    for call in unshare setns $([ "$(id -u)" != 0 ] || echo setuid setresgid setgroups chroot); do grep -q "mend: $call(): Mend cannot follow" err || fail "rights: $call() is not named"; done
+    [ "$(grep -c '"level":"memory"' job/events.jsonl)" -gt 2 ] || fail "rights: no versions after that"
     run -n 2 -- ./nothing; [ $? = 1 ] || fail "no program: code $?"
     grep -q 'nothing' err || fail "no program: no sentence" ;;
 signals)
@@ -59,10 +63,13 @@ signals)
         start -n 2 --every 100ms --levels memory,partner,global:1 -- ./odd wait
         await '"level":"global"' 4; kill -$s $runner; wait $runner; [ $? != 0 ] || fail "$s: code 0"
         gone || fail "$s: processes are left"
-        grep -q "mend restart .* resumes" err || fail "$s: no sentence"
+        grep -q "mend restart .* resumes from the newest version" err || fail "$s: no sentence"
         grep -q '"state": "stopped"' job/job.json || fail "$s: $(cat job/job.json)"
         grep -q '"event":"run.end","code":1,' job/events.jsonl || fail "$s: the events have another code: $(grep run.end job/events.jsonl)"
     done
+    start -n 2 --every 1h -- ./odd wait # nothing to resume from
+    await recover.playing 2; kill -TERM $runner; wait $runner; [ $? != 0 ] || fail "no version: code 0"
+    grep -q "before a version was on disk; mend restart .*/job starts the program from the beginning" err || fail "no version: $(cat err)"
     mkfifo slow; slow() { # its output waits in DIR, and nobody reads what mend run prints
         rm -rf job; "$MEND" run -n 1 --spares 0 --online --dir job -- ./odd much 90 >slow 2>err & runner=$!
         exec 8<slow; until [ "$(grep -c . job/output/0.out 2>/dev/null)" = 9001 ]; do kill -0 $runner || fail "it ended: $(cat err)"; sleep 0.02; done
@@ -90,6 +97,26 @@ unread) # nobody reads what mend run prints, nor what it says, and both pipes ar
     native -n 2 ./steady "$(done_by steady)" 4096 0 >want || exit 1
     cmp got want || fail "the output differs"
     tr -d '\0' <err | grep -q 'the job was torn down; relaunching' || fail "its words are lost: $(tr -d '\0' <err)" ;;
+memory) # mend run itself, or its launcher, gets no more memory: a sentence, an orderly end, nothing left, no version lost
+    native -n 2 ./steady 2000 4096 >want || exit 1
+    for who in mend mend-node; do
+        rm -f none
+        NO_MEMORY=$who NO_MEMORY_NOW=$PWD/none LD_PRELOAD=$MEND_BUILD/tests/libno_memory.so start -n 2 --every 100ms --levels memory,partner,global:1 -- ./steady 2000 4096
+        await '"level":"global"' 4; : >none
+        if [ $who = mend ]; then
+            wait $runner; [ $? = 1 ] || fail "$who: code $?"
+            grep -q '^mend: no memory is left$' err && grep -q '^mend run: the job is ended; mend restart .*/job resumes it' err || fail "$who: no sentence"
+            gone || fail "$who: processes are left"
+            "$MEND" restart job -q >>got 2>>err || fail "$who: restart: code $?"
+        else # its death is one more that the job survives, once there is memory again
+            kill -9 "$(grep '"rank":1,"event":"recover.playing"' job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
+            until grep -q '^mend-node: out of memory' err; do kill -0 $runner || fail "$who: it ended"; sleep 0.02; done
+            rm none; wait $runner || fail "$who: code $?"
+            [ "$(count run.launch)" -ge 2 ] || fail "$who: not launched again"
+        fi
+        cmp <(sort want) <(sort got) || fail "$who: the output differs"
+        grep -q '"event":"recover.fetched"' job/events.jsonl || fail "$who: it began anew"
+    done ;;
 restart) # stopped, and resumed later by hand
     native -n 4 ./steady 3000 4096 >want || exit 1
     start -n 4 --every 100ms --levels memory,partner,global:1 -- ./steady 3000 4096

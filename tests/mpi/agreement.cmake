@@ -19,6 +19,11 @@ endfunction()
 foreach(case rank_zero several one_by_one callbacks builders spares_first again_and_again requests other_error)
     agreement_test(${case} "" mpi_process_wrong ${case})
 endforeach()
+add_mpi_test(NAME agreement_nearly_all SCRIPT process_no_agreement.sh NP 16
+    ARGS $<TARGET_FILE:process_no_agreement> $<TARGET_FILE:mpi_process_wrong> nearly_all TIMEOUT 240 LABELS process)
+# The number of processes makes no difference, not even above 512.
+add_mpi_test(NAME agreement_large SCRIPT process_no_agreement.sh NP 520 SPARES 2
+    ARGS $<TARGET_FILE:process_no_agreement> $<TARGET_FILE:mpi_process_wrong> in_repair TIMEOUT 1800 LABELS process campaign)
 agreement_test(fenix_many "" mpi_fenix_many 3)
 agreement_test(fenix_many_threads "" mpi_fenix_many 4 threads)
 

@@ -4,6 +4,7 @@
 set -uo pipefail
 program=$1 fortran=${2:-} dir=$MEND_TEST_DIR/fti
 fail() { echo "FAIL: $*"; cat "$dir/out" "$dir/err" "$dir/config" 2>/dev/null; rm -f "$MEND_TEST_MARKER"; exit 1; }
+export OMPI_MCA_mpi_yield_when_idle=1 # as in share/launch: there are more ranks than cores
 # Mend's own launcher: mpirun now and then does not end after its processes, and there are many starts here
 run() { "$MEND_BUILD/lib/mend/mend-node" head -n 4 -- "$program" "$dir/config" "$@" >"$dir/out" 2>"$dir/err" </dev/null; }
 passed() { [ "$(cat "$MEND_TEST_MARKER" 2>/dev/null)" = PASS ] || fail "$*"; rm -f "$MEND_TEST_MARKER"; }

@@ -54,6 +54,14 @@ static void zero_spares_shrink(void)
     victims(1, (int[]){2}, 3, options);
 }
 
+/* More deaths than one card of a repair names (src/ulfm/inside.h). */
+static void nearly_all(void)
+{
+    mend_process_options options = jump;
+    options.order[0] = MEND_POLICY_SHRINK;
+    victims(14, (int[]){0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}, 2, options);
+}
+
 /* Two die, one spare: the spare takes the first place, the other one is closed. */
 static void spare_then_shrink(void)
 {
@@ -308,6 +316,7 @@ int main(int argc, char **argv)
                  {"all_active", all_active},
                  {"zero_spares_shrink", zero_spares_shrink},
                  {"zero_spares_stop", zero_spares_stop},
+                 {"nearly_all", nearly_all},
                  {"spare_then_shrink", spare_then_shrink},
                  {"spares_first", spares_first},
                  {"callbacks", callbacks},

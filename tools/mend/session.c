@@ -1,7 +1,9 @@
 #include "session.h"
 
+#include <base/fail.h>
 #include <base/io.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -58,20 +60,23 @@ static bool is_chosen_by_user(const char *launcher, const char *launcher_args)
     return false;
 }
 
-bool session_make(const char *launcher, const char *launcher_args, char path[SESSION_PATH])
+enum session session_make(const char *launcher, const char *launcher_args, char path[SESSION_PATH])
 {
     path[0] = 0;
     if (is_chosen_by_user(launcher, launcher_args))
-        return false;
+        return SESSION_CHOSEN;
     static const char *const names[] = {"TMPDIR", "TEMP", "TMP"}; /* in the launcher's own order */
     const char *base = NULL;
     for (size_t i = 0; !base && i < sizeof names / sizeof *names; i++)
         base = getenv(names[i]);
     int n = snprintf(path, SESSION_PATH, "%s/mend-session-XXXXXX", base ? base : "/tmp");
+    errno = ENAMETOOLONG;
     if (n < SESSION_PATH && mkdtemp(path))
-        return true;
+        return SESSION_MADE;
+    mend_fail_errno("mpirun needs a temporary folder, and none can be made in %s (TMPDIR)",
+                    base ? base : "/tmp");
     path[0] = 0;
-    return false;
+    return SESSION_FAILED;
 }
 
 void session_remove(const char *path)

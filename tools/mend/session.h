@@ -12,10 +12,14 @@
 enum { SESSION_PATH = 4096 };
 extern const char session_parameter[]; /* stands between --prtemca and the folder */
 
-/* Make such a folder for `launcher`, the path of an mpirun of Open MPI, and put its path there. False: none is
- * needed, because the user has chosen one (in the environment, in launcher_args, which may be NULL, or in a file of
- * parameters), or none could be made; the launcher does without. */
-bool session_make(const char *launcher, const char *launcher_args, char path[SESSION_PATH]);
+enum session {
+    SESSION_CHOSEN, /* by the user: in the environment, in launcher_args, which may be NULL, or in a file of parameters */
+    SESSION_MADE,
+    SESSION_FAILED /* the error's text says why; the launcher could make none either */
+};
+
+/* Make such a folder for `launcher`, the path of an mpirun of Open MPI, and put its path there; "" if none was made. */
+enum session session_make(const char *launcher, const char *launcher_args, char path[SESSION_PATH]);
 
 /* Remove it; "" is no folder. */
 void session_remove(const char *path);

@@ -24,7 +24,8 @@ int tool_failed(const char *command, const char *format, ...) __attribute__((for
 struct json_t;
 int tool_print_json(const char *command, struct json_t *json);
 
-/* Return freshly allocated memory. If it is NULL, print a message and exit: no job has started yet. */
+/* Return freshly allocated memory. If it is NULL, print a message and exit. A job that mend run has started is ended first
+ * (run/launches.c). */
 static inline void *tool_need(void *memory)
 {
     if (!memory) {

@@ -40,11 +40,14 @@ static void note_abort(struct head *h, struct wire_reader *r)
     head_end(h);
 }
 
-/* The job cannot start without a node of the launch. It does not depend on one that came later. */
-static void note_refused(struct head *h, uint32_t node, const char *why)
+/* The job cannot start without a node of the launch. It does not depend on one that came later. Another launch can do without
+ * this node, if there are others; otherwise it helps only if the cause may go away. */
+static void note_refused(struct head *h, uint32_t node, const char *why, bool passes)
 {
     bool late = h->nodes[node].late;
     head_say(h, "on %s: %s", h->hosts.name[node], why);
+    if (!late && h->hosts.count == 1 && !passes)
+        head_report(h, "refused");
     if (!late)
         head_fail(h, 1);
     head_lose(h, node, "refused");
@@ -69,7 +72,11 @@ static void hear(struct head *h, uint32_t node, uint32_t kind, struct wire_reade
         head_report(h, "started %u %u %s", rank, pid, h->hosts.name[node]);
         break;
     }
-    case SAY_REFUSED: note_refused(h, node, wire_get_text(r)); break;
+    case SAY_REFUSED: {
+        const char *why = wire_get_text(r);
+        note_refused(h, node, why, wire_get_u32(r));
+        break;
+    }
     case SAY_ENDED: note_ended(h, node, r); break;
     case SAY_ABORT: note_abort(h, r); break;
     case SAY_WARNED: head_report(h, "warned %s", h->hosts.name[node]); break;

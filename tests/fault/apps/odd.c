@@ -1,7 +1,11 @@
 /* odd: a program as users have them.
- * usage: odd exit|abort|crash|nompi|input|much|wait|orphan|counter|elsewhere|late|clock|become|brief|forked|closed [argument] */
+ * usage: odd exit|abort|crash|nompi|input|much|wait|orphan|counter|elsewhere|late|clock|become|brief|forked|closed|rights [argument] */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <grp.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +35,24 @@ static void *end_here(void *none)
     exit(0);
 }
 
+/* Calls that Mend does not follow. Those that change nothing, and those of a child, are as without it. */
+static void change_rights(int rank)
+{
+    printf("rank %d: setuid(own) %d, setgid(own) %d\n", rank, setuid(getuid()), setgid(getgid()));
+    int own = unshare(CLONE_NEWUSER) ? errno : 0, other = setns(0, 0) ? errno : 0;
+    int user = setuid(65534) ? errno : 0, group = setresgid(65534, 65534, 65534) ? errno : 0;
+    int groups = setgroups(0, NULL) ? errno : 0, root = chroot("/tmp") ? errno : 0;
+    printf("rank %d: %d %d %d %d %d %d, and EPERM is %d\n", rank, own, other, user, group, groups,
+           root, EPERM);
+    fflush(stdout);
+    int status = -1;
+    if (fork() == 0)
+        _exit((chroot("/") ? errno : 0) != (getuid() ? EPERM : 0));
+    wait(&status);
+    printf("rank %d: a child %d\n", rank, status);
+    fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -54,6 +76,8 @@ int main(int argc, char **argv)
     double x = rank, y;
     if (!strcmp(what, "counter"))
         x += count_on(argv[2], rank);
+    if (!strcmp(what, "rights"))
+        change_rights(rank);
     int rounds = !strcmp(what, "wait") ? 1000000 : !strcmp(what, "counter") ? 1200 : 400;
     if (!strcmp(what, "much") && n > 0)
         rounds = n;

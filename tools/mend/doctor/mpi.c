@@ -47,7 +47,7 @@ static void check_ulfm(doctor *d, const char *launcher)
     int code = TOOL_NOT_STARTED;
     if (tool_add(&arguments, launcher) && tool_add_flags(&arguments, "openmpi") &&
         tool_add_flags(&arguments, "openmpi-one-node") &&
-        (!session_make(launcher, NULL, session) ||
+        (session_make(launcher, NULL, session) != SESSION_MADE ||
          (tool_add(&arguments, "--prtemca") && tool_add(&arguments, session_parameter) &&
           tool_add(&arguments, session))) &&
         tool_add(&arguments, "-n") && tool_add(&arguments, "3") && tool_add(&arguments, probe)) {

@@ -111,9 +111,7 @@ void metrics_print(const struct metrics *m, FILE *to)
     size_t size;
     if (jobfile_read(m->dir, &job))
         job = NULL;
-    FILE *text = open_memstream(&labels, &size);
-    if (!text)
-        abort();
+    FILE *text = tool_need(open_memstream(&labels, &size));
     const char *id = job ? jobfile_member(job, "id") : NULL,
                *slurm = job ? jobfile_member(job, "slurm") : NULL,
                *state = job ? jobfile_member(job, "state") : NULL;

@@ -230,7 +230,10 @@ static int launch(const char *dir, const char *mpi, int ranks, const struct wish
     run_add(&w, launcher);
     if (strcmp(mpi, "openmpi") == 0) {
         run_add(&w, "--oversubscribe");
-        if (session_make(launcher, wish->launcher_args, session)) {
+        enum session made = session_make(launcher, wish->launcher_args, session);
+        if (made == SESSION_FAILED)
+            return tool_failed("restart", "%s", mend_error_text());
+        if (made == SESSION_MADE) {
             run_add_option(&w, "--prtemca", session_parameter);
             run_add(&w, session);
             session_remove_at_end(session);

@@ -132,6 +132,12 @@ static mend_version_t newest_in(const char *dir)
     return newest;
 }
 
+/* Those on the nodes' own disks are not looked at. */
+bool run_has_version(const struct run_job *job)
+{
+    return newest_in(job->dir) >= 0;
+}
+
 /* The same line, typed again or in a script that is submitted again, must not destroy the checkpoints of a job that
  * was stopped or cut off. */
 static int refuse_unfinished(const char *dir)
@@ -159,7 +165,7 @@ static int refuse_unfinished(const char *dir)
 
 static bool exists(const char *dir, const char *name)
 {
-    char path[4400];
+    char path[4800];
     struct stat st;
     snprintf(path, sizeof path, "%s/%s", dir, name);
     return lstat(path, &st) == 0;
@@ -179,17 +185,58 @@ static bool holds(const char *dir, const char *name)
     return some;
 }
 
-/* A folder in which no job has run belongs to the user, with whatever has these names there. */
+static bool has_job(const char *dir)
+{
+    return exists(dir, "job.json") || exists(dir, "events.jsonl");
+}
+
+/* May this be in a folder in which no job has run? What is left of an attempt to start one, or of mend exec; jobs with folders
+ * of their own; what mkfs leaves. */
+static bool may_be_there(const char *dir, const char *name)
+{
+    static const char *const early[] = {"running", "alive", "input", "ends", "lost+found"};
+    char below[4400];
+    for (size_t i = 0; i < sizeof early / sizeof *early; i++)
+        if (strcmp(name, early[i]) == 0)
+            return true;
+    for (size_t i = 0; i < REMAINS; i++)
+        if (strcmp(name, remains[i]) == 0)
+            return true;
+    snprintf(below, sizeof below, "%s/%s", dir, name);
+    return has_job(below);
+}
+
+static int refuse_entry(const char *dir, const char *name)
+{
+    return tool_failed("run",
+                       "%s/%s does not come from a job, so %s cannot be the folder of one: name "
+                       "another folder with --dir",
+                       strcmp(dir, "/") == 0 ? "" : dir, name, dir);
+}
+
+/* A folder in which no job has run belongs to the user: /, the home folder, that of the program. We leave nothing there. */
 static int refuse_foreign(const char *dir)
 {
-    if (exists(dir, "job.json") || exists(dir, "events.jsonl"))
+    char found[256] = "";
+    if (has_job(dir))
         return TOOL_OK;
-    for (size_t i = 0; i < REMAINS; i++)
+    DIR *folder = opendir(dir);
+    if (!folder)
+        return tool_failed("run", "cannot read %s: %s", dir, strerror(errno));
+    for (struct dirent *e; !found[0] && (e = readdir(folder));)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+            !may_be_there(dir, e->d_name))
+            snprintf(found, sizeof found, "%s", e->d_name);
+    closedir(folder);
+    return found[0] ? refuse_entry(dir, found) : TOOL_OK;
+}
+
+/* Nor is what has these names there ours to replace. */
+static int refuse_remains(const char *dir)
+{
+    for (size_t i = 0; i < REMAINS && !has_job(dir); i++)
         if (holds(dir, remains[i]))
-            return tool_failed("run",
-                               "%s/%s does not come from a job, and this job would replace it: "
-                               "name another folder with --dir",
-                               dir, remains[i]);
+            return refuse_entry(dir, remains[i]);
     return TOOL_OK;
 }
 
@@ -209,11 +256,13 @@ int run_prepare_folder(struct run_job *job)
     free(whole);
     if (mend_io_make_folders(job->dir)) /* by its whole path, as each rank will */
         return tool_failed("run", "%s", mend_error_text());
-    int rc = take_folder(job->dir);
+    int rc = job->resume ? TOOL_OK : refuse_foreign(job->dir);
+    if (!rc)
+        rc = take_folder(job->dir);
     if (!rc && !job->resume)
         rc = refuse_unfinished(job->dir);
     if (!rc && !job->resume)
-        rc = refuse_foreign(job->dir);
+        rc = refuse_remains(job->dir);
     if (rc)
         return rc;
     if (!job->resume) { /* the remains of an older job are not ours to resume */

@@ -209,6 +209,7 @@ enum outcome run_launch(struct run_follower *f, char **command, int *code)
     l.launcher = run_start(f->job, command, &l.report);
     if (l.launcher < 0) /* and not a process to send signals to: -1 means all of the user's */
         return not_started(&l, code);
+    run_launched(l.launcher);
     while (!l.gone) {
         nanosleep(&(struct timespec){0, 20000000}, NULL);
         l.gone = has_ended(l.launcher, &l.status);
@@ -218,11 +219,13 @@ enum outcome run_launch(struct run_follower *f, char **command, int *code)
             pass_signals_on(&l);
         show(&l, now);
         if (must_end(&l, now)) {
+            run_launched(0);
             l.killed = !run_end(f->job, l.launcher);
             l.gone = true;
             l.status = 0;
         }
     }
+    run_launched(0);
     follow_reports(f->job, f, l.report);
     close(l.report);
     follow(f);

@@ -23,6 +23,13 @@ static void remove_request(const struct run_job *job)
     }
 }
 
+bool run_can_resume(const struct run_follower *f)
+{
+    const struct run_job *job = f->job;
+    bool on_nodes = (job->local_every || job->erasure_every) && (f->now.version > 0 || job->resume);
+    return f->on_disk > 0 || on_nodes || run_has_version(job);
+}
+
 /* Report the ends that are not errors of ours; verdict() reports the others after the summary. */
 static void say(const struct run_follower *f, const struct run_end *end)
 {
@@ -37,7 +44,11 @@ static void say(const struct run_follower *f, const struct run_end *end)
     if (end->outcome == STOPPED)
         fprintf(
             stderr,
-            "mend: stopped by signal %d; mend restart %s resumes from the newest version there\n",
+            run_can_resume(f)
+                ? "mend: stopped by signal %d; mend restart %s resumes from the newest version "
+                  "there\n"
+                : "mend: stopped by signal %d before a version was on disk; mend restart %s starts "
+                  "the program from the beginning\n",
             end->stop_signal, job->dir);
     if (end->outcome == LEFT)
         fprintf(
@@ -135,13 +146,14 @@ static int verdict(const struct run_follower *f, const struct run_end *end, int 
     case OUTPUT_LOST:
         return tool_failed("run",
                            "the program has ended, but the last output of rank %d could not be "
-                           "written to %s/output: %s; free some space there, then mend restart "
-                           "resumes from the newest version",
-                           f->now.output_lost_rank, dir, strerror(f->now.output_lost_why));
+                           "written to %s/output: %s; free some space there, then mend restart %s",
+                           f->now.output_lost_rank, dir, strerror(f->now.output_lost_why),
+                           run_can_resume(f) ? "resumes from the newest version"
+                                             : "starts the program from the beginning");
     case STILLBORN: return never_began(f, end);
     case TORN_DOWN:
         return tool_failed("run", "the job was torn down %d times; %s %s", end->launches,
-                           f->on_disk > 0 || f->job->resume
+                           run_can_resume(f)
                                ? "its newest version is in"
                                : "it has no version on disk; its output and events are in",
                            dir);

@@ -29,8 +29,14 @@ struct run_end {
 void run_catch_signals(void);
 int run_stop_signal(void); /* the one that ends the job; 0: none came */
 
+/* This launcher must not outlive us; 0: it has ended. */
+void run_launched(pid_t launcher);
+
 /* One launch. It ends when every rank has finished, the launcher is gone, or a signal came. */
 enum outcome run_launch(struct run_follower *f, char **command, int *code);
+
+/* Is there a version that another launch can resume from? */
+bool run_can_resume(const struct run_follower *f);
 
 /* Record the end of the job and report it. Returns an exit code. */
 int run_outcome(struct run_follower *f, const struct run_end *end, bool json);

@@ -74,7 +74,8 @@ bool run_has_terminal(void);
 bool run_is_hung_up(const struct run_job *job, bool had_terminal);
 
 int run_detach(const struct run_job *job); /* -1 in the process that continues, else an exit code */
-int run_prepare_folder(struct run_job *job); /* locks it, or reports why not */
+int run_prepare_folder(struct run_job *job);     /* locks it, or reports why not */
+bool run_has_version(const struct run_job *job); /* complete, in its folder */
 int run_job_write(const struct run_job *job, const char *state);
 /* Free the disk space that is reserved for the last records of a job whose disk is full. */
 void run_reserve(const struct run_job *job);

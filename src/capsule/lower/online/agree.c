@@ -7,8 +7,9 @@
  * that was made. Others that have adopted the result wait in the barrier that follows each repair, because this process does
  * not come there; the revoke sends them to the next meeting. The images are the same, so nothing is lost.
  *
- * More than 512 processes have no hall and use Open MPI's agreement, which may hang on an overloaded machine. There each
- * process that hangs ends itself after online.patience, and if all do, `mend run` relaunches the job from its newest version.
+ * With a library that hides how it makes communicators (ulfm/making.c) there is no hall, but the library's own agreement, which
+ * may hang on an overloaded machine. Then each process that hangs ends itself after online.patience, and if all do, `mend run`
+ * relaunches the job from its newest version.
  */
 #include "online/plan.h"
 #include "online/online.h"

@@ -4,7 +4,8 @@
  * Step 1 of the protocol (who lives, who has come) is the place to plug in a launcher that reports membership by
  * epochs: mend_hall_gather() then asks the launcher, and nothing else changes.
  *
- * NULL is a hall, too: that of more than 512 processes. There, shrink and agree are Open MPI's, and nobody gathers. */
+ * NULL is a hall, too: that of an MPI library without the functions of making.c. There, shrink and agree are the
+ * library's, and nobody gathers. */
 #ifndef ULFM_HALL_H
 #define ULFM_HALL_H
 

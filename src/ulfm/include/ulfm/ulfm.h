@@ -53,6 +53,9 @@ int mend_ulfm_failed(MPI_Comm comm, bool *dead);
  * only through a revoke, and then agrees, sometimes crashes in Open MPI. */
 void mend_ulfm_await_failure(MPI_Comm comm, double seconds);
 
+/* Let this process open as many connections, as far as its limit of file descriptors may be raised. */
+void mend_ulfm_allow_connections(int processes);
+
 /* Connect all members of comm, so that they can send to each other without waiting (connect.c). Collective. */
 int mend_ulfm_connect(MPI_Comm comm);
 

@@ -1,9 +1,11 @@
 /* How ranks ended, from the table in DIR/ends: by exit, by MPI_Abort, by a crash. */
 #include "follow.h"
+#include "tool.h"
 
 #include <base/ends.h>
 #include <base/event.h>
 
+#include <errno.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -93,7 +95,10 @@ void follow_ends(struct run_follower *f)
 {
     int entries, started = 0;
     uint64_t launch = strtoull(f->job->meeting, NULL, 10);
+    errno = 0;
     mend_ends_entry *table = mend_ends_read(f->job->dir, &entries);
+    if (!table && errno == ENOMEM)
+        tool_need(NULL);
     f->now.events_lost = 0;
     for (int i = 0; i < entries; i++) {
         started += table[i].started == launch;

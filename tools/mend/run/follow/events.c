@@ -1,5 +1,6 @@
 /* What the job reports in DIR/events.jsonl. */
 #include "follow.h"
+#include "tool.h"
 
 #include <base/event.h>
 
@@ -108,10 +109,8 @@ static void note_born(struct run_progress *p, pid_t pid, const char *host)
     char here[256] = "";
     gethostname(here, sizeof here - 1);
     p->elsewhere |= strcmp(host, here) != 0;
-    p->born = realloc(p->born, (size_t)(p->born_count + 1) * sizeof *p->born);
-    p->past = realloc(p->past, (size_t)(p->born_count + 1) * sizeof *p->past);
-    if (!p->born || !p->past)
-        abort();
+    p->born = tool_need(realloc(p->born, (size_t)(p->born_count + 1) * sizeof *p->born));
+    p->past = tool_need(realloc(p->past, (size_t)(p->born_count + 1) * sizeof *p->past));
     p->past[p->born_count] = false;
     p->born[p->born_count++] = pid;
     p->last_born = mend_now();
@@ -145,6 +144,8 @@ static void note(struct run_follower *f, const char *line)
 {
     json_error_t error;
     json_t *e = json_loads(line, 0, &error);
+    if (!e && json_error_code(&error) == json_error_out_of_memory)
+        tool_need(NULL); /* it may be the end of a rank */
     const char *name = text_of(e, "event");
     double t = number_of(e, "t");
     struct run_progress *p = &f->now;
@@ -215,9 +216,7 @@ void follow_events(struct run_follower *f)
     if (fstat(fd, &st) == 0 && st.st_size < f->events_at) /* somebody has emptied it */
         f->events_at = 0, f->part_size = 0;
     for (ssize_t n; (n = pread(fd, bytes, sizeof bytes, f->events_at)) > 0; f->events_at += n) {
-        f->part = realloc(f->part, f->part_size + (size_t)n);
-        if (!f->part)
-            abort();
+        f->part = tool_need(realloc(f->part, f->part_size + (size_t)n));
         memcpy(f->part + f->part_size, bytes, (size_t)n);
         f->part_size += (size_t)n;
         note_lines(f);

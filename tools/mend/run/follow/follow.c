@@ -1,6 +1,7 @@
 /* Following a job: its output, its events, the status line. */
 #include "follow.h"
 #include "run/start/start.h"
+#include "tool.h"
 
 #include <base/event.h>
 
@@ -29,12 +30,11 @@ void follow_begin(struct run_follower *f, struct run_job *job)
 {
     memset(f, 0, sizeof *f);
     f->job = job;
-    f->printed = calloc((size_t)job->ranks * 2, sizeof *f->printed);
-    f->unfinished_since = calloc(2 * (size_t)job->ranks, sizeof *f->unfinished_since);
-    f->said = calloc((size_t)job->ranks, sizeof *f->said);
-    f->written = calloc((size_t)job->ranks, sizeof *f->written);
-    if (!f->printed || !f->unfinished_since || !f->said || !f->written)
-        abort();
+    size_t ranks = (size_t)job->ranks;
+    f->printed = tool_need(calloc(2 * ranks, sizeof *f->printed));
+    f->unfinished_since = tool_need(calloc(2 * ranks, sizeof *f->unfinished_since));
+    f->said = tool_need(calloc(ranks, sizeof *f->said));
+    f->written = tool_need(calloc(ranks, sizeof *f->written));
     f->on_disk = -1;
     for (int r = 0; r < job->ranks; r++)
         f->written[r] = -1;

@@ -1,5 +1,6 @@
 /* mend run --metrics FILE. */
 #include "follow.h"
+#include "tool.h"
 
 #include <base/event.h>
 #include <mend/error.h>
@@ -14,9 +15,7 @@ void follow_metrics(struct run_follower *f, bool last)
     if (!f->job->metrics || (!last && f->metrics && now - f->metrics_at < PERIOD))
         return;
     if (!f->metrics) {
-        f->metrics = calloc(1, sizeof *f->metrics);
-        if (!f->metrics)
-            abort();
+        f->metrics = tool_need(calloc(1, sizeof *f->metrics));
         snprintf(f->metrics->dir, sizeof f->metrics->dir, "%s", f->job->dir);
     }
     f->metrics_at = now;

@@ -1,5 +1,6 @@
 /* What our own launcher (src/launcher) reports while the job runs. */
 #include "follow.h"
+#include "tool.h"
 
 #include <base/event.h>
 
@@ -15,7 +16,7 @@ static void avoid(struct run_job *job, const char *host)
 {
     char *list = NULL;
     if (asprintf(&list, "%s%s%s", job->avoid ? job->avoid : "", job->avoid ? "," : "", host) < 0)
-        abort();
+        tool_need(list = NULL);
     free(job->avoid);
     job->avoid = list;
 }
@@ -48,7 +49,8 @@ static void note_unadded(struct run_job *job, const char *host, const char *how)
 static void note_lost(struct run_job *job, const char *host, int count, const char *how)
 {
     mend_event("launch.lost", ev_str("host", host), ev_int("processes", count), ev_str("how", how));
-    if (!job->quiet)
+    bool known = strcmp(how, "refused") == 0 && !job->host && !job->hostfile; /* it has said why */
+    if (!job->quiet && !known)
         fprintf(stderr, "\nmend: node %s is lost (%s), with %d processes\n", host, how, count);
     avoid_no_more(job, host); /* not twice */
     avoid(job, host);
@@ -89,6 +91,8 @@ static void note(struct run_job *job, struct run_follower *f, const char *line)
         mend_event("launch.unfilled", ev_int("process", rank));
     else if (sscanf(line, "stalled %15s %lf", how, &seconds) == 2)
         mend_event("launch.stalled", ev_str("doing", how), ev_real("seconds", seconds));
+    else if (strcmp(line, "refused") == 0) /* the launcher has said why */
+        f->now.refused = true;
     else if (strcmp(line, "printing") == 0)
         f->now.printing = true;
     else if (strncmp(line, "warned ", 7) == 0)

@@ -5,6 +5,7 @@
  * machine. We cannot kill a rank on another machine, so we end the job, which its launcher can, and launch it again from
  * its newest version. */
 #include "follow.h"
+#include "tool.h"
 
 #include <base/event.h>
 
@@ -28,9 +29,7 @@ void silence_attempt(struct run_follower *f)
     char path[4400];
     struct run_silence *s = &f->silence;
     if (!s->player)
-        s->player = calloc((size_t)f->job->ranks, sizeof *s->player);
-    if (!s->player)
-        abort();
+        s->player = tool_need(calloc((size_t)f->job->ranks, sizeof *s->player));
     memset(s->player, 0, (size_t)f->job->ranks * sizeof *s->player);
     s->pulse_at = 0;
     s->told = s->told_stopped = s->must_end = false;

@@ -121,7 +121,11 @@ static bool add_mpirun(struct run_job *job, struct run_words *w)
     if (openmpi && (run_add_flags(w, job->online ? "openmpi" : "openmpi-relaunch") ||
                     run_add_flags(w, several ? "openmpi-nodes" : "openmpi-one-node")))
         return false;
-    if (openmpi && session_make(path, job->launcher_args, job->session)) {
+    enum session session =
+        openmpi ? session_make(path, job->launcher_args, job->session) : SESSION_CHOSEN;
+    if (session == SESSION_FAILED)
+        return false;
+    if (session == SESSION_MADE) {
         run_add(w, "--prtemca");
         run_add(w, session_parameter);
         run_add(w, job->session);
