@@ -192,6 +192,7 @@ struct comm_card;
 #define BELOW_FILE_COLLECTIVE(...)  BELOW_ROW(__VA_ARGS__)
 #define BELOW_FILE_NONBLOCKING(...) BELOW_ROW(__VA_ARGS__)
 #define BELOW_ABOVE(...)
+#define BELOW_ANYTIME(...)
 #define BELOW(class, ...) BELOW_##class(__VA_ARGS__)
 
 struct lower {
