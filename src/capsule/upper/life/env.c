@@ -93,6 +93,7 @@ static int end_below(void)
 {
     int rc = pieces_all_sent();
     buffers_flush_all();
+    commons_end();
     collective_enter(COMM_WORLD); /* past this point a rank takes no part in checkpoints */
     LOWER_VOID(agent_end);
     life.ended = 1;
