@@ -2,7 +2,7 @@
 # objects.sh MPI PROGRAM [WINDOWS]: what a checkpoint costs by the number of MPI objects (apps/objects.c). Eight times as many may
 # not cost more than 32 times as much (what grows with the square costs 64 times): the checkpoint, and the use of the objects
 # afterwards; the cheapest of three is taken. Then 100 communicators, 10,000 datatypes, 100,000 pending receives, 10,000 messages
-# that nobody has asked for, and WINDOWS windows, each stopped and resumed on both MPIs.
+# that nobody has asked for, and WINDOWS windows of two kinds, each stopped and resumed on both MPIs.
 set -uo pipefail
 mpi=$1 program=$2 windows=${3:-50}
 . "$(dirname "$0")/scratch.sh"
@@ -27,7 +27,7 @@ for kind in comms:50 types:2000 requests:2000 drained:2000; do
     done
     rm -rf "${work:?}/$kind"
 done
-for kind in comms:100 types:10000 requests:100000 drained:10000 windows:"$windows"; do
+for kind in comms:100 types:10000 requests:100000 drained:10000 windows:"$windows" allocated:"$windows"; do
     n=${kind#*:} kind=${kind%:*}
     MEND_CAPSULE_EXIT=1 MEND_CAPSULE_DIR=$work/$kind capsule "$mpi" "$program" "$kind" "$n" >"$work/part"
     for second in openmpi mpich; do

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BORDER_VERSION 25
+#define BORDER_VERSION 26
 
 /* --- whose memory is it? -------------------------------------------------------------------
  * Every address below UPPER_END belongs to the upper half, every address above it to the lower
@@ -192,6 +192,7 @@ struct comm_card;
 #define BELOW_FILE_COLLECTIVE(...)  BELOW_ROW(__VA_ARGS__)
 #define BELOW_FILE_NONBLOCKING(...) BELOW_ROW(__VA_ARGS__)
 #define BELOW_ABOVE(...)
+#define BELOW_ANYTIME(...)
 #define BELOW(class, ...) BELOW_##class(__VA_ARGS__)
 
 struct lower {
@@ -245,7 +246,7 @@ struct comm_card {
 };
 #define WORLD_CARD_ID 1
 
-/* Words per rank in the window of locks (win_lock_words): its lock, and a mutex (upper/windows). */
+/* Words that a window has on each rank: its lock, and a mutex (upper/windows). */
 enum { LOCK_WORDS = 2 };
 
 /* Parks a thread of the upper half, or asks its main thread to stop. */

@@ -1,6 +1,7 @@
 /* objects: what a checkpoint costs a program by its number of MPI objects, and that all of them are there afterwards.
  *
- *   objects KIND N...   for each N: make so many, checkpoint, use and free them; KIND: comms, types, requests, drained, windows
+ *   objects KIND N...   for each N: make so many, checkpoint, use and free them; KIND: comms, types, requests, drained, windows,
+ *                       allocated (windows with memory of the library)
  *
  * Each checkpoint is one that this program asks for. Prints the CPU time of rank 0 for each part, in microseconds:
  * KIND N make T checkpoint T use T. A resumed process goes on with the next N. What waits for the other rank is measured one by
@@ -126,14 +127,35 @@ static void make_windows(void)
         MPI_Win_create(&values[i], sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
                        &AT(MPI_Win, i));
 }
+static void make_allocated(void)
+{
+    for (int i = 0, *at; i < n; i++) {
+        MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &at,
+                         &AT(MPI_Win, i));
+        *at = -i;
+    }
+}
+/* Each is locked by both ranks, so that the lock of one is not that of another. */
 static void use_windows(void)
 {
     for (int i = 0; i < n; i++) {
         double start = spent();
+        int *at, there, got = 0;
+        MPI_Win_get_attr(AT(MPI_Win, i), MPI_WIN_BASE, &at, &there);
+        must(there && (at == &values[i] || *at == -i), "the content of a window");
         MPI_Win_fence(0, AT(MPI_Win, i));
         MPI_Put(&i, 1, MPI_INT, rank ^ 1, 0, 1, MPI_INT, AT(MPI_Win, i));
         MPI_Win_fence(0, AT(MPI_Win, i));
-        must(values[i] == i, "a window");
+        must(*at == i, "a window");
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, AT(MPI_Win, i));
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, AT(MPI_Win, i));
+        MPI_Get(&got, 1, MPI_INT, 0, 0, 1, MPI_INT, AT(MPI_Win, i));
+        MPI_Win_flush(0, AT(MPI_Win, i));
+        got += 3;
+        MPI_Put(&got, 1, MPI_INT, 0, 0, 1, MPI_INT, AT(MPI_Win, i));
+        MPI_Win_unlock(0, AT(MPI_Win, i));
+        MPI_Barrier(MPI_COMM_WORLD);
+        must(rank || *at == i + 3 * size, "a window that was locked");
         MPI_Win_free(&AT(MPI_Win, i));
         step[i] = spent() - start;
     }
@@ -147,7 +169,8 @@ static const struct kind {
              {"types", sizeof(MPI_Datatype), make_types, use_types},
              {"requests", sizeof(MPI_Request), make_requests, use_requests},
              {"drained", 1, make_drained, use_drained},
-             {"windows", sizeof(MPI_Win), make_windows, use_windows}};
+             {"windows", sizeof(MPI_Win), make_windows, use_windows},
+             {"allocated", sizeof(MPI_Win), make_allocated, use_windows}};
 
 /* complete ones, by the job's record */
 static int versions(void)

@@ -3,6 +3,7 @@
  *   progress grequest    a rank has a large message under way and waits for a generalized request, which a thread of its own
  *                        completes when the other rank has the message
  *   progress detach      a thread detaches a buffer whose message is received only when another thread has sent one
+ *   progress full        what finds no room in the buffer is an error
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -85,6 +86,47 @@ static void detach(char *bytes)
     free(buffer);
 }
 
+/* Each send that fails has a communicator for itself: Open MPI (5.0.7) has numbered it, so that nothing arrives there after it. */
+static void bsend(char *bytes, int n, MPI_Comm comm)
+{
+    MPI_Comm other = comm;
+    if (comm == MPI_COMM_NULL)
+        MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    if (rank == 0) {
+        int class, rc = MPI_Bsend(bytes, n, MPI_CHAR, 1, 0, other);
+        MPI_Error_class(rc, &class);
+        printf("progress: %d bytes: %s\n", n,
+               class == MPI_SUCCESS      ? "sent"
+               : class == MPI_ERR_BUFFER ? "no room"
+                                         : "another error");
+        fflush(stdout);
+    }
+}
+static void full(char *bytes)
+{
+    char *buffer = malloc(LARGE + MPI_BSEND_OVERHEAD), *at;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    bsend(bytes, LARGE, MPI_COMM_NULL);
+    for (int spare = MPI_BSEND_OVERHEAD; spare >= 0; spare = spare > 25 ? 25 : spare - 1) {
+        MPI_Comm same;
+        int fits = spare >= (int)(2 * sizeof(size_t) + sizeof(void *)), size;
+        MPI_Comm_dup(MPI_COMM_WORLD, &same);
+        if (rank == 0)
+            MPI_Buffer_attach(buffer, LARGE + spare);
+        bsend(bytes, LARGE, fits ? same : MPI_COMM_NULL);
+        if (fits)
+            bsend(bytes, LARGE, MPI_COMM_NULL);
+        bsend(bytes, 10, same);
+        if (rank == 1 && fits)
+            MPI_Recv(bytes, LARGE, MPI_CHAR, 0, 0, same, MPI_STATUS_IGNORE);
+        if (rank == 1)
+            MPI_Recv(bytes, 10, MPI_CHAR, 0, 0, same, MPI_STATUS_IGNORE);
+        if (rank == 0)
+            MPI_Buffer_detach(&at, &size);
+    }
+    free(buffer);
+}
+
 int main(int argc, char **argv)
 {
     int provided, wrong = 0;
@@ -95,6 +137,8 @@ int main(int argc, char **argv)
     there[0] = 1;
     if (argc > 1 && !strcmp(argv[1], "detach"))
         detach(bytes);
+    else if (argc > 1 && !strcmp(argv[1], "full"))
+        full(bytes);
     else
         grequest(bytes, file);
     for (int i = 0; rank == 1 && i < LARGE; i++)

@@ -8,21 +8,51 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 
-/* Does one shared mapping hold all of it? Only pages of a shared mapping can be mapped twice. */
-static int is_shared(uintptr_t from, uintptr_t to)
+/* PROCMAP_QUERY of Linux 6.11 tells about one mapping. A program may have thousands of windows, and each has mappings: to
+ * read the list of all for each window takes longer than to make it. The headers of older systems do not have it. */
+struct mapping_question {
+    uint64_t size, flags, address;
+    uint64_t from, to, is, page_size, offset, inode;
+    uint32_t device[2], name_room, id_room;
+    uint64_t name, id;
+};
+enum { MAPPING_READABLE = 1, MAPPING_WRITABLE = 2, MAPPING_EXECUTABLE = 4, MAPPING_SHARED = 8 };
+#define ASK_MAPPING _IOWR('f', 17, struct mapping_question)
+
+/* Returns -1 if the kernel does not answer. */
+static int asked_is_shared(int maps, uintptr_t from, uintptr_t to)
+{
+    enum { DATA = MAPPING_READABLE | MAPPING_WRITABLE | MAPPING_SHARED };
+    struct mapping_question q = {.size = sizeof q, .address = from};
+    if (ioctl(maps, ASK_MAPPING, &q))
+        return errno == ENOENT ? 0 : -1;
+    return q.from <= from && to <= q.to && (q.is & (DATA | MAPPING_EXECUTABLE)) == DATA;
+}
+
+static int listed_is_shared(FILE *maps, uintptr_t from, uintptr_t to)
 {
     char line[4352], perm[8];
     unsigned long first, end;
     int found = 0;
-    FILE *f = fopen("/proc/self/maps", "re");
-    while (f && !found && fgets(line, sizeof line, f))
+    while (!found && fgets(line, sizeof line, maps))
         found = sscanf(line, "%lx-%lx %7s", &first, &end, perm) == 3 && first <= from &&
                 to <= end && !strncmp(perm, "rw-s", 4);
-    if (f)
-        fclose(f);
     return found;
+}
+
+/* Does one shared mapping hold all of it? Only pages of a shared mapping can be mapped twice. */
+static int is_shared(uintptr_t from, uintptr_t to)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    int shared = maps ? asked_is_shared(fileno(maps), from, to) : 0;
+    if (shared < 0)
+        shared = listed_is_shared(maps, from, to);
+    if (maps)
+        fclose(maps);
+    return shared;
 }
 
 void *twin_make(void *library, size_t bytes)

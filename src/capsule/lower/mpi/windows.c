@@ -67,7 +67,8 @@ static int allocate(long size, int unit, MPI_Comm comm, void **base, MPI_Win *w)
  *
  *   1. The library allocates.
  *   2. Each rank maps the memory a second time, and puts the program's data there.
- *   3. All learn whether all could. If not, they free the window and expose the memory at the program's address instead.
+ *   3. All learn whether all could. If not, they free the window and expose the memory at the program's address instead,
+ *      or fail if one has none.
  *   4. The second mapping moves to the program's address.
  *
  * The third step is a barrier as well: nobody accesses memory that does not have its data yet. A job that loses a rank
@@ -75,35 +76,44 @@ static int allocate(long size, int unit, MPI_Comm comm, void **base, MPI_Win *w)
  */
 static int allocate_twin(struct twin *t, int unit, int filled, MPI_Comm comm, MPI_Win *w)
 {
-    enum { MADE, MAPPED, FACTS };
+    enum { MADE, MAPPED, HAVE, FACTS };
     int mine[FACTS] = {0}, all[FACTS] = {0};
     size_t bytes = (size_t)t->size;
     void *second = NULL;
     t->library = NULL;
     int rc = allocate(t->size, unit, comm, &t->library, w);
     mine[MADE] = !rc;
+    mine[HAVE] = t->program != NULL;
     if (!rc && bytes)
         second = twin_make(t->library, bytes);
     mine[MAPPED] = !rc && (second || !bytes);
-    if (second && filled)
+    if (second && filled && t->program)
         memcpy(second, t->program, bytes);
     rc = MPI_Allreduce(mine, all, FACTS, MPI_INT, MPI_MIN, comm);
-    t->allocated = !rc && all[MAPPED];
+    t->allocated = !rc && all[MAPPED] && all[HAVE];
     if (second && t->allocated)
         twin_move(second, t->program, bytes);
     else if (second)
         twin_drop(second, bytes);
     if (!t->allocated && all[MADE]) /* what only some ranks have cannot be freed */
         MPI_Win_free(w);
-    return rc;
+    return rc ? rc : all[HAVE] ? 0 : MPI_ERR_NO_MEM;
+}
+static int all_have(const struct twin *t, handle_t comm)
+{
+    int mine = t->program != NULL, all = 0;
+    int rc =
+        lower.Allreduce(&mine, &all, 1, lower.predef[PRE_MPI_INT], lower.predef[PRE_MPI_MIN], comm);
+    return rc ? rc : all ? 0 : error_out(MPI_ERR_NO_MEM);
 }
 int lower_win_allocate(struct twin *t, int unit, int filled, handle_t comm, handle_t *out)
 {
     MPI_Win w = MPI_WIN_NULL;
     t->allocated = 0;
-    int rc = ground.recovering ? 0 : allocate_twin(t, unit, filled, COMM(comm), &w);
+    int rc = ground.recovering ? all_have(t, comm)
+                               : error_out(allocate_twin(t, unit, filled, COMM(comm), &w));
     if (rc)
-        return error_out(rc);
+        return rc;
     if (!t->allocated)
         return lower_win_create(t->program, t->size, unit, comm, out);
     online.windows_open++;
@@ -123,21 +133,21 @@ void lower_win_join(const struct twin *t)
         die("cannot map the memory of a window of %ld bytes again", t->size);
     twin_move(second, t->program, (size_t)t->size);
 }
-/* A window of LOCK_WORDS words per rank. On memory that a library did not allocate itself, it may ask the
+/* A window of n words per rank, for locks. On memory that a library did not allocate itself, it may ask the
  * target's process to act: with more ranks than cores each attempt to lock would wait until that process
- * runs. So the word lies in memory of the library, and starts with the value of ours. If the job repairs
- * itself, the word is ours, which an image holds. */
-int lower_win_lock_words(long *own, handle_t comm, long **word, handle_t *out)
+ * runs. So the words lie in memory of the library, and start with the values of ours. If the job repairs
+ * itself, they are ours, which an image holds. */
+int lower_win_lock_words(long *own, int n, handle_t comm, long **words, handle_t *out)
 {
     MPI_Win w = MPI_WIN_NULL;
+    long bytes = n * (long)sizeof *own;
     if (ground.recovering) {
-        *word = own;
-        return lower_win_create(own, LOCK_WORDS * sizeof *own, sizeof *own, comm, out);
+        *words = own;
+        return lower_win_create(own, bytes, sizeof *own, comm, out);
     }
-    int rc = MPI_Win_allocate(LOCK_WORDS * sizeof *own, sizeof *own, MPI_INFO_NULL, COMM(comm),
-                              word, &w);
+    int rc = MPI_Win_allocate(bytes, sizeof *own, MPI_INFO_NULL, COMM(comm), words, &w);
     if (!rc) {
-        memcpy(*word, own, LOCK_WORDS * sizeof *own);
+        memcpy(*words, own, (size_t)bytes);
         rc = MPI_Barrier(COMM(comm)); /* nobody tries before all words are there */
     }
     online.windows_open++;

@@ -381,6 +381,7 @@ int core_Comm_free(object **c)
     }
     errhandler_attach(*c, NULL);
     buffer_of_comm_ends(*c);
+    windows_of_comm_end(*c);
     collective_enter(*c);
     (*c)->comm.released = (*c)->comm.card->released = 1;
     rc = unref_comm(*c); /* pending requests may still hold references */

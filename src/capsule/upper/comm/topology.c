@@ -44,7 +44,8 @@ int core_Cart_create(object *c, int nd, const int *dims, const int *periods, int
     return *out == predef[PRE_MPI_COMM_NULL] ? 0 : neighbour_comm(*out, &(object *){NULL});
 }
 /* The libraries choose differently: 72 ranks are 9 x 8 to MPICH, and 12 x 6 to Open MPI. A program may ask again where it
- * needs the grid, so what it has been told stays true when it resumes on the other library. */
+ * needs the grid, so what it has been told stays true when it resumes on the other library. Only one thread at a time is here: all
+ * calls are within INSIDE, which takes the baton if several threads may be inside MPI (core/baton.h), and nothing below passes it on. */
 enum { REMEMBERED_DIMS = 8, REMEMBERED_GRIDS = 256 };
 static struct {
     struct grid {

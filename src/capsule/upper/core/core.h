@@ -46,6 +46,7 @@ void topology_free(struct topology *t); /* comm/graph.c */
 void channels_free(struct channels *k); /* comm/channels.c */
 void channel_give(object *comm, object *channel);
 void buffer_of_comm_ends(object *comm); /* messages/buffers.c */
+void windows_of_comm_end(object *comm); /* windows/common.c */
 void extra_free(object *o);             /* after its attributes were deleted */
 #define KEYVAL_BASE 0x1000              /* the program's first keyval */
 int keyval_new(int kind, void *copy, void *delete, int dup, enum language language, void *extra,

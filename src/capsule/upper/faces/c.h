@@ -32,24 +32,24 @@ _Static_assert(MPI_ANY_TAG == NEUTRAL_ANY_TAG && (int)MPI_IDENT == NEUTRAL_IDENT
 /* PMPI_Name is the function. MPI_Name is a weak alias, which profiling tools may replace. */
 #define WEAK(Name) \
     extern __typeof__(PMPI_##Name) MPI_##Name __attribute__((weak, alias("PMPI_" #Name)));
-#define FACE(core, Name, name, ...)                                         \
-    int PMPI_##Name(LIST(PARAM, __VA_ARGS__))                               \
-    {                                                                       \
-        object *holder_ = NULL;                                             \
-        int bad_ = 0;                                                       \
-        EACH(HOLDER, __VA_ARGS__)                                           \
-        EACH(BEFORE, __VA_ARGS__)                                           \
-        int none_ = no_holder(holder_);                                     \
-        if (__builtin_expect(none_, 0))                                     \
-            bad_ = none_;                                                   \
-        int rc = bad_ ? bad_ : INSIDE(core_##Name(LIST(ARG, __VA_ARGS__))); \
-        if (__builtin_expect(!bad_, 1)) {                                   \
-            EACH(AFTER, __VA_ARGS__)                                        \
-        }                                                                   \
-        if (__builtin_expect(rc, 0))                                        \
-            rc = raise_error(rc, holder_, "MPI_" #Name);                    \
-        return rc;                                                          \
-    }                                                                       \
+#define FACE(class, Name, name, ...)                                              \
+    int PMPI_##Name(LIST(PARAM, __VA_ARGS__))                                     \
+    {                                                                             \
+        object *holder_ = NULL;                                                   \
+        int bad_ = 0;                                                             \
+        EACH(HOLDER, __VA_ARGS__)                                                 \
+        EACH(BEFORE, __VA_ARGS__)                                                 \
+        int none_ = no_holder(holder_);                                           \
+        if (__builtin_expect(none_, 0))                                           \
+            bad_ = none_;                                                         \
+        int rc = bad_ ? bad_ : ENTER(class)(core_##Name(LIST(ARG, __VA_ARGS__))); \
+        if (__builtin_expect(!bad_, 1)) {                                         \
+            EACH(AFTER, __VA_ARGS__)                                              \
+        }                                                                         \
+        if (__builtin_expect(rc, 0))                                              \
+            rc = raise_error(rc, holder_, "MPI_" #Name);                          \
+        return rc;                                                                \
+    }                                                                             \
     WEAK(Name)
 #define indegree(c)  indegree_of(IN_COMM(c))
 #define outdegree(c) outdegree_of(IN_COMM(c))

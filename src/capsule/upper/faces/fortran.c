@@ -62,7 +62,7 @@ static void str_out(const char *c, char *s, size_t n)
 #include "faces/kinds_fortran.h"
 
 #define ALIAS(name, ...) OTHER_NAMES(void, name, (__VA_ARGS__))
-#define FACE(core, Name, name, ...)                                                   \
+#define FACE(class, Name, name, ...)                                                  \
     void mpi_##name##_(LIST(PARAM, __VA_ARGS__), int *ierr EACH(LENGTH, __VA_ARGS__)) \
     {                                                                                 \
         object *holder_ = NULL;                                                       \
@@ -72,7 +72,7 @@ static void str_out(const char *c, char *s, size_t n)
         int none_ = no_holder(holder_);                                               \
         if (none_)                                                                    \
             bad_ = none_;                                                             \
-        int rc = bad_ ? bad_ : INSIDE(core_##Name(LIST(ARG, __VA_ARGS__)));           \
+        int rc = bad_ ? bad_ : ENTER(class)(core_##Name(LIST(ARG, __VA_ARGS__)));     \
         EACH(AFTER, __VA_ARGS__)                                                      \
         if (__builtin_expect(rc, 0))                                                  \
             rc = raise_error(rc, holder_, "MPI_" #Name);                              \

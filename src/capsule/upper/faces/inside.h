@@ -10,6 +10,14 @@
 #define core_Info_get_string(...)   INSIDE(core_Info_get_string(__VA_ARGS__))
 #define core_Type_get_contents(...) INSIDE(core_Type_get_contents(__VA_ARGS__))
 
+/* ENTER(class)(call): INSIDE, except for rows of class ANYTIME. Whoever enters begins the receives that wait (fast.h), and
+ * only the thread that posted them may do that. */
+#define OUTSIDE(call)               (call)
+#define ENTERS_ANYTIME              ~, OUTSIDE
+#define ENTER(class)                ENTER_SECOND(ENTERS_##class, INSIDE, ~)
+#define ENTER_SECOND(...)           ENTER_WITH(__VA_ARGS__)
+#define ENTER_WITH(none, with, ...) with
+
 /* These only use memory of the upper half, which several threads must not change at once. A single thread calls them
  * outside INSIDE, so that a checkpoint may happen in the program's copy and delete functions. */
 #define WITH_BATON(call)      (upper.several ? INSIDE(call) : (call))

@@ -1,4 +1,4 @@
-/* generated/forward.c - core_Name() for all rows of table/functions.def except ABOVE and BYHAND. */
+/* generated/forward.c - core_Name() for all rows of table/functions.def except ABOVE, ANYTIME and BYHAND. */
 #include "comm/comm.h"
 #include "io/io.h"
 #include "messages/messages.h"
@@ -14,6 +14,7 @@
     EACH(AFTER, __VA_ARGS__) \
     return rc;
 #define CORE_ABOVE(...)
+#define CORE_ANYTIME(...)
 #define CORE_BYHAND(...)
 #define CORE_FORWARD(Name, name, ...) int core_##Name(LIST(PARAM, __VA_ARGS__)) { CALL(Name, __VA_ARGS__) }
 /* With several threads nobody waits below (baton.h): start the non-blocking form, then wait for it. */

@@ -17,6 +17,8 @@ static struct {
     void *initializer; /* the thread that called MPI_Init: MPI's main thread */
     /* values of attributes, to which the program gets pointers */
     int tag_ub, global, last, universe, appnum;
+    int library_length;
+    char library[8200]; /* in its own words */
 } life;
 
 enum { SERIALIZED = NEUTRAL_THREAD_SERIALIZED, MULTIPLE = NEUTRAL_THREAD_MULTIPLE };
@@ -54,6 +56,7 @@ static int begin(int required, int *provided)
     life.tag_ub = LOWER(tag_ub);
     if (life.tag_ub > 0x7ffff)
         life.tag_ub = 0x7ffff; /* every other lower half allows that much, too */
+    LOWER(Get_library_version, life.library, &life.library_length);
     life.begun = 1;
     if (!rc)
         rc = open_channels();
@@ -90,6 +93,7 @@ static int end_below(void)
 {
     int rc = pieces_all_sent();
     buffers_flush_all();
+    commons_end();
     collective_enter(COMM_WORLD); /* past this point a rank takes no part in checkpoints */
     LOWER_VOID(agent_end);
     life.ended = 1;
@@ -177,9 +181,15 @@ int core_Get_version(int *v, int *s)
     face_version(v, s);
     return 0;
 }
+/* Of the library that the program began with. Any thread may ask at any time, so this crosses the border only before MPI
+ * begins, when nobody else does. */
 int core_Get_library_version(char *s, int *len)
 {
-    return LOWER(Get_library_version, s, len);
+    if (!life.begun)
+        return INSIDE(LOWER(Get_library_version, s, len));
+    strcpy(s, life.library);
+    *len = life.library_length;
+    return 0;
 }
 int core_Get_processor_name(char *s, int *len)
 {

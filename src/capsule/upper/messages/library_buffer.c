@@ -3,7 +3,8 @@
  *
  * MPI_Buffer_detach of the library waits until all messages have left. With several threads nobody may wait below
  * (core/baton.h), because a message may leave only after another thread has called MPI. So then each message is a copy of our
- * own, sent by MPI_Isend. What does not leave at once takes memory, whatever the size of the buffer.
+ * own, sent by MPI_Isend, and nothing is attached below. A long message takes from the size of the buffer what it takes in the
+ * library (Open MPI 5.0), until it has left. One that every network of the library sends at once takes nothing.
  */
 #include "messages/messages.h"
 #include <limits.h>
@@ -13,10 +14,11 @@
 #ifndef MPICH_ABI
 static struct {
     void *at; /* NULL: none */
-    long size;
+    long size, used;
     struct copy { /* of a message that has not left */
         struct copy *next;
         object *request;
+        long takes;
         char data[];
     } *copies;
 } buffer;
@@ -31,6 +33,7 @@ static int copies_left(void)
             continue;
         }
         *p = m->next;
+        buffer.used -= m->takes;
         retire_request(&m->request);
         free(m);
     }
@@ -41,11 +44,31 @@ static void wait_for_copies(void)
     while (!copies_left())
         wait_turn(COMM_SELF, NEUTRAL_ANY_SOURCE);
 }
+enum {
+    AT_ONCE = 65536,
+    WORD = sizeof(void *)
+}; /* the library aligns the buffer, and each message behind its length */
+static long taken_by(long bytes)
+{
+    return bytes > AT_ONCE ? (bytes + WORD) / WORD * WORD + WORD : 0;
+}
+static int has_room(long takes)
+{
+    long room = buffer.at ? buffer.size - (WORD - (long)((uintptr_t)buffer.at % WORD)) : 0;
+    return buffer.used + takes <= room;
+}
 static int send_copy(const void *b, int n, object *t, int dst, int tag, object *c)
 {
-    int size, position = 0, rc = core_Pack_size(n, t, c, &size);
+    int size, position = 0, rc = message_error(n, t, dst, tag, c);
+    if (rc || dst == NEUTRAL_PROC_NULL)
+        return rc;
+    rc = core_Pack_size(n, t, c, &size);
     if (rc)
         return rc;
+    long takes = taken_by(size);
+    copies_left();
+    if (takes && !has_room(takes))
+        return NEUTRAL_MPI_ERR_BUFFER;
     struct copy *m = need(malloc(sizeof *m + (size_t)size));
     rc = core_Pack(b, n, t, m->data, size, &position, c);
     if (!rc)
@@ -56,6 +79,8 @@ static int send_copy(const void *b, int n, object *t, int dst, int tag, object *
     }
     m->next = buffer.copies;
     buffer.copies = m;
+    m->takes = takes;
+    buffer.used += takes;
     copies_left();
     return 0;
 }
@@ -97,6 +122,8 @@ int core_buffer_attach(object *comm, void *b, long size)
     if (buffer.at)
         return NEUTRAL_MPI_ERR_BUFFER;
     int rc = attach_below(b, size);
+    if (!rc && upper.several) /* it has only said what it thinks of it */
+        rc = LOWER(Buffer_detach);
     if (!rc) {
         buffer.at = b;
         buffer.size = size;
@@ -107,7 +134,7 @@ int core_buffer_detach(object *comm, void **b, long *size)
 {
     (void)comm;
     wait_for_copies();
-    int rc = buffer.at ? LOWER(Buffer_detach) : 0;
+    int rc = buffer.at && !upper.several ? LOWER(Buffer_detach) : 0;
     if (rc)
         return rc;
     *b = buffer.at;
@@ -118,7 +145,7 @@ int core_buffer_detach(object *comm, void **b, long *size)
 }
 void rebind_buffer(void)
 {
-    if (buffer.at)
+    if (buffer.at && !upper.several)
         attach_below(buffer.at, buffer.size);
 }
 

@@ -10,24 +10,25 @@ static int try_lock(struct window *w, int type, int target, int *got)
 {
     long zero = 0, alone = EXCLUSIVE, minus = -1, one = 1, old = 0;
     object *t = predef[PRE_MPI_LONG];
+    long at = window_word(w, WORD_LOCK);
+    handle_t words = w->common->real;
     int rc;
     if (type == LOCK_EXCLUSIVE) {
-        rc = LOWER(Compare_and_swap, &alone, &zero, &old, t->real, target, 0, w->locks_real);
+        rc = LOWER(Compare_and_swap, &alone, &zero, &old, t->real, target, at, words);
         if (!rc)
-            rc = LOWER(win_flush, target, w->locks_real);
+            rc = LOWER(win_flush, target, words);
         *got = old == 0;
         return rc;
     }
-    rc = LOWER(Fetch_and_op, &one, &old, t->real, target, 0, predef[PRE_MPI_SUM]->real,
-               w->locks_real);
+    rc = LOWER(Fetch_and_op, &one, &old, t->real, target, at, predef[PRE_MPI_SUM]->real, words);
     if (!rc)
-        rc = LOWER(win_flush, target, w->locks_real);
+        rc = LOWER(win_flush, target, words);
     *got = old >= 0;
     if (!rc && !*got) { /* another rank holds it exclusively: undo the increment */
-        rc = LOWER(Fetch_and_op, &minus, &old, t->real, target, 0, predef[PRE_MPI_SUM]->real,
-                   w->locks_real);
+        rc = LOWER(Fetch_and_op, &minus, &old, t->real, target, at, predef[PRE_MPI_SUM]->real,
+                   words);
         if (!rc)
-            rc = LOWER(win_flush, target, w->locks_real);
+            rc = LOWER(win_flush, target, words);
     }
     return rc;
 }
@@ -56,14 +57,16 @@ static int take_lock(object *win, int type, int target)
 static int give_lock(object *win, int target)
 {
     struct window *w = win->win.w;
+    handle_t words = w->common->real;
+    long at = window_word(w, WORD_LOCK);
     long back = w->held[target] == LOCK_EXCLUSIVE ? -EXCLUSIVE : -1, old;
     int rc = LOWER(win_flush, target, win->real);
     LOWER(win_sync, win->real);
     /* also after an error: others wait for this lock */
-    int given = LOWER(Fetch_and_op, &back, &old, predef[PRE_MPI_LONG]->real, target, 0,
-                      predef[PRE_MPI_SUM]->real, w->locks_real);
+    int given = LOWER(Fetch_and_op, &back, &old, predef[PRE_MPI_LONG]->real, target, at,
+                      predef[PRE_MPI_SUM]->real, words);
     if (!given)
-        given = LOWER(win_flush, target, w->locks_real);
+        given = LOWER(win_flush, target, words);
     w->held[target] = 0;
     return rc ? rc : given;
 }
@@ -110,7 +113,8 @@ int window_access(object *win, int target)
         /* the first access after MPI_Win_start: wait until the targets have posted */
         int rc = 0;
         for (; w->n_arrived < w->n_access && !rc; w->n_arrived++)
-            rc = core_Recv(NULL, 0, TYPE_BYTE, w->access[w->n_arrived], TAG_POST, w->comm, NULL);
+            rc = core_Recv(NULL, 0, TYPE_BYTE, w->access[w->n_arrived], window_tag(w, TAG_POST),
+                           w->comm, NULL);
         if (rc)
             return rc;
     }

@@ -18,11 +18,13 @@ int pairs_are_ours(const object *type, const object *win)
 static int mutex(struct window *w, int target, long from, long to)
 {
     object *t = predef[PRE_MPI_LONG];
+    long at = window_word(w, WORD_MUTEX);
     for (;;) {
+        handle_t words = w->common->real; /* another one after a restart */
         long old = 0;
-        int rc = LOWER(Compare_and_swap, &to, &from, &old, t->real, target, 1, w->locks_real);
+        int rc = LOWER(Compare_and_swap, &to, &from, &old, t->real, target, at, words);
         if (!rc)
-            rc = LOWER(win_flush, target, w->locks_real);
+            rc = LOWER(win_flush, target, words);
         if (rc || old == from)
             return rc;
         window_turn(w);

@@ -76,21 +76,23 @@ int segment_create(object *comm, long size, int unit, struct window *w)
     s->sizes = need(malloc(n * sizeof(long)));
     s->offsets = need(malloc(n * sizeof(long)));
     s->units = need(malloc(n * sizeof(int)));
-    object *l = predef[PRE_MPI_LONG], *i = predef[PRE_MPI_INT];
-    int rc = core_Allgather(&size, 1, l, s->sizes, 1, l, comm);
-    if (!rc)
-        rc = core_Allgather(&unit, 1, i, s->units, 1, i, comm);
-    for (int k = 0; k < n; k++) { /* contiguous, even with the hint alloc_shared_noncontig */
+    object *l = predef[PRE_MPI_LONG];
+    long mine[] = {size, unit}, *all = need(malloc(2 * (size_t)n * sizeof *all));
+    int rc = core_Allgather(mine, 2, l, all, 2, l, comm);
+    for (int k = 0; k < n && !rc; k++) { /* contiguous, even with the hint alloc_shared_noncontig */
+        s->sizes[k] = all[2 * k];
+        s->units[k] = (int)all[2 * k + 1];
         s->offsets[k] = s->total;
         s->total += s->sizes[k];
     }
+    free(all);
     s->total = (s->total + PAGE - 1) / PAGE * PAGE + (s->total == 0) * PAGE;
     w->segment = s;
-    int entered = exclusive_enter(comm, &w->gate); /* make() in window.c leaves it */
+    int entered =
+        exclusive_enter(comm, &w->gate); /* make() in window.c leaves it, also after an error */
     if (!rc)
         rc = entered ? entered : map_file(comm, s, NULL);
     if (rc) {
-        exclusive_leave(&w->gate);
         segment_free(w);
         return rc;
     }

@@ -5,10 +5,10 @@
 
 void windows_flush(void)
 {
-    EACH_LIVE (o, KIND_WIN) {
+    EACH_LIVE (o, KIND_WIN)
         LOWER(win_flush_all, o->real);
-        LOWER(win_flush_all, o->win.w->locks_real);
-    }
+    for (struct common *k = next_common(NULL); k; k = next_common(k))
+        LOWER(win_flush_all, k->real);
 }
 void windows_before_image(void)
 {
@@ -16,12 +16,15 @@ void windows_before_image(void)
         if (o->win.w
                 ->segment) /* threads of other ranks may write into our part: all are parked from here on */
             LOWER(Barrier, o->win.w->comm->real);
+    for (struct common *k = next_common(NULL); k; k = next_common(k)) {
+        LOWER(win_flush_all, k->real);
+        LOWER(win_sync, k->real);
+        if (k->live != k->words)
+            memcpy(k->words, k->live, PLACES * LOCK_WORDS * sizeof *k->words);
+    }
     EACH_LIVE (o, KIND_WIN) {
         LOWER(win_flush_all, o->real);
-        LOWER(win_flush_all, o->win.w->locks_real);
         LOWER(win_sync, o->real);
-        LOWER(win_sync, o->win.w->locks_real);
-        memcpy(o->win.w->lock_word, o->win.w->lock_live, LOCK_WORDS * sizeof(long));
         segment_save(o->win.w);
         LOWER_VOID(win_part, &o->win.w->twin);
     }
@@ -30,10 +33,10 @@ void windows_before_image(void)
  * remaining ones when it can no longer communicate, and wait forever. */
 void windows_leave(void)
 {
-    EACH_LIVE (o, KIND_WIN) {
+    EACH_LIVE (o, KIND_WIN)
         LOWER(win_free, o->real);
-        LOWER(win_free, o->win.w->locks_real);
-    }
+    for (struct common *k = next_common(NULL); k; k = next_common(k))
+        LOWER(win_free, k->real);
 }
 static void cannot_be_made_again(int rc)
 {
@@ -56,13 +59,14 @@ void windows_go_on(void)
 }
 void rebind_windows(void)
 {
+    int made = commons_below_again();
+    if (made)
+        cannot_be_made_again(made);
     EACH_LIVE (o, KIND_WIN) {
         struct window *w = o->win.w;
         int rc = segment_restore(w, 1);
         if (!rc)
             rc = window_below(w, 1, &o->real);
-        if (!rc)
-            rc = window_lock_words_below(w);
         if (rc)
             cannot_be_made_again(rc);
         for (struct attached *a = w->attached; a && !rc; a = a->next)

@@ -2,8 +2,8 @@
  * one passive access epoch to all ranks, from its creation to its end. The memory of MPI_Win_allocate
  * belongs to the lower half as well (struct twin): the library allocates it, and the upper half maps
  * the same pages at an address of its own. The upper half builds all of MPI's synchronisation from
- * three things: flushes below, messages and barriers on the window's own communicator, and one word
- * per rank that serves as a lock. So the state of a window is always in saved memory, and a checkpoint
+ * three things: flushes below, messages and barriers on a communicator of our own, and one word
+ * per rank that serves as a lock (common.c). So the state of a window is always in saved memory, and a checkpoint
  * may happen inside any epoch:
  *
  *   fence             flush all; barrier
@@ -31,22 +31,15 @@ int window_below(struct window *w, int filled, handle_t *real)
         return LOWER(win_allocate, &w->twin, w->unit, filled, w->comm->real, real);
     return LOWER(win_create, w->base, w->size, w->unit, w->comm->real, real);
 }
-int window_lock_words_below(struct window *w)
-{
-    return LOWER(win_lock_words, w->lock_word, w->comm->real, &w->lock_live, &w->locks_real);
-}
 
 /* Reserve the program's address for the whole life of the window. The memory is zero, as in both libraries, though the
- * standard does not promise it. */
-static int twin_take(struct window *w, long size)
+ * standard does not promise it. Where there is no room for it, lower_win_allocate() fails on all ranks. */
+static void twin_take(struct window *w, long size)
 {
     void *p = mmap(NULL, (size_t)size + !size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                    -1, 0);
-    int mine = p != MAP_FAILED, all = 0;
-    if (mine)
-        w->twin = (struct twin){.program = w->base = p, .size = size};
-    int rc = core_Allreduce(&mine, &all, 1, predef[PRE_MPI_INT], predef[PRE_MPI_MIN], w->comm);
-    return rc ? rc : all ? 0 : NEUTRAL_MPI_ERR_NO_MEM;
+    w->base = p == MAP_FAILED ? NULL : p;
+    w->twin = (struct twin){.program = w->base, .size = size};
 }
 static void twin_give(struct twin *t)
 {
@@ -63,7 +56,6 @@ static void forget(struct window *w)
         free(a);
     }
     twin_give(&w->twin);
-    free(w->lock_word);
     free(w->held);
     free(w->access);
     free(w->exposed);
@@ -84,27 +76,20 @@ static int make(object *comm, object *info, int flavor, int unit, void *base, lo
     w->unit = unit;
     w->base = base;
     w->size = size;
-    int rc = core_Comm_split(comm, 0, comm->comm.rank, &w->comm);
+    int rc = common_take(comm, w);
     if (rc) {
         free(w);
         return rc;
     }
-    if (flavor == FLAVOR_ALLOCATE)
-        rc = twin_take(w, size);
-    else if (flavor == FLAVOR_SHARED)
-        rc = segment_create(w->comm, size, unit, w);
-    if (rc) {
-        twin_give(&w->twin);
-        core_Comm_free(&w->comm);
-        free(w);
-        return rc;
-    }
-    w->lock_word = need(calloc(1, 64));
     w->held = need(calloc(w->comm->comm.size, 1));
     /* From here on no image may be taken: it would find a listed window that does not exist below yet,
-     * or shared memory that belongs to no listed window. segment_create() has done this already. */
-    if (flavor != FLAVOR_SHARED)
+     * or shared memory that belongs to no listed window. */
+    if (flavor == FLAVOR_SHARED)
+        rc = segment_create(w->comm, size, unit, w);
+    else
         rc = exclusive_enter(w->comm, &w->gate);
+    if (flavor == FLAVOR_ALLOCATE)
+        twin_take(w, size);
     object *o = object_new(KIND_WIN);
     o->win.w = w;
     o->win.errh = NULL;
@@ -115,15 +100,16 @@ static int make(object *comm, object *info, int flavor, int unit, void *base, lo
         made = !rc;
     }
     if (!rc)
-        rc = window_lock_words_below(w);
+        rc = common_ready(w->common);
     if (rc) { /* a checkpoint must not find it in the list */
         if (made)
             LOWER(win_free, o->real);
         object_delete(o);
+        common_give(w);
     }
     exclusive_leave(&w->gate);
     if (rc) {
-        core_Comm_free(&w->comm);
+        common_gone(w->common);
         forget(w);
     } else
         *out = o;
@@ -217,7 +203,7 @@ int core_Win_free(object **win)
     rc = core_Barrier(w->comm);
     exclusive_enter(w->comm, &w->gate);
     LOWER(win_free, o->real);
-    LOWER(win_free, w->locks_real);
+    common_give(w);
     exclusive_leave(&w->gate);
     errhandler_attach(o, NULL);
     object_delete(o); /* before Comm_free, where an image may be taken that must not list it */
@@ -225,7 +211,7 @@ int core_Win_free(object **win)
     *win = predef[PRE_MPI_WIN_NULL];
     segment_free(w);
     twin_give(&w->twin);
-    core_Comm_free(&w->comm);
+    common_gone(w->common);
     forget(w);
     return rc;
 }
@@ -267,7 +253,7 @@ static int ranks_of(struct window *w, object *group, int *n, int **ranks)
 static int tell(struct window *w, int rank, int tag)
 {
     object *r;
-    int rc = core_Isend(NULL, 0, TYPE_BYTE, rank, tag, w->comm, &r);
+    int rc = core_Isend(NULL, 0, TYPE_BYTE, rank, window_tag(w, tag), w->comm, &r);
     return rc ? rc : core_Request_free(&r);
 }
 int core_Win_post(object *group, int assert_, object *win)
@@ -282,7 +268,8 @@ int core_Win_post(object *group, int assert_, object *win)
     LOWER(win_sync, win->real);
     w->arrivals = need(calloc(w->n_exposed + 1, sizeof *w->arrivals));
     for (int i = 0; i < w->n_exposed && !rc; i++)
-        rc = core_Irecv(NULL, 0, TYPE_BYTE, w->exposed[i], TAG_COMPLETE, w->comm, &w->arrivals[i]);
+        rc = core_Irecv(NULL, 0, TYPE_BYTE, w->exposed[i], window_tag(w, TAG_COMPLETE), w->comm,
+                        &w->arrivals[i]);
     for (int i = 0; i < w->n_exposed && !rc; i++)
         rc = tell(w, w->exposed[i], TAG_POST);
     return rc;
@@ -304,7 +291,8 @@ int core_Win_complete(object *win)
     if (!w->access)
         return NEUTRAL_MPI_ERR_RMA_SYNC;
     for (; w->n_arrived < w->n_access && !rc; w->n_arrived++)
-        rc = core_Recv(NULL, 0, TYPE_BYTE, w->access[w->n_arrived], TAG_POST, w->comm, NULL);
+        rc = core_Recv(NULL, 0, TYPE_BYTE, w->access[w->n_arrived], window_tag(w, TAG_POST),
+                       w->comm, NULL);
     if (!rc)
         rc = LOWER(win_flush_all, win->real);
     for (int i = 0; i < w->n_access && !rc; i++)

@@ -13,9 +13,23 @@ struct attached {
     void *base;
     long size;
 };
+enum { PLACES = 256 };
+struct common { /* what windows of one communicator share: common.c */
+    struct common *next;
+    object *parent; /* their communicator; NULL: the program has freed it */
+    object *comm;   /* our own duplicate, which carries the synchronisation */
+    handle_t real;  /* the lower half's window over the words of all ranks: see locks.c */
+    long *words;    /* ours, LOCK_WORDS for each place; valid in an image */
+    long *live;     /* the lower half's copy, valid at all other times */
+    int made;       /* `real` exists */
+    int windows;
+    unsigned char taken[PLACES];
+};
 struct window {
     struct gate gate; /* while the window is created or freed */
-    object *comm;     /* our own duplicate, which carries the synchronisation */
+    struct common *common;
+    int place;    /* there */
+    object *comm; /* of it */
     int flavor, unit;
     int flavor_out, model; /* in the ABI's encoding */
     void *base;
@@ -24,10 +38,6 @@ struct window {
     struct attached *attached;
     /* shared memory: one segment for all ranks, at a different address in each process */
     struct segment *segment;
-    /* locks */
-    handle_t locks_real; /* the lower half's window over the words of all ranks */
-    long *lock_word;     /* ours: see locks.c; valid in an image */
-    long *lock_live;     /* the lower half's copy, valid at all other times */
     unsigned char *held; /* per target: the lock that we hold */
     int lock_all;
     int fenced;     /* the last fence opened an epoch */
@@ -36,16 +46,32 @@ struct window {
     int n_access, *access, n_exposed, *exposed, n_arrived;
     object **arrivals;
 };
-enum { TAG_POST = 1, TAG_COMPLETE }; /* messages on the window's communicator */
+/* On the communicator that it shares, a window has a pair of words and a pair of tags for itself. */
+enum { WORD_LOCK, WORD_MUTEX, TAG_POST = 0, TAG_COMPLETE };
+static inline long window_word(const struct window *w, int which)
+{
+    return (long)w->place * LOCK_WORDS + which;
+}
+static inline int window_tag(const struct window *w, int which)
+{
+    return 2 * w->place + which;
+}
 /* Differences between the libraries. */
 #ifdef MPICH_ABI
 enum { NOTHING_IS_NULL = 1, EPOCHS_ARE_CHECKED = 1, MODE_NOSUCCEED = 16384 };
 #else
 enum { NOTHING_IS_NULL = 0, EPOCHS_ARE_CHECKED = 0, MODE_NOSUCCEED = 16 };
 #endif
-/* Make the lower half's window, and the one over the lock words. `filled`: its memory has content already. */
+/* Make the lower half's window. `filled`: its memory has content already. */
 int window_below(struct window *w, int filled, handle_t *real);
-int window_lock_words_below(struct window *w);
+/* --- common.c; all of it collective, but the last one --- */
+int common_take(object *parent, struct window *w); /* a place for `w` */
+int common_ready(struct common *k); /* make what is below, if it is not there; between two doors */
+void common_give(struct window *w); /* between two doors */
+void common_gone(struct common *k); /* after that: free it if nobody needs it */
+void commons_end(void);             /* before the end of MPI */
+int commons_below_again(void);      /* in a new process */
+struct common *next_common(struct common *k); /* of those that are below; NULL: the first */
 /* --- locks.c --- */
 int window_access(object *win, int target);
 int holds_locks(const struct window *w);
