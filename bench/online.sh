@@ -8,7 +8,7 @@ program=(./heat -m "$mib" -s "$steps" -r 50)
 native() { mpirun.openmpi --oversubscribe --bind-to none --mca btl self,sm --mca pml ob1 -n 4 "${program[@]}" >want; }
 by_relaunch() { # the launcher dies, mend run notices and starts anew, all ranks run again from their images
     rm -rf job; "$mend" run -n 4 --spares 0 --every 1s --levels memory,global:1 --dir job -q -- "${program[@]}" >got 2>/dev/null & runner=$!
-    wait_for '"level":"global"' job/events.jsonl 4 || return 1
+    wait_for '"checkpoint.commit".*"level":"global"' job/events.jsonl 4 || return 1
     k=$(now); kill -9 "$(awk '{print $1}' /proc/$runner/task/$runner/children)"; wait $runner
     cmp -s got want || { echo "WRONG OUTPUT"; exit 1; }
     grep '"recover.loaded"' job/events.jsonl | t | sort -g | tail -1 | awk -v k="$k" '{print $1-k}' >>relaunch

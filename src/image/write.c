@@ -8,7 +8,11 @@
 #include "format.h"
 #include "sums.h"
 
-#define RUN_BYTES ((size_t)1 << 20) /* most bytes of consecutive raw blocks in one write */
+/* The most bytes of consecutive raw blocks in one write. If this thread computes the sums as well, it does so right after
+ * it has written them, when they are in the cache: before that, all of them would have to come from memory, and writing them
+ * afterwards is hardly faster for it. */
+#define RUN_BYTES        ((size_t)1 << 20)
+#define RUN_BYTES_SUMMED ((size_t)256 << 10)
 
 struct writer {
     const mend_image_head *head;
@@ -19,8 +23,9 @@ struct writer {
     struct disk_entry *index;
     uint64_t count;
     const uint8_t *run; /* raw bytes not yet written */
-    size_t run_bytes;
-    struct sums *sums; /* NULL: no second thread */
+    size_t run_bytes, run_most;
+    uint64_t run_first; /* its first entry in the index */
+    struct sums *sums;  /* NULL: no second thread */
     ZSTD_CCtx *zstd;
     uint8_t *packed;
     size_t packed_room;
@@ -45,19 +50,50 @@ static int emit(struct writer *w, const void *bytes, size_t count)
     return rc;
 }
 
-static int flush_run(struct writer *w)
+/* Does the second thread compute the sum of these bytes? */
+static bool by_other(const struct writer *w, const uint8_t *bytes)
 {
-    size_t n = w->run_bytes;
-    w->run_bytes = 0;
-    return n ? w->sink.write(w->sink.context, w->run, n) : 0;
+    return w->sums && bytes != w->options->reused;
 }
 
-/* Store one block: its index entry now, its bytes now or with the run of raw blocks that it
- * continues. */
+static int flush_run(struct writer *w)
+{
+    const uint8_t *bytes = w->run;
+    size_t n = w->run_bytes, done = 0;
+    w->run_bytes = 0;
+    int rc = n ? w->sink.write(w->sink.context, bytes, n) : 0;
+    for (uint64_t i = w->run_first; done < n && rc == 0; done += w->index[i++].stored) {
+        struct disk_entry *e = &w->index[i];
+        if (!by_other(w, bytes + done))
+            e->sum = mend_image_sum(w->head->save_id, e->block, bytes + done, e->stored);
+    }
+    return rc;
+}
+
+/* Its bytes go out now, or with the run of raw blocks that it continues. */
+static int put_raw(struct writer *w, uint64_t entry, const uint8_t *bytes, size_t n)
+{
+    const uint8_t *reused = w->options->reused;
+    bool lasts = !w->options->fetch || (reused && bytes != reused);
+    if (!w->run_bytes || w->run + w->run_bytes != bytes || w->run_bytes + n > w->run_most) {
+        int rc = flush_run(w);
+        if (rc)
+            return rc;
+        w->run = bytes;
+        w->run_first = entry;
+    }
+    if (by_other(w, bytes))
+        sums_add(w->sums, entry, bytes);
+    w->run_bytes += n;
+    w->at += n;
+    return lasts ? 0 : flush_run(w); /* the pointer is not valid for longer */
+}
+
+/* Store one block: its index entry and its bytes. */
 static int put_block(struct writer *w, uint64_t block)
 {
     size_t n = block_bytes(w->head, block), stored = n;
-    uint64_t place = block * w->head->block;
+    uint64_t place = block * w->head->block, entry = w->count++;
     const uint8_t *bytes = w->options->fetch
                                ? w->options->fetch(w->options->fetch_context, place, n)
                                : w->stream + place;
@@ -73,31 +109,17 @@ static int put_block(struct writer *w, uint64_t block)
             stored = packed;
         }
     }
-    const uint8_t *from = zstd ? w->packed : bytes;
-    bool by_other = w->sums && from != w->options->reused;
-    w->index[w->count] = (struct disk_entry){
+    w->index[entry] = (struct disk_entry){
         .block = block,
         .offset = w->at,
         .stored = (uint32_t)stored,
         .zstd = zstd,
-        .sum = by_other ? 0 : mend_image_sum(w->head->save_id, block, from, stored),
     };
-    if (by_other)
-        sums_add(w->sums, w->count, from);
-    w->count++;
-    if (zstd || w->run + w->run_bytes != from || w->run_bytes + n > RUN_BYTES) {
-        int rc = flush_run(w);
-        if (rc)
-            return rc;
-        w->run = from;
-    }
-    if (zstd)
-        return emit(w, from, stored);
-    w->run_bytes += n;
-    w->at += n;
-    const uint8_t *reused = w->options->reused;
-    bool lasts = !w->options->fetch || (reused && from != reused);
-    return lasts ? 0 : flush_run(w); /* the pointer is not valid for longer */
+    if (!zstd)
+        return put_raw(w, entry, bytes, n);
+    w->index[entry].sum = mend_image_sum(w->head->save_id, block, w->packed, stored);
+    int rc = flush_run(w);
+    return rc ? rc : emit(w, w->packed, stored);
 }
 
 static int put_blocks(struct writer *w)
@@ -106,10 +128,12 @@ static int put_blocks(struct writer *w)
     int rc = 0;
     if (w->options->second_thread && !w->zstd)
         w->sums = sums_begin(w->head->save_id, w->index, n);
+    w->run_most = w->sums ? RUN_BYTES : RUN_BYTES_SUMMED;
     for (uint64_t block = 0; block < n && rc == 0; block++)
         rc = wanted(w, block) ? put_block(w, block) : 0;
+    rc = rc ? rc : flush_run(w);
     sums_end(w->sums);
-    return rc ? rc : flush_run(w);
+    return rc;
 }
 
 static int put_end(struct writer *w)

@@ -60,7 +60,7 @@ owner)
     removed "$shared" || fail "killed: memory is left"
     for s in HUP QUIT; do
         start -n 2 --every 100ms --levels memory,partner,global:1 -- ./odd wait
-        await '"level":"global"' 4; shared=$(mapped); kill -$s $runner; wait $runner && fail "$s: code 0"
+        await '"checkpoint.commit".*"level":"global"' 4; shared=$(mapped); kill -$s $runner; wait $runner && fail "$s: code 0"
         gone || fail "$s: processes are left"
         removed "$shared" || fail "$s: memory is left"
         grep -q "mend restart .* resumes" err || fail "$s: no sentence"
@@ -84,7 +84,7 @@ daemon)
     export TMPDIR=$PWD/tmp; mkdir tmp
     native -n 2 ./steady 2000 4096 >want || exit 1
     start -n 2 --every 100ms --levels memory,partner,global:1 -- ./steady 2000 4096
-    await '"level":"global"' 4; shared=$(mapped); kill -9 "$(head_of "$(head_of $runner)")" || fail "no daemon"
+    await '"checkpoint.commit".*"level":"global"' 4; shared=$(mapped); kill -9 "$(head_of "$(head_of $runner)")" || fail "no daemon"
     wait $runner || fail "code $?"
     cmp got want || fail "the output differs"
     removed "$shared" || fail "memory or folders are left"
@@ -280,7 +280,7 @@ add) # only 127.… can be reached
     printf '#!/bin/sh\ncase $1 in 127.*) shift; exec "$@" ;; esac\nexit 255\n' >agent; chmod +x agent
     add() { "$MEND" run --add "$1" --dir job >added 2>&1; }
     rm -rf job; "$MEND" run --launcher "$PWD/agent" --dir job -n 2 --spares 1 --host 127.0.1.1:3 --every 100ms --levels memory,partner,global:1 -- ./odd wait >got 2>err & runner=$!
-    await '"level":"global"' 2
+    await '"checkpoint.commit".*"level":"global"' 2
     add 127.0.1.2:2,127.0.1.3 || fail "two that answer: code $? $(cat added)"
     [ "$(grep -c 'has joined the job' added)" = 2 ] || fail "not said: $(cat added)"
     long=$(printf 'n%.0s' $(seq 225)) # 300 of them are more than 64 KiB, and more than 256

@@ -1,6 +1,6 @@
 # Unmodified programs under `mend run`: real kills, output bitwise equal to that of a native run.
 if(TARGET capsule-openmpi)
-    foreach(case rank rows library pair levels launcher exhausted spare files rewrite back floor refuse outside overwrite words during saving lent init kills standard)
+    foreach(case rank rows library pair levels skips launcher exhausted spare files rewrite back floor refuse outside overwrite words during saving lent init kills standard)
         mend_limited_test(NAME online.${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online.sh ${case})
         set_tests_properties(online.${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77
             LABELS "fault;online" ENVIRONMENT

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # online.sh CASE: an unmodified program under `mend run`, hit by real kills; its output must equal that of
-# a native run, byte for byte. Cases: rank, rows, library, pair, levels, launcher, exhausted, spare, files, rewrite, back,
+# a native run, byte for byte. Cases: rank, rows, library, pair, levels, skips, launcher, exhausted, spare, files, rewrite, back,
 # refuse, outside, overwrite, floor, words, during, agreement, saving, lent, init, kills.
 # Kills come when so many versions are complete, not by the clock, and the job ends when all have come: neither a loaded
 # machine nor a fast one changes anything.
@@ -81,11 +81,18 @@ standard) # a program of the standard's ABI (libmpi_abi)
     finish ;;
 pair) # a rank and its partner at once: their images are lost with them, the disk has to do
     start --spares 2 --every 200ms --levels memory,global:1 -- "${steady[@]}"
-    await '"level":"global"' 8; kill_ranks 1 2; await '"how":"res' 4
+    await '"checkpoint.commit".*"level":"global"' 8; kill_ranks 1 2; await '"how":"res' 4
     finish ;;
+skips) # disks that take as long as some versions: nevertheless all ranks write the same ones, else few would be complete
+    export MEND_FAULT="io.fsync:rank=1:hit=1+:delay=300,io.fsync:rank=2:hit=1+:delay=500"
+    start --spares 1 --every 100ms --levels memory,global:1 -- "${steady[@]}"
+    await '"checkpoint.commit".*"level":"global"' 24; finish
+    written() { grep "\"rank\":$1,\"event\":\"checkpoint.commit\".*\"level\":\"global\"" job/events.jsonl | grep -o '"version":[0-9]*' | head -5; }
+    [ "$(count checkpoint.skipped)" -gt 0 ] || fail "no disk was too slow"
+    for r in 1 2 3; do cmp <(written 0) <(written $r) || fail "rank $r wrote other versions than rank 0"; done ;;
 launcher) # the launcher itself: launched again by mend run, from disk
     start --spares 1 --every 200ms --levels memory,global:1 -- "${steady[@]}"
-    await '"level":"global"' 8
+    await '"checkpoint.commit".*"level":"global"' 8
     kill -9 "$(awk '{print $1}' /proc/$runner/task/$runner/children)" || fail "no launcher"
     finish
     [ "$(count run.launch)" = 2 ] || fail "not launched twice" ;;
@@ -103,7 +110,7 @@ levels) # no copy in a partner's memory: back from the node's folder, from parit
     [ "$(count recover.fetched)" -ge 4 ] || fail "not restored from parity"
     echo "ok: erasure"
     start --spares 1 --every 200ms --levels memory,global:2 -- "${steady[@]}"
-    await '"level":"global"' 8; kill_ranks 3; await '"how":"resumed"' 4; finish
+    await '"checkpoint.commit".*"level":"global"' 8; kill_ranks 3; await '"how":"resumed"' 4; finish
     [ "$(count recover.fetched)" -ge 4 ] || fail "not restored from the global level"
     echo "ok: global"
     start --spares 2 --every 200ms --levels memory,partner:3,global:50 -- "${steady[@]}"

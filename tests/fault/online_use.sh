@@ -61,7 +61,7 @@ ends)
 signals)
     for s in INT TERM; do
         start -n 2 --every 100ms --levels memory,partner,global:1 -- ./odd wait
-        await '"level":"global"' 4; kill -$s $runner; wait $runner; [ $? != 0 ] || fail "$s: code 0"
+        await '"checkpoint.commit".*"level":"global"' 4; kill -$s $runner; wait $runner; [ $? != 0 ] || fail "$s: code 0"
         gone || fail "$s: processes are left"
         grep -q "mend restart .* resumes from the newest version" err || fail "$s: no sentence"
         grep -q '"state": "stopped"' job/job.json || fail "$s: $(cat job/job.json)"
@@ -82,14 +82,14 @@ signals)
     kill -0 $runner 2>/dev/null && fail "nobody reads, and it does not end"
     exec 8<&-; wait $runner; [ $? != 0 ] || fail "nobody has read the output: code 0"
     start -n 2 --every 100ms --levels memory,partner,global:1 -- ./odd wait # mend run itself: nothing stays behind
-    await '"level":"global"' 4; l=$(launcher); kill -9 $runner; wait $runner; kill -TERM "$l"; gone || fail "processes are left" ;;
+    await '"checkpoint.commit".*"level":"global"' 4; l=$(launcher); kill -9 $runner; wait $runner; kill -TERM "$l"; gone || fail "processes are left" ;;
 unread) # nobody reads what mend run prints, nor what it says, and both pipes are full: it keeps the job alive all the same
     mkfifo out words
     exec 7<>out 8<>words
     head -c 65536 /dev/zero >&7; head -c 65536 /dev/zero >&8
     events_right job/events.jsonl; rm -rf job; untold -- ./steady ./enough 4096
     "$MEND" run -n 2 --every 100ms --levels memory,partner,global:1 --dir job -- ./steady ./enough 4096 >&7 2>&8 & runner=$!
-    await '"level":"global"' 4
+    await '"checkpoint.commit".*"level":"global"' 4
     kill -9 "$(launcher)"; await '"event":"run.launch"' 2; await recover.loaded 2
     cat <&7 >got & readers=$!; cat <&8 >err & readers="$readers $!"
     tell; wait $runner || fail "code $?"
@@ -120,7 +120,7 @@ memory) # mend run itself, or its launcher, gets no more memory: a sentence, an 
 restart) # stopped, and resumed later by hand
     native -n 4 ./steady 3000 4096 >want || exit 1
     start -n 4 --every 100ms --levels memory,partner,global:1 -- ./steady 3000 4096
-    await '"level":"global"' 12; kill -TERM $runner; wait $runner; cp got first
+    await '"checkpoint.commit".*"level":"global"' 12; kill -TERM $runner; wait $runner; cp got first
     "$MEND" restart job >second 2>>err || fail "restart: code $?"
     cat first second | sort >all; cmp <(sort want) <(sort second) || fail "the output differs"
     grep -q '"event":"recover.fetched"' job/events.jsonl || fail "it began anew" ;;
@@ -239,7 +239,7 @@ auto) # the planner's interval changes after a failure: in the events, on the st
 levels) # --every auto plans each level: all ranks write the same versions there, memory more often than the disk
     native -n 4 ./steady 6000 4096 >want || exit 1
     start -n 4 --spares 1 --every auto --mtbf 10s --levels memory,partner,local,global --local-dir "$PWD/local" -- ./steady 6000 4096
-    await '"level":"global"' 4; await '"level":"local"' 8
+    await '"checkpoint.commit".*"level":"global"' 4; await '"level":"local"' 8
     kill -9 "$(grep '"rank":1,"event":"recover.playing"' job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*')"
     await '"how":"res' 4
     wait $runner || fail "code $?"
@@ -266,7 +266,7 @@ windows) # one-sided communication cannot be repaired in place: on disk, and lau
 stuck) # one rank is killed, another is stopped and never comes to the recovery: torn down, launched again
     native -n 3 ./steady 2000 4096 >want || exit 1
     start -n 3 --spares 1 --every 100ms --levels memory,partner,global:1 --patience 4s -- ./steady 2000 4096
-    await '"level":"global"' 6
+    await '"checkpoint.commit".*"level":"global"' 6
     player() { grep "\"rank\":$1,\"event\":\"recover.playing\"" job/events.jsonl | tail -1 | grep -o '"pid":[0-9]*' | grep -o '[0-9]*'; }
     stopped=$(player 1); kill -STOP "$stopped"; kill -9 "$(player 2)"
     wait $runner || fail "code $?"

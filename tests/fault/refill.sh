@@ -100,7 +100,7 @@ hopeless)
     echo "$deaths deaths" ;;
 again)
     run --refill --levels memory,partner,global:1
-    await '"level":"global"' 8; kill -TERM $runner; wait $runner
+    await '"checkpoint.commit".*"level":"global"' 8; kill -TERM $runner; wait $runner
     "$MEND" restart job >got 2>err & runner=$!
     await '"recover.playing"' 8; versions 2; kill -9 "$(player 1)" || fail "no player"
     await '"launch.filled"' 1

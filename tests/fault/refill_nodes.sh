@@ -71,10 +71,10 @@ back)
 relaunch)
     export MEND_RUN_NODE_RETRY=1s launches=3
     start --spares 0 --levels memory,partner,global:1 --host node0:2,node1:2,node2:2
-    await '"level":"global"' 4; "$node" silent 1; await '"run.launch"' 2
+    await '"checkpoint.commit".*"level":"global"' 4; "$node" silent 1; await '"run.launch"' 2
     versions 4; sed '1,/"launch":1,/d' job/events.jsonl >second; "$node" heal 1; await '"launch.added"' 1
     grep '"recover.born"' second | grep -q node1 && fail "the second launch used the lost node"
-    await '"level":"global"' $(($(count '"level":"global"') + 4))
+    await '"checkpoint.commit".*"level":"global"' $(($(count '"checkpoint.commit".*"level":"global"') + 4))
     "$node" kill 2; dead+=(2); await '"run.launch"' 3; versions 4
     grep '"recover.born"' job/events.jsonl | tail -4 | grep -q node1 || fail "the third launch does not use the node that came back" ;;
 *) echo "no case $MEND_TEST_CASE"; exit 2 ;;

@@ -122,7 +122,7 @@ static void pages(void **state)
     memory[5 * ground.page_size + 4000] = 3; /* page 5, late in it */
 
     assert_int_equal(selection_prepare(&first, &survey, NULL, 1), 0);
-    assert_int_equal(selection_make(&first), 0);
+    assert_int_equal(selection_make(&first, 0), 0);
     assert_int_equal(first.found->runs, 2);
     assert_int_equal(first.found->bytes, 3 * ground.page_size);
     assert_int_equal(first.runs[0].to - first.runs[0].from, 2 * ground.page_size);
@@ -133,7 +133,7 @@ static void pages(void **state)
     memory[2 * ground.page_size] = 4;
     memory[5 * ground.page_size + 4000] = 0;
     assert_int_equal(selection_prepare(&second, &survey, &base, 1), 0);
-    assert_int_equal(selection_make(&second), 0);
+    assert_int_equal(selection_make(&second, 0), 0);
     assert_int_equal(second.found->runs, 2);
     assert_int_equal(second.found->bytes, 2 * ground.page_size);
     assert_int_equal(second.runs[0].in_base, 1);
@@ -159,7 +159,7 @@ static void zeros_over_a_file(void **state)
         .meta.mappings = 1, .mappings = &map, .stretches = &stretch, .count = 1, .pages = 2};
     struct selection p;
     assert_int_equal(selection_prepare(&p, &survey, NULL, 0), 0);
-    assert_int_equal(selection_make(&p), 0);
+    assert_int_equal(selection_make(&p, 0), 0);
     assert_int_equal(p.found->runs, 1);
     assert_int_equal(p.found->bytes, 2 * ground.page_size);
     selection_free(&p);

@@ -1,6 +1,6 @@
 /* steady: a plain MPI program whose output depends on every message: halo exchange, collectives on
  * the world and on a split, large ones too, messages in flight. usage: steady [steps|FILE]
- * [doubles] [pause µs] (see until.h) */
+ * [doubles] [pause µs] [steps between two looks at FILE] (see until.h) */
 #include "until.h"
 
 #include <mpi.h>
@@ -19,6 +19,7 @@ int main(int argc, char **argv)
     int rank, size, n = argc > 2 ? atoi(argv[2]) : 4096;
     struct until steps = until(argc > 1 ? argv[1] : NULL, 2000);
     int pause = argc > 3 ? atoi(argv[3]) : 500;
+    steps.every = argc > 4 ? atoi(argv[4]) : steps.every;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);

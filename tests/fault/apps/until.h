@@ -13,15 +13,16 @@
 struct until {
     const char *file; /* NULL: so many steps */
     int steps;        /* done, when it has ended */
+    int every;        /* so many steps it looks for the file */
 };
 
 static inline struct until until(const char *word, int steps_without)
 {
     if (!word)
-        return (struct until){NULL, steps_without};
+        return (struct until){NULL, steps_without, 0};
     if (isdigit((unsigned char)word[0]))
-        return (struct until){NULL, atoi(word)};
-    return (struct until){word, 0};
+        return (struct until){NULL, atoi(word), 0};
+    return (struct until){word, 0, 50};
 }
 
 /* Collective: whether step `s` is to be done. Rank 0 looks, now and then. */
@@ -29,7 +30,7 @@ static inline int until_more(struct until *u, int s)
 {
     if (!u->file)
         return s < u->steps;
-    if (s == 0 || s % 50)
+    if (s == 0 || s % u->every)
         return 1;
     int seen = 0;
     FILE *f = fopen(u->file, "r");

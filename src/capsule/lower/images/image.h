@@ -90,7 +90,7 @@ void survey_reveal(const struct survey *s, int yes);
  * stands, because we run there, and struct upper, which the agent's thread writes. None of that matters to
  * the program, but checksum and bytes must be of the same moment. */
 int survey_is_moving(const struct survey *s, uint64_t from, size_t count);
-int page_is_zero(const void *page);
+int page_is_zero(const void *page); /* look.c */
 
 /* --- pagemap.c --- */
 enum pages {
@@ -138,8 +138,9 @@ struct selection {
     size_t bytes, used;
     struct found *found;
     struct run *runs;
-    ptrdiff_t *shifts; /* of each run */
-    uint64_t *sums;
+    ptrdiff_t *shifts;       /* of each run */
+    uint64_t *sums;          /* of the pages of all stretches; in the end, of those in a run */
+    uint8_t *zero;           /* the same: 1: no content */
     uint8_t *head, *scratch; /* the image's first region, up to memory_offset */
     size_t head_bytes;
     uint64_t memory_offset;
@@ -148,9 +149,10 @@ struct selection {
 /* Allocates room for everything, shared with a child process. */
 int selection_prepare(struct selection *p, struct survey *s, const struct page_sums *base,
                       int want_sums);
-/* Looks at every page, chooses, and builds the tables. This function and the next call no malloc. */
-int selection_make(struct selection *p);
-/* alone: by one thread, in a child. */
+/* Looks at every page, chooses, and builds the tables. alone: by one thread, in a child; then this function and the next
+ * but one call no malloc. */
+int selection_make(struct selection *p, int alone);
+void selection_look(const struct selection *p, int alone); /* look.c: fills in `zero` and `sums` */
 int selection_write(struct selection *p, mend_version_t version, uint64_t save_id, int fd,
                     const char *path, int alone, uint64_t *bytes);
 /* Keeps what a later image needs to know about this one; `sums` takes over the memory. */

@@ -11,7 +11,6 @@
 
 #include <base/fail.h>
 #include <base/io.h>
-#include <base/sum.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,7 +33,7 @@ int selection_prepare(struct selection *p, struct survey *s, const struct page_s
     size_t blocks = s->pages * ground.page_size / IMAGE_BLOCK + (maps + runs) / IMAGE_BLOCK + 16;
     *p = (struct selection){.survey = s, .base = base, .want_sums = want_sums};
     /* upper bounds; unused memory is never touched */
-    p->bytes = runs + s->pages * (sizeof *p->shifts + sizeof *p->sums) +
+    p->bytes = runs + s->pages * (sizeof *p->shifts + sizeof *p->sums + sizeof *p->zero) +
                (sizeof s->meta + maps + runs + 2 * IMAGE_BLOCK) + blocks * 64 + (1 << 16);
     p->bytes = ROUND_UP(p->bytes, ground.page_size);
     p->memory = mmap(NULL, p->bytes, PROT_READ | PROT_WRITE,
@@ -47,6 +46,7 @@ int selection_prepare(struct selection *p, struct survey *s, const struct page_s
     p->found = take(p, sizeof *p->found);
     p->runs = take(p, runs);
     p->shifts = take(p, s->pages * sizeof *p->shifts);
+    p->zero = take(p, s->pages * sizeof *p->zero);
     p->sums = want_sums ? take(p, s->pages * sizeof *p->sums) : NULL;
     return 0;
 }
@@ -59,19 +59,6 @@ void survey_reveal(const struct survey *s, int yes)
         if (!(prot & PROT_READ) && !t->shift)
             mprotect((void *)t->from, t->to - t->from, yes ? PROT_READ : prot);
     }
-}
-
-enum { AHEAD = 16 }; /* pages: the first access to each waits for memory */
-int page_is_zero(const void *bytes)
-{
-    const uint64_t *page = bytes;
-    if (page[0] | page[1]) /* most nonzero pages differ here already, and each access is a miss */
-        return 0;
-    for (size_t i = 0; i < ground.page_size / 8; i += 8)
-        if (page[i] | page[i + 1] | page[i + 2] | page[i + 3] | page[i + 4] | page[i + 5] |
-            page[i + 6] | page[i + 7])
-            return 0;
-    return 1;
 }
 
 struct cursor { /* in the base, whose runs are in ascending order, too */
@@ -111,16 +98,14 @@ static void choose_pages(struct selection *p)
 {
     struct survey *s = p->survey;
     struct cursor c = {p->base, 0, 0};
+    uint64_t number = 0;
     for (size_t i = 0; i < s->count; i++) {
         const struct stretch *t = &s->stretches[i];
-        int of_file = s->mappings[t->mapping].file != 0; /* no run: the file's bytes */
-        for (uint64_t at = t->from; at < t->to; at += ground.page_size) {
-            const char *bytes = (const char *)(at + (uint64_t)t->shift);
-            __builtin_prefetch(bytes + AHEAD * ground.page_size); /* never faults */
-            if (!of_file && page_is_zero(bytes))
+        for (uint64_t at = t->from; at < t->to; at += ground.page_size, number++) {
+            if (p->zero[number])
                 continue;
-            uint64_t sum = p->sums ? mend_sum(bytes, ground.page_size, 0) : 0;
-            if (p->sums)
+            uint64_t sum = p->sums ? p->sums[number] : 0;
+            if (p->sums) /* from here on those of the chosen pages only */
                 p->sums[p->found->pages] = sum;
             p->found->pages++;
             add_page(p, t, at, same_in_base(&c, at, sum));
@@ -137,10 +122,11 @@ static uint64_t place_of_memory(const struct selection *p)
     return ROUND_UP(before + p->head_bytes, ground.page_size) - before;
 }
 
-int selection_make(struct selection *p)
+int selection_make(struct selection *p, int alone)
 {
     struct survey *s = p->survey;
     survey_reveal(s, 1);
+    selection_look(p, alone);
     choose_pages(p);
     s->meta.runs = p->found->runs;
     s->meta.bytes = p->found->bytes;

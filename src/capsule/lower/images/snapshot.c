@@ -92,7 +92,7 @@ static int copy_shared(struct survey *s)
 static int write_image(int alone)
 {
     struct selection *s = &snapshot.selection;
-    int rc = selection_make(s);
+    int rc = selection_make(s, alone);
     if (rc == 0)
         rc = selection_write(s, snapshot.save.version, snapshot.save.save_id, snapshot.file.fd,
                              snapshot.file.path, alone, &s->found->written);

@@ -29,18 +29,21 @@
 
 #include <stdio.h>
 
+enum { CANNOT, DISK_IS_BUSY, QUESTIONS };
+
 /* If one rank cannot be saved, none is: returns 1, and says so once. */
-static int refused(struct upper *upper, struct snapshot_result *result)
+static int refused(struct upper *upper, uint64_t levels, int any[QUESTIONS],
+                   struct snapshot_result *result)
 {
     static int told;
-    int mine = snapshot_refused() != 0, any = 0;
-    GUARD("checkpoint", MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, job.control));
-    if (mine && !told)
+    int mine[QUESTIONS] = {snapshot_refused() != 0, global_is_busy(job.version + 1, levels)};
+    GUARD("checkpoint", MPI_Allreduce(mine, any, QUESTIONS, MPI_INT, MPI_MAX, job.control));
+    if (mine[CANNOT] && !told)
         fprintf(stderr, "mend: rank %d: no checkpoint: %s\n", upper->rank, mend_error_text());
-    told |= mine;
-    result->code = any ? MEND_ERR_UNSUPPORTED : 0;
+    told |= mine[CANNOT];
+    result->code = any[CANNOT] ? MEND_ERR_UNSUPPORTED : 0;
     result->version = job.version;
-    return any;
+    return any[CANNOT];
 }
 
 /* A death is the usual reason. If there is none, a rollback to this version would only fail here again, forever. */
@@ -56,7 +59,8 @@ static void copy_failed(int partner)
 void recover_checkpoint(struct upper *upper, const struct control_save *order,
                         struct snapshot_result *result)
 {
-    if (refused(upper, result))
+    int any[QUESTIONS] = {0};
+    if (refused(upper, order->levels, any, result))
         return;
     int previous = plan_partner_of(&job.plan, job.rank),
         partner = plan_partner(&job.plan, job.rank);
@@ -97,7 +101,7 @@ void recover_checkpoint(struct upper *upper, const struct control_save *order,
     undo_begin(job.rank, job.version);
     spares_tell(&job.plan, job.base, own->size);
     if (!order->asked)
-        global_offer(own, order->levels);
+        global_offer(own, order->levels, any[DISK_IS_BUSY]);
     mend_event("checkpoint.commit", ev_int("version", job.version), ev_str("level", "memory"),
                ev_int("bytes", (long long)own->size), ev_real("seconds", seconds_now() - t0),
                ev_real("image", t1 - t0), ev_real("copy", t2 - t1));

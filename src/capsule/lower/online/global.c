@@ -1,6 +1,8 @@
 /* online/global.c - the global level: DIR/images/global-rRANK-vVERSION-ID.img, for a job that was torn down.
  *
- * A thread copies every n-th version from memory to disk, without MPI, and no rank waits for it. The files
+ * A thread copies every n-th version from memory to disk, without MPI, and no rank waits for it. If the thread of any
+ * rank still writes an older version, all ranks skip this one: each for itself would skip others, and many ranks with a
+ * slow disk would hardly ever complete a version. The files
  * are those of a store named "images" (image/folder.h), so the store restores them like all others
  * (online/levels.c). A file appears under its name when it is whole; a version is complete when the files of
  * all ranks are there. The id is that of the meeting (the time it took place): files from before a rollback
@@ -217,13 +219,28 @@ void global_begin(int ranks, mend_version_t version, uint64_t new_id)
     pthread_mutex_unlock(&global.lock);
 }
 
-void global_offer(struct held_image *image, uint64_t order)
+static int is_due(mend_version_t version, uint64_t order)
 {
     int planned = due_at(order, DUE_GLOBAL);
-    if (global.every <= 0 || planned == 0 || (planned < 0 && image->version % global.every))
+    return global.every > 0 && planned && (planned > 0 || version % global.every == 0);
+}
+
+int global_is_busy(mend_version_t version, uint64_t order)
+{
+    if (!is_due(version, order))
+        return 0;
+    pthread_mutex_lock(&global.lock);
+    int busy = global.image != NULL;
+    pthread_mutex_unlock(&global.lock);
+    return busy;
+}
+
+void global_offer(struct held_image *image, uint64_t order, int skip)
+{
+    if (!is_due(image->version, order))
         return;
     pthread_mutex_lock(&global.lock);
-    if (global.image) { /* versions come faster than the disk can take them: skip this one */
+    if (skip || global.image) { /* versions come faster than the disk can take them */
         mend_event("checkpoint.skipped", ev_int("version", image->version),
                    ev_str("level", "global"));
     } else {

@@ -26,8 +26,10 @@ void levels_done(void);   /* the job has ended well: remove node-local files */
 
 void global_open(const char *dir, int versions);
 void global_begin(int ranks, mend_version_t version, uint64_t id);
-/* Writes it in the background, if it is due. */
-void global_offer(struct held_image *image, uint64_t order);
+/* Is that version due while this rank still writes an older one? */
+int global_is_busy(mend_version_t version, uint64_t order);
+/* Writes it in the background, if it is due; or not, because some rank is busy. */
+void global_offer(struct held_image *image, uint64_t order, int skip);
 void global_flush(void);           /* wait for the background */
 mend_version_t global_floor(void); /* files will not be put back beyond this version */
 /* Now, also by a process that has never played, in a meeting with that id; 0: failed. */
