@@ -25,6 +25,10 @@ int outside_has(const struct stat *st)
 void undo_outside_begin(void)
 {
 }
+int undo_program_locks(void)
+{
+    return 0;
+}
 
 static long call(long number, long a, long b, long c, long d, long e)
 {
