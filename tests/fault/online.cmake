@@ -24,6 +24,18 @@ if(TARGET capsule-openmpi)
         set_tests_properties(online.waits_${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "fault;online" ENVIRONMENT
             "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
     endforeach()
+    foreach(case place.flock place.fcntl place.ofd place.lockf stop.flock stop.fcntl stop.ofd stop.lockf relaunch.flock relaunch.fcntl relaunch.mpich foreign.flock)
+        string(REPLACE "." ";" words ${case})
+        mend_limited_test(NAME online.locked_${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/locked.sh ${words})
+        set_tests_properties(online.locked_${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "fault;online" ENVIRONMENT
+            "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+    endforeach()
+    foreach(case standard.redirect standard.closed standard.stream mainless.early mainless.late mainless.serial)
+        string(REPLACE "." ";" words ${case})
+        mend_limited_test(NAME online.${case} TIMEOUT 600 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_unusual.sh ${words})
+        set_tests_properties(online.${case} PROPERTIES PROCESSORS 2 SKIP_RETURN_CODE 77 LABELS "fault;online" ENVIRONMENT
+            "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")
+    endforeach()
     mend_limited_test(NAME online.campaign TIMEOUT 14400 COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/online_campaign.sh)
     set_tests_properties(online.campaign PROPERTIES LABELS "campaign;online" ENVIRONMENT
         "MEND=${CMAKE_BINARY_DIR}/bin/mend;MEND_BUILD=${CMAKE_BINARY_DIR};MEND_SOURCE=${CMAKE_SOURCE_DIR}")

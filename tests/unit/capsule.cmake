@@ -19,5 +19,5 @@ capsule_unit_test(paged SOURCES images/capture.c images/compare.c images/lent.c 
     images/selection.c images/look.c ground/threads.c images/track.c)
 capsule_unit_test(track SOURCES images/track.c images/pagemap.c)
 set_tests_properties(unit.capsule_track PROPERTIES SKIP_RETURN_CODE 77)
-capsule_unit_test(undo SOURCES undo/undo.c undo/touched.c undo/log.c undo/apply.c undo/stored.c undo/shared.c)
+capsule_unit_test(undo SOURCES undo/undo.c undo/touched.c undo/log.c undo/quiet.c undo/missed.c undo/apply.c undo/stored.c undo/shared.c)
 capsule_unit_test(due SOURCES round/due.c)

@@ -25,6 +25,10 @@ int outside_has(const struct stat *st)
 void undo_outside_begin(void)
 {
 }
+int undo_program_locks(void)
+{
+    return 0;
+}
 
 static long call(long number, long a, long b, long c, long d, long e)
 {
@@ -409,6 +413,65 @@ static void a_log_of_another_job_is_refused(void **state)
     assert_content("theirs", NULL);
 }
 
+/* What a rollback prints. */
+static const char *told_going_back(mend_version_t version)
+{
+    static char text[4096];
+    const char *path = in_scratch("told");
+    fflush(stderr);
+    int before = dup(2), to = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    dup2(to, 2);
+    for (int rank = 0; rank < 2; rank++)
+        undo_contents(rank, version);
+    for (int rank = 0; rank < 2; rank++) {
+        undo_contents(rank, version); /* as a rank does that has missed some */
+        undo_others(rank, version);
+    }
+    dup2(before, 2);
+    ssize_t n = pread(to, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = 0;
+    close(to);
+    close(before);
+    for (int rank = 0; rank < 2; rank++)
+        undo_remove(rank, version);
+    return text;
+}
+
+static int times(const char *text, const char *word)
+{
+    int n = 0;
+    for (; (text = strstr(text, word)); text++)
+        n++;
+    return n;
+}
+
+/* Of two ranks one overwrites what the other has made, or renamed; and a file disappears behind their backs. */
+static void a_file_that_is_not_there_is_told(void **state)
+{
+    (void)state;
+    put_file(in_scratch("vanished"), "0123456789");
+    put_file(in_scratch("first"), "0123456789");
+    undo_begin(0, 950);
+    write_by_call(in_scratch("made"), O_WRONLY | O_CREAT, "made since", 0);
+    write_by_call(in_scratch("part"), O_WRONLY | O_CREAT, "made since", 0);
+    call(SYS_renameat2, AT_FDCWD, (long)in_scratch("part"), AT_FDCWD, (long)in_scratch("whole"), 0);
+    call(SYS_renameat2, AT_FDCWD, (long)in_scratch("first"), AT_FDCWD, (long)in_scratch("second"),
+         0);
+    undo_begin(1, 950);
+    write_by_call(in_scratch("made"), O_WRONLY, "XXX", 2);
+    write_by_call(in_scratch("whole"), O_WRONLY, "XXX", 2);
+    write_by_call(in_scratch("second"), O_WRONLY, "XXX", 2);
+    write_by_call(in_scratch("vanished"), O_WRONLY, "A", 2);
+    write_by_call(in_scratch("vanished"), O_WRONLY, "B", 5);
+    unlink(in_scratch("vanished"));
+    const char *told = told_going_back(950);
+    assert_int_equal(times(told, "its old content is not restored"), 1);
+    assert_non_null(strstr(told, "vanished has changed since version 950"));
+    assert_content("first", "0123456789"); /* as it was before the other rank renamed it */
+    assert_content("made", NULL);
+    assert_content("whole", NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +487,7 @@ int main(void)
         cmocka_unit_test(many_files),
         cmocka_unit_test(random_calls),
         cmocka_unit_test(a_log_of_another_job_is_refused),
+        cmocka_unit_test(a_file_that_is_not_there_is_told),
     };
     return cmocka_run_group_tests(tests, setup, scratch_teardown);
 }

@@ -32,6 +32,9 @@
 
 /* File descriptors of the upper half start here; those of the lower half are smaller. */
 #define UPPER_FILES 400
+/* Except standard input, output and error: the program may close them, and open others in their place. */
+#define STANDARD_FILES 3
+#define LOW_FILES      64 /* numbers below UPPER_FILES that stay open for a while: upper/os/closing.c */
 /* The last argument of a system call by which our own code in the upper half makes pipes: do not renumber them. */
 #define NUMBERS_AS_THEY_ARE 0x6d656e642d617369L
 #define SIGNAL_LEAVE        62 /* from the lower half: it will replace this thread's memory */
@@ -150,6 +153,11 @@ struct wait_item {
     int error;
 };
 #define WAITING_FOR_ANY (-1)
+/* A resumed rank waits for a lock on a file (upper/os/locks.c); zeros at first. */
+struct lock_wait {
+    double since;
+    int told;
+};
 /* A receive that the program has begun and the lower half has not (faces/fast.h); the head of the object that is its
  * request (core/object.h). */
 struct posting {
@@ -201,6 +209,7 @@ struct lower {
     int thread_pointer_fast; /* see thread_pointer_choose */
     int rolls_back;      /* 1: resuming an image truncates files that have grown; 2: that may happen
                      * at any time, in place */
+    int standard_error;  /* the launcher's, whatever the program has done with its own */
     int threads;         /* MPI_THREAD_MULTIPLE is available (capsule.threads) */
     int *tid_address;    /* &pd->tid of the upper half's main thread */
     struct upper *upper; /* for callbacks: user-defined operations */
@@ -327,6 +336,9 @@ struct upper {
     void (*user_op)(int slot, void *in, void *inout, int *n, handle_t type); /* called from below */
     uint64_t printed[2]; /* bytes of standard output and error so far; for lower/output/output.c */
     int capture;         /* number of the latest capture; for lower/versions/relaunch.c */
+    int low_files[LOW_FILES]; /* each plus 1; 0: none */
+    int low_used;             /* there has been one */
+    int locks_files;     /* the program has locked files: several ranks may change the same bytes */
     int doubtful;        /* an MPI call failed, or SIGTERM came: perhaps another rank is dead */
     char gpus[GPU_LINE]; /* GPUs in use when the image was taken; for lower/gpu */
     char gpu_library[4096]; /* path of their driver's library; "": no GPU was in use */

@@ -54,6 +54,7 @@ int main(int argc, char **argv)
         gpu_help(argc - 2, argv + 2);
     tame_network_libraries(argv);
     leave_gpus_to_program();
+    standard_keep();
     ground.page_size = sysconf(_SC_PAGESIZE);
     lower.thread_pointer = thread_pointer_get();
     lower.thread_pointer_fast = machine_fast_thread_pointer();

@@ -19,6 +19,11 @@ void die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2))
 
 double seconds_now(void);
 
+/* --- standard.c: standard input, output and error as the launcher has given them --- */
+void standard_keep(void); /* before anything else opens a file */
+void standard_again(void);
+int standard_is(int fd); /* 0, 1, 2: fd is that one, or a copy; -1: neither. By raw system calls */
+
 enum { MOST_THREADS = 8 };
 /* How many threads may work on this many bytes while that many ranks do the same. */
 int threads_for(uint64_t bytes, uint64_t ranks);
@@ -29,4 +34,6 @@ int relaunch_active(void);
 /* The upper half will be replaced: round/agent.c forgets it and waits for nobody. */
 void agent_abandon(void);
 void recover_ended(int code); /* the application ends */
+/* For a thread of the application that waits outside the MPI library: leaves for a recovery if a rank has died. */
+void recover_look(void);
 #endif

@@ -32,6 +32,16 @@ void signals_default(uint64_t except)
     ignored = 0;
 }
 
+/* All that the upper half has open. Its standard input, output and error are those of the launcher again. */
+static void close_files(void)
+{
+    syscall(SYS_close_range, UPPER_FILES, ~0u, 0);
+    for (int i = 0; lower.upper && i < LOW_FILES; i++)
+        if (lower.upper->low_files[i])
+            close(lower.upper->low_files[i] - 1);
+    standard_again();
+}
+
 /* A signal may still arrive, at any thread: the old handlers must not run once their code is gone. */
 void upper_silence(void)
 {
@@ -49,8 +59,9 @@ void upper_silence(void)
         signal(s, SIG_IGN);
         ignored |= 1ul << (s - 1);
     }
-    syscall(SYS_close_range, UPPER_FILES, ~0u, 0);
+    close_files();
     syscall(SYS_set_robust_list, NULL, sizeof(void *) * 3);
+    lower.upper = NULL; /* its memory goes, too */
 }
 
 struct old_mapping { /* of the old upper half's memory */

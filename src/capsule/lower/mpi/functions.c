@@ -180,8 +180,10 @@ int lower_resumed(void)
 {
     if (ground.recovering)
         recover_resumed();
-    else
+    else {
+        MPI_Barrier(MPI_COMM_WORLD); /* all have their locks of files again: upper/os/locks.c */
         undo_outside_resumed();
+    }
     return 0;
 }
 

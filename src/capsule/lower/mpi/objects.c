@@ -253,6 +253,8 @@ static void enter_user_op(int slot, void *in, void *inout, int *n, MPI_Datatype 
     void *low = thread_pointer_get();
     handle_t type = (handle_t)*t;
     struct upper *u = lower.upper;
+    if (!u) /* the program that began this was rolled back: nobody reads the result */
+        return;
     thread_pointer_set(u->thread_pointer_inside);
     u->user_op(slot, in, inout, n, type);
     thread_pointer_set(low);

@@ -33,6 +33,4 @@ struct comm_card *agent_take_freed_cards(struct upper *upper);
 /* A job that repairs itself makes its checkpoints another way (online/checkpoint.c). */
 void recover_checkpoint(struct upper *upper, const struct control_save *order,
                         struct snapshot_result *result);
-/* For a thread of the application that waits outside the MPI library: leaves for a recovery if a rank has died. */
-void recover_look(void);
 #endif

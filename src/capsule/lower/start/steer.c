@@ -121,19 +121,21 @@ static void upper_exit(int status)
     raw_syscall(SYS_exit_group, status, 0, 0, 0, 0, 0);
 }
 
-/* Bytes that the application prints, and that output.c numbers. What a fork()ed child prints is not held back: its copy of
- * our memory ends with it. */
+/* 1, 2: bytes that the application prints there, and that output.c numbers. 0: it writes to something else. What a
+ * fork()ed child prints is not held back: its copy of our memory ends with it. */
 static int printed(unsigned long fd)
 {
-    return output_is_held() && (fd == 1 || fd == 2) &&
-           raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) == ground.main_tid;
+    if (!output_is_held() || raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != ground.main_tid)
+        return 0;
+    int stream = standard_is((int)fd);
+    return stream > 0 ? stream : 0;
 }
 
-static long output_writev(unsigned long fd, const struct iovec *part, unsigned long count)
+static long output_writev(int stream, const struct iovec *part, unsigned long count)
 {
     long r = 0;
     for (unsigned long i = 0; i < count; i++) {
-        long w = output_write((int)fd, part[i].iov_base, part[i].iov_len);
+        long w = output_write(stream, part[i].iov_base, part[i].iov_len);
         if (w < 0)
             return r ? r : w; /* the caller continues there, or sees the error next time */
         r += w;
@@ -214,7 +216,8 @@ static void on_sigsys(int sig, siginfo_t *si, void *context)
 #define A(i) trap_argument(context, i)
     long r = -ENOSYS;
     (void)sig;
-    if (!(is_write(si->si_syscall) && printed(A(0))) && let_pass(si, context))
+    int stream = is_write(si->si_syscall) ? printed(A(0)) : 0;
+    if (!stream && let_pass(si, context))
         return;
     switch (si->si_syscall) {
     case SYS_mmap: r = upper_mmap(A(0), A(1), A(2), A(3), A(4), A(5)); break;
@@ -227,11 +230,11 @@ static void on_sigsys(int sig, siginfo_t *si, void *context)
     case SYS_eventfd: r = upper_events(A(0), 0, 0); break;
 #endif
     case SYS_write:
-        r = printed(A(0)) ? output_write(A(0), (const char *)A(1), A(2)) : file_call(si, context);
+        r = stream ? output_write(stream, (const char *)A(1), A(2)) : file_call(si, context);
         break;
     case SYS_writev:
-        r = printed(A(0)) ? output_writev(A(0), (const struct iovec *)A(1), A(2))
-                          : file_call(si, context);
+        r = stream ? output_writev(stream, (const struct iovec *)A(1), A(2))
+                   : file_call(si, context);
         break;
     case SYS_exit_group: upper_exit(A(0)); break;
     case SYS_set_tid_address:

@@ -3,7 +3,8 @@
  * All ranks work together. For each version from the newest down to the one we go back to:
  *   1. each rank undoes its own log backwards: bytes and names. Bytes go only into the file that they were
  *      recorded for, not into another file of the same name;
- *   2. (all) each rank writes the bytes whose file another rank brought back in step 1;
+ *   2. (all) each rank writes the bytes whose file another rank brought back in step 1. If a file is still not there,
+ *      and nobody has made it since the version, the user is told (undo/missed.c);
  *   3. (all) each rank cuts files that have grown. Ranks that write to one file have seen it at different
  *      lengths: the shortest is right, and no byte from another rank's log may come after the cut. Of one rank's
  *      own records of a length the first is right. A length applies to the file with that inode, not to another
@@ -178,14 +179,13 @@ static int open_recorded(const char *path, const struct undo_record *r)
     return another ? -1 : fd;
 }
 
-static void put_bytes(const char *path, const char *bytes, const struct undo_record *r)
+/* 0: the file is not there */
+static int put_bytes(const char *path, const char *bytes, const struct undo_record *r)
 {
     uint64_t count = r->bytes, at = r->offset;
     int fd = open_recorded(path, r);
-    if (fd < 0) {
-        back.missed++;
-        count = 0;
-    }
+    if (fd < 0)
+        return 0;
     while (count) {
         ssize_t n = pwrite(fd, bytes, count, (off_t)at);
         if (n < 0 && errno == EINTR)
@@ -196,8 +196,8 @@ static void put_bytes(const char *path, const char *bytes, const struct undo_rec
         at += (uint64_t)n;
         count -= (uint64_t)n;
     }
-    if (fd >= 0)
-        close(fd);
+    close(fd);
+    return 1;
 }
 
 static void undo_one(const struct log *log, int rank, const struct undo_record *r, const char *path)
@@ -206,7 +206,7 @@ static void undo_one(const struct log *log, int rank, const struct undo_record *
     const char *bytes = path + r->path_bytes;
     int names = r->kind == UNDO_CREATED || r->kind == UNDO_KEPT ? names_lock() : -1;
     switch (r->kind) {
-    case UNDO_BYTES: put_bytes(path, bytes, r); break;
+    case UNDO_BYTES: back.missed += !put_bytes(path, bytes, r); break;
     case UNDO_CREATED: remove_made(path); break;
     case UNDO_KEPT:
         snprintf(kept, sizeof kept, "%s/%d/%lld.%llu", undo_log.folder, rank,
@@ -271,8 +271,11 @@ void undo_contents(int rank, mend_version_t version)
 static void undo_rest(const struct log *log, int rank, const struct undo_record *r,
                       const char *path)
 {
-    if (r->kind == UNDO_BYTES)
-        undo_one(log, rank, r, path);
+    if (r->kind != UNDO_BYTES || put_bytes(path, path + r->path_bytes, r))
+        return;
+    const char *other = missed_name(log->version, path);
+    if (!other || !put_bytes(other, path + r->path_bytes, r))
+        missed_tell(rank, log->version, path);
 }
 
 void undo_others(int rank, mend_version_t version)

@@ -25,4 +25,10 @@ typedef void undo_visit(const struct log *log, int rank, const struct undo_recor
                         const char *path);
 /* Visits the records of that log, if there is one, from the last to the first. */
 void log_backwards(int rank, mend_version_t version, undo_visit *visit);
+
+/* --- undo/missed.c: a record's file is not there under its name --- */
+/* The name that the file has again, because a rank had renamed it; NULL: none. */
+const char *missed_name(mend_version_t version, const char *path);
+/* It is nowhere: tells the user, unless the file was made since the version. */
+void missed_tell(int rank, mend_version_t version, const char *path);
 #endif

@@ -8,22 +8,32 @@
 #include <stdio.h>
 #include <unistd.h>
 
+/* Upon the event `mend run` ends the job; several ranks aborting at once would hang the launcher. */
+void end_refused_job(mend_version_t version, const char *file)
+{
+    output_last();
+    if (version < 0)
+        mend_event("recover.refused", ev_str("file", file));
+    else
+        mend_event("recover.refused", ev_int("version", version), ev_str("file", file));
+    if (ground.recovering || relaunch_active())
+        sleep(10);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_REFUSED);
+    _exit(EXIT_REFUSED);
+}
+
 /* A file was changed since the version and its old content is unknown: to continue would mean a wrong result.
  */
 static void refuse(int rank, mend_version_t version, const char *file) __attribute__((noreturn));
 static void refuse(int rank, mend_version_t version, const char *file)
 {
-    mend_event("recover.refused", ev_int("version", version), ev_str("file", file));
     fprintf(
         stderr,
         "mend: rank %d cannot go back to version %lld: %s has changed since, and its old content "
         "was not kept (too large for MEND_ONLINE_UNDO, no room in DIR, or ranks share the file "
         "and DIR has no file locks)\n",
         rank, (long long)version, file);
-    output_last();
-    sleep(10); /* `mend run` ends the job; several ranks aborting at once would hang the launcher */
-    MPI_Abort(MPI_COMM_WORLD, EXIT_REFUSED);
-    _exit(EXIT_REFUSED);
+    end_refused_job(version, file);
 }
 
 int files_can_go_back(int rank, mend_version_t version, MPI_Comm comm)

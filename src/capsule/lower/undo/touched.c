@@ -35,7 +35,7 @@ struct touched *touched_find(const struct stat *st)
 static void forget(struct touched *t)
 {
     if (t->reader > 0)
-        CALL(close, t->reader, 0, 0, 0);
+        quiet_close(t->reader);
     t->reader = 0;
 }
 
@@ -164,7 +164,6 @@ void touched_keep(int own, struct touched *t, const char *path, uint64_t from, u
     to = to < t->size ? to : t->size;
     if (from >= to || t->lost || (!t->shared && noted(t, from, to)))
         return;
-    /* prefer that one: closing another descriptor would drop the application's locks on the file */
     long flags = own < 0 ? O_WRONLY : CALL(fcntl, own, F_GETFL, 0, 0);
     int mine = (flags & O_ACCMODE) == O_WRONLY || flags & O_DIRECT;
     int fd = mine ? reader_of(t, path) : own;
@@ -178,7 +177,7 @@ void touched_keep(int own, struct touched *t, const char *path, uint64_t from, u
         touched_lose(t, path);
     }
     if (mine && fd >= 0 && !t->shared)
-        CALL(close, fd, 0, 0, 0);
+        quiet_close(fd);
 }
 
 void touched_forget_all(void)

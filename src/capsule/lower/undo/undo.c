@@ -12,14 +12,21 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+/* The file, which is about to change. Other ranks may change the same bytes if MPI-IO has it open, or if the program locks
+ * files: then each byte is recorded once, by the rank that changes it first (undo/shared.c). */
+static struct touched *note_file(const struct stat *st)
+{
+    int several = outside_has(st) || undo_program_locks();
+    return several ? touched_note_shared(st, since.one_path) : touched_note(st, since.one_path);
+}
+
 /* The application will write to the file at offset (-1: the current position). */
 static void before_write(int fd, int64_t offset, uint64_t count)
 {
     struct stat st;
     if (CALL(fstat, fd, &st, 0, 0) || !S_ISREG(st.st_mode) || !log_path_of(fd, since.one_path))
         return;
-    struct touched *t = outside_has(&st) ? touched_note_shared(&st, since.one_path)
-                                         : touched_note(&st, since.one_path);
+    struct touched *t = note_file(&st);
     if (CALL(fcntl, fd, F_GETFL, 0, 0) & O_APPEND)
         return;
     if (offset < 0)
@@ -32,8 +39,7 @@ static void before_cut(int fd, uint64_t size)
     struct stat st;
     if (CALL(fstat, fd, &st, 0, 0) || !S_ISREG(st.st_mode) || !log_path_of(fd, since.one_path))
         return;
-    struct touched *t = outside_has(&st) ? touched_note_shared(&st, since.one_path)
-                                         : touched_note(&st, since.one_path);
+    struct touched *t = note_file(&st);
     touched_keep(fd, t, since.one_path, size, UINT64_MAX);
 }
 
@@ -47,7 +53,7 @@ static void before_cut_by_name(int dir, const char *name, uint64_t size)
         return;
     }
     before_cut((int)fd, size);
-    CALL(close, fd, 0, 0, 0);
+    quiet_close((int)fd);
 }
 
 /* 1: the call will make a new file. */
@@ -90,7 +96,7 @@ static int copy(int dir, const char *name, uint64_t size, const char *to)
         since.copied += (uint64_t)n;
     }
     if (in >= 0)
-        CALL(close, in, 0, 0, 0);
+        quiet_close((int)in);
     if (out >= 0)
         CALL(close, out, 0, 0, 0);
     return n == 0;
@@ -254,7 +260,7 @@ void undo_note_map(int fd, uint64_t from, uint64_t length)
     /* shared memory is no file to the user: the image holds what is mapped of it */
     if (!CALL(fstat, fd, &st, 0, 0) && S_ISREG(st.st_mode) && st.st_nlink &&
         log_path_of(fd, since.one_path) && memcmp(since.one_path, "/dev/shm/", 9) != 0)
-        touched_keep(-1, touched_note(&st, since.one_path), since.one_path, from, from + length);
+        touched_keep(-1, note_file(&st), since.one_path, from, from + length);
     undo_give();
 }
 

@@ -66,6 +66,9 @@ int log_join(char *path, const char *dir, const char *name); /* into path[PATH_M
 int log_path_of(int fd, char *path);
 int log_absolute(int dir, const char *name, char *path); /* what the application means by it */
 
+void quiet_close(int fd);     /* undo/quiet.c; with the log locked */
+int undo_program_locks(void); /* undo/locked.c: the program locks files */
+
 /* undo.c: for changes that undo_call does not see */
 void undo_note_again(void);             /* a new log begins: forget what was recorded */
 int undo_note_length(const char *path); /* records its length; 1: it does not exist */

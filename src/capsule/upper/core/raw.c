@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* --- memory --------------------------------------------------------------------------------------
  * A checkpoint may have interrupted the application inside malloc, so this memory comes from mmap.
@@ -63,7 +64,8 @@ void file_say(const char *what, const char *path)
     int n = snprintf(line, sizeof line, "mend: %s: %s\n", path, what);
     if (n >= (int)sizeof line)
         n = (int)sizeof line - 1;
-    raw_syscall(SYS_write, 2, (long)line, n, 0, 0, 0);
+    int to = upper.lower ? upper.lower->standard_error : STDERR_FILENO;
+    raw_syscall(SYS_write, to, (long)line, n, 0, 0, 0);
 }
 
 void *need(void *memory)

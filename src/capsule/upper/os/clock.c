@@ -62,6 +62,7 @@ void os_resumed(void)
     reopen_files();
     children_forget();
     map_files_again();
+    locks_again();
     timers_again();
     release_held_threads();
 }

@@ -1,6 +1,7 @@
 /* os/descriptors.c - the other calls that return a file descriptor. It must also be one of the upper
  * half's (os/files.c): in the next process a low number would belong to the lower half.
  */
+#include "os/files.h"
 #include "os/os.h"
 
 #include <dirent.h>
@@ -174,8 +175,18 @@ int fcntl(int fd, int what, ...)
     va_start(list, what);
     long argument = va_arg(list, long);
     va_end(list);
-    if ((what == F_DUPFD || what == F_DUPFD_CLOEXEC) && argument < file_numbers())
+    if (is_placeholder(fd)) {
+        errno = EBADF;
+        return -1;
+    }
+    if ((what == F_DUPFD || what == F_DUPFD_CLOEXEC) && argument < file_numbers()) {
+        int closed = lowest_closed((int)argument);
+        if (closed >= 0)
+            return dup3(fd, closed, what == F_DUPFD ? 0 : O_CLOEXEC);
         argument = file_numbers();
-    return NEXT(fcntl)(fd, what, argument);
+    }
+    int rc = NEXT(fcntl)(fd, what, argument);
+    int locks = what == F_SETLK || what == F_SETLKW || what == F_OFD_SETLK || what == F_OFD_SETLKW;
+    return locks ? lock_seen(rc) : rc;
 }
 int fcntl64(int, int, ...) __attribute__((alias("fcntl")));

@@ -27,7 +27,8 @@ static struct {
     struct itimerval timers[3];
     struct rlimit limit; /* on file descriptors */
     int resumed;
-    int crowded; /* files that could not be moved to numbers from `base` on */
+    int closed[STANDARD_FILES]; /* the program has closed it */
+    int crowded;                /* files that could not be moved to numbers from `base` on */
 } kept = {.base = UPPER_FILES};
 
 int file_numbers(void)
@@ -43,14 +44,16 @@ int file_moved(int fd, int cloexec)
 {
     if (fd < 0 || fd >= kept.base)
         return fd;
-    int n = file_control(fd, cloexec ? F_DUPFD_CLOEXEC : F_DUPFD, kept.base);
+    int closed = lowest_closed(0);
+    int n = closed >= 0 ? (int)raw_syscall(SYS_dup3, fd, closed, cloexec ? O_CLOEXEC : 0, 0, 0, 0)
+                        : file_control(fd, cloexec ? F_DUPFD_CLOEXEC : F_DUPFD, kept.base);
     if (n < 0) {
         if (!kept.crowded++)
             file_say("no file descriptor is left for it (ulimit -n): images leave out such files",
                      "an open file");
         return fd;
     }
-    close(fd);
+    close_low_file(fd);
     return n;
 }
 #define MODE(last)                             \
@@ -160,6 +163,7 @@ static void note(int fd, const struct stat *st)
                        .size = st->st_size,
                        .is = {st->st_dev, st->st_ino},
                        .nameless = S_ISREG(st->st_mode) && st->st_nlink == 0,
+                       .lockable = S_ISREG(st->st_mode) || S_ISDIR(st->st_mode),
                        .twin = -1,
                        .next = -1,
                        .path = keep_alloc((size_t)n + 1)};
@@ -189,7 +193,7 @@ static void look_at(int fd)
     if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISCHR(st.st_mode) ||
         standard_like(fd, &st) >= 0)
         note(fd, &st);
-    else if (fd >= 3 && !pipe_note(fd, &st))
+    else if (!pipe_note(fd, &st))
         file_say("the image does not keep an open socket or device", "note");
 }
 
@@ -242,14 +246,21 @@ void note_files(void)
 {
     getrlimit(RLIMIT_NOFILE, &kept.limit);
     files_forget();
-    for (int fd = 0; fd < 3; fd++)
+    locks_forget();
+    for (int fd = 0; fd < STANDARD_FILES; fd++) {
+        kept.closed[fd] = is_placeholder(fd);
         look_at(fd);
+    }
     if (!each_open_file(look_at_upper, NULL))
         file_say("cannot be read: the image leaves out open files", "/proc/self/fd");
     files_find_twins(kept.list, kept.count);
-    for (int i = 0; i < kept.count; i++)
-        if (kept.list[i].twin < 0 && kept.list[i].nameless)
-            kept.list[i].scratch = scratch_save(kept.list[i].fd, (size_t)kept.list[i].size);
+    for (int i = 0; i < kept.count; i++) {
+        struct file *f = &kept.list[i];
+        if (f->twin < 0 && f->lockable && f->standard < 0)
+            locks_note(f->fd);
+        if (f->twin < 0 && f->nameless)
+            f->scratch = scratch_save(f->fd, (size_t)f->size);
+    }
     pipes_noted();
     note_children();
     if (raw_syscall(SYS_getcwd, (long)kept.folder, sizeof kept.folder, 0, 0, 0, 0) < 0) {
@@ -323,6 +334,7 @@ static void raise_limit(void)
 void reopen_files(void)
 {
     kept.resumed++;
+    closing_resumed();
     raise_limit();
     if (kept.folder[0] && raw_syscall(SYS_chdir, (long)kept.folder, 0, 0, 0, 0, 0) < 0)
         file_say("cannot be the working directory here", kept.folder);
@@ -340,6 +352,9 @@ void reopen_files(void)
             reopen(&kept.list[i]);
     pipes_again();
     files_forget();
+    for (int fd = 0; fd < STANDARD_FILES; fd++)
+        if (kept.closed[fd])
+            place_placeholder(fd);
     for (int i = 0; i < 3; i++)
         if (kept.timers[i].it_value.tv_sec || kept.timers[i].it_value.tv_usec)
             raw_syscall(SYS_setitimer, i, (long)&kept.timers[i], 0, 0, 0, 0);
@@ -349,6 +364,7 @@ void files_init(void)
 {
     struct rlimit r;
     struct stat st;
+    closing_init();
     if (!getrlimit(RLIMIT_NOFILE, &r) && r.rlim_cur < 2 * (rlim_t)kept.base)
         kept.base = (int)(r.rlim_cur / 2);
     for (int fd = 0; fd < 3; fd++)

@@ -37,11 +37,6 @@ static void add(const struct shared_map *m)
     maps.list[maps.count++] = *m;
 }
 
-/* sscanf under the name that glibc has had since 2.7. With new headers, plain sscanf needs glibc 2.38, but this runs
- * on the program's C library, which may be older than the one that we are built with. */
-int scan(const char *text, const char *format, ...) __asm__("__isoc99_sscanf")
-    __attribute__((format(scanf, 2, 3)));
-
 /* One line of /proc/self/maps: 7f00-7f10 rw-s 00001000 fe:00 1234   /path */
 static void consider(const char *line)
 {

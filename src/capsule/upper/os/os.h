@@ -69,6 +69,15 @@ void timers_again(void);
 void note_signals(void);
 void note_files(void);
 void reopen_files(void);
+/* --- os/locks.c --- */
+void locks_note(int fd);
+void locks_forget(void);
+void locks_again(void);
+int lock_seen(int rc); /* of a call that locks or unlocks; returns rc */
+/* sscanf under the name that glibc has had since 2.7. With new headers, plain sscanf needs glibc 2.38, but this runs
+ * on the program's C library, which may be older than the one that we are built with. */
+int scan(const char *text, const char *format, ...) __asm__("__isoc99_sscanf")
+    __attribute__((format(scanf, 2, 3)));
 /* libc's own function, which ours of the same name hides */
 #define NEXT(function)                                                  \
     ({                                                                  \

@@ -93,6 +93,13 @@ int file_in_passing(void)
     return look_at_passing(now, anew);
 }
 
+void file_stays(int fd)
+{
+    struct stat st;
+    if (fd < file_numbers() && fd < UPPER_FILES && !fstat(fd, &st))
+        passing.file[fd] = (struct passing){st.st_ino, 0};
+}
+
 void files_of_lower_half(void)
 {
     look_at_passing(0, 1);

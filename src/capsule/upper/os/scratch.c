@@ -1,6 +1,7 @@
 /* os/scratch.c - open files that no longer have a name: scratch files of Fortran, tmpfile(). The image
  * holds their content, and a restart writes it to a new file without a name in the same folder.
  */
+#include "os/files.h"
 #include "os/os.h"
 
 #include <errno.h>
@@ -30,9 +31,11 @@ struct scratch *scratch_save(int fd, size_t bytes)
     char own[32];
     struct scratch *s = keep_alloc(sizeof *s + bytes);
     s->bytes = 0;
-    /* Open it again, because the application may have opened it for writing only. */
+    /* If the application cannot read it, open it again. Not otherwise: to close that may drop locks (os/closing.c). */
     file_link(fd, own, sizeof own);
-    long again = raw_syscall(SYS_openat, AT_FDCWD, (long)own, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+    int readable = (file_control(fd, F_GETFL, 0) & O_ACCMODE) != O_WRONLY;
+    long again =
+        readable ? fd : raw_syscall(SYS_openat, AT_FDCWD, (long)own, O_RDONLY | O_CLOEXEC, 0, 0, 0);
     while (again >= 0 && s->bytes < bytes) {
         long n = raw_syscall(SYS_pread64, again, (long)(s->data + s->bytes),
                              (long)(bytes - s->bytes), (long)s->bytes, 0, 0);
@@ -40,7 +43,7 @@ struct scratch *scratch_save(int fd, size_t bytes)
             break;
         s->bytes += (size_t)n;
     }
-    if (again >= 0)
+    if (again >= 0 && !readable)
         raw_syscall(SYS_close, again, 0, 0, 0, 0, 0);
     if (s->bytes < bytes)
         file_say("cannot be read: the image does not keep all of a file without a name", own);

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 __thread int my_slot = -1;
 __thread volatile int opening;
 static struct {
+    pthread_key_t end;           /* see wait_for_others */
     ptrdiff_t self_offset;       /* from a pthread_t to the thread pointer */
     char names[MAX_THREADS][16]; /* as ps shows them */
 } all;
@@ -213,8 +215,28 @@ void name_threads_again(void)
     }
 }
 
+/* The main thread ends by pthread_exit() (or by a cancellation) while others go on. It stays until they have ended: it
+ * speaks for the process in a checkpoint, and takes part in a recovery. The last thread that ends ends the program, and now
+ * that is always this one. libc destroys the values of a key in several turns; ours comes last. */
+static void wait_for_others(void *turn)
+{
+    intptr_t next = (intptr_t)turn + 1;
+    if (next <= PTHREAD_DESTRUCTOR_ITERATIONS && !pthread_setspecific(all.end, (void *)next))
+        return;
+    for (int left = 1; left;) {
+        left = 0;
+        for (int i = MAIN_SLOT + 1; i < upper.nthreads && !left; i++)
+            left = __atomic_load_n(&upper.threads[i].used, __ATOMIC_SEQ_CST) != FREE &&
+                   !thread_is_gone(&upper.threads[i]);
+        if (left)
+            raw_syscall(SYS_nanosleep, (long)&(struct timespec){0, 2000000}, 0, 0, 0, 0, 0);
+    }
+}
+
 void threads_init(void)
 {
+    if (pthread_key_create(&all.end, wait_for_others) == 0)
+        pthread_setspecific(all.end, (void *)1);
     (void)NEXT(pthread_create); /* call dlsym() now rather than later, inside something else */
     my_slot = MAIN_SLOT;
     upper.nthreads = 1;
