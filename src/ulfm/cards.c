@@ -216,7 +216,7 @@ static bool exchange(struct mend_hall *h)
     mend_cards_listen(h);
     send_all(h, false);
     for (unsigned turn = 0;; turn++) {
-        bool open = pending(h) | awaits(h, turn);
+        bool sends = pending(h), open = awaits(h, turn) || sends; /* each turn looks at both */
         if (mend_ulfm_is_revoked(h->channel))
             return false;
         if (!open)

@@ -6,7 +6,7 @@ from mpi4py import MPI
 from mpi4py_fft import PFFT, newDistArray
 
 world = MPI.COMM_WORLD
-fft = PFFT(world, [24, 20, 16], axes=(0, 1, 2), dtype=float)
+fft = PFFT(world, [24, 20, 16], axes=(0, 1, 2), dtype=float, planner_effort='FFTW_ESTIMATE')
 u = newDistArray(fft, False)
 u[:] = np.arange(u.size).reshape(u.shape) % 17 + world.rank
 for step in range(40):
