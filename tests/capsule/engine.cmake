@@ -206,6 +206,7 @@ endif()
 # MPI_Comm_idup with everything else pending; also by three threads at once. Open MPI itself hangs in it now and then (in 2 of 8
 # native runs, with one thread), so its tests are for the campaign.
 capsule_script(often_dups.openmpi often.sh 600 openmpi ${CMAKE_BINARY_DIR}/tests/capsule/dups)
+set_tests_properties(capsule.often_dups.openmpi PROPERTIES LABELS "capsule;campaign")
 if(TARGET capsule-mpich)
     capsule_program(dups_threads.mpich mpich ${apps}/dups.c -DTHREADS)
     capsule_script(often_dups.mpich often.sh 600 mpich ${CMAKE_BINARY_DIR}/tests/capsule/dups.mpich)

@@ -36,6 +36,9 @@ foreach(mpi IN LISTS mpis)
     set_tests_properties(capsule.lives_ends.${mpi} PROPERTIES LABELS capsule)
     capsule_script(anytime.${mpi} threads/often.sh 900 ${mpi} 10 ${built}/anytime${end} funneled)
     set_tests_properties(capsule.anytime.${mpi} PROPERTIES LABELS capsule)
+    if(mpi STREQUAL openmpi) # it failed once in seven runs, with three tests at a time; the cause is not known
+        set_tests_properties(capsule.anytime.${mpi} PROPERTIES LABELS "capsule;campaign")
+    endif()
     set(hows grequest detach)
     if(mpi STREQUAL openmpi) # MPICH takes more than what it needs: conform/modes.c
         list(APPEND hows full)
